@@ -1,19 +1,19 @@
 #!/bin/sh
-# install.sh - puts normstat-agent on this host, or renews it, and starts it. No root needed.
+# install.sh - installs or updates normstat-agent on this host and starts it. No root needed.
 #
 # Usage:  curl -fsS URL/api/v1/agent/install.sh | sh -s -- --server URL --token TOKEN
 #         wget -q -O - URL/api/v1/agent/install.sh | sh -s -- --server URL --token TOKEN        (Solaris 10)
 # Options:
 #   --server URL       the normstat server
-#   --token TOKEN      the agent token; it goes to a file of mode 600 and is in no argv after this line
+#   --token TOKEN      the agent token; it is written to a file of mode 600 and appears in no later command line
 #   --token-file FILE  ... or a file that holds it; or NORMSTAT_TOKEN in the environment
 #   --host NAME        name of this host on the server      (default: uname -n)
-#   --dir DIR          where to put it                      (default: /opt/normstat for root, else ~/.normstat)
+#   --dir DIR          where to install it                  (default: /opt/normstat for root, else ~/.normstat)
 #   --ca-file FILE     certificates to trust for https
 #   --proxy URL        a proxy on the way to the server; none is taken from the environment
-#   --no-start         only put the files there
-# Puts there: normstat-agent, stats.conf (yours is kept if you have changed it), token, agent.conf, spool/.
-# Needs: curl, wget or perl (perl: http only). Exit: 0 well, 1 trouble, 2 wrong usage.
+#   --no-start         only install the files
+# Installs: normstat-agent, stats.conf (yours is kept if you have changed it), token, agent.conf, spool/.
+# Needs: curl, wget or perl (perl: http only). Exit: 0 success, 1 error, 2 wrong usage.
 #
 # Written for the old Bourne shell throughout, since `sh -s` on Solaris 10 is one: hence the backquotes.
 # shellcheck disable=SC2006,SC2003,SC2268
@@ -22,14 +22,14 @@ umask 077
 PATH=${NORMSTAT_PATH-/usr/xpg4/bin:/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/sfw/bin:/opt/csw/bin}
 export PATH
 
-# Only options decide which way is taken. The token goes to no program's environment: a variable that came with ours would.
+# Only options decide how to connect. The token must reach no program's environment: an inherited variable would stay exported.
 NORMSTAT_TOKEN=${NORMSTAT_TOKEN-}
 given_token=$NORMSTAT_TOKEN
 env_proxy=${http_proxy-}${https_proxy-}${HTTPS_PROXY-}${all_proxy-}${ALL_PROXY-}
 unset NORMSTAT_TOKEN token http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
 WGETRC=/dev/null
 export WGETRC
-# Most that a file of the agent may have, in blocks of 512 bytes (some shells: 1024), and seconds that it may take.
+# Largest size of a file of the agent, in blocks of 512 bytes (some shells: 1024), and the time limit of its download in seconds.
 max_blocks=4096
 max_seconds=300
 
@@ -45,8 +45,8 @@ has() {
     return 1
 }
 
-# Fetches one file of the agent from the server; a half one never takes the place of a whole one. Neither does an endless one, or
-# what a server says that sends on to another.
+# Fetches one file of the agent from the server. Only a complete file replaces the old one: a truncated or endless file, or the body
+# of a redirect, never does.
 fetch() {
     from=$server/api/v1/agent/$1
     rm -f "$2.new"
@@ -58,11 +58,11 @@ fetch() {
         run_limited fetch_perl "$from" >"$2.new"
     else
         die "no curl, wget or perl in $PATH"
-    fi || die "cannot fetch $from${env_proxy:+ (the proxy of the environment is not used: --proxy URL)}"
+    fi || die "cannot fetch $from${env_proxy:+ (the proxy from the environment is ignored: use --proxy URL)}"
     test -s "$2.new" || die "$from is empty"
 }
 
-# In a process of its own, since a limit cannot be taken back.
+# In a subshell, since a limit cannot be raised again.
 run_limited() {
     (
         ulimit -f $max_blocks 2>/dev/null
@@ -85,7 +85,7 @@ fetch_curl() {
     fi
 }
 
-# Not every wget can be told to follow no redirect. The files are no secret, and what they are is looked at.
+# Not every wget can be told to follow no redirect. The files are not secret, and their content is checked.
 fetch_wget() {
     stay=''
     if wget --max-redirect=0 --version >/dev/null 2>&1; then
@@ -101,7 +101,7 @@ fetch_wget() {
 }
 
 fetch_perl() {
-    test -z "$proxy" || die "perl cannot use a proxy: curl or wget is needed"
+    test -z "$proxy" || die "perl cannot use a proxy: install curl or wget"
     # shellcheck disable=SC2016  # perl's variables
     perl -MIO::Socket::INET -e '
         alarm shift;
@@ -121,9 +121,9 @@ fetch_perl() {
     ' $max_seconds "$1"
 }
 
-# --- whose folder it is: as in normstat-agent, nobody else may be able to put a program or a link there ---
+# --- who owns the folder: as in normstat-agent, no other user may be able to put a program or a link there ---
 
-# Sets entry_mode, entry_owner and entry_group of a file, of a link itself.
+# Sets entry_mode, entry_owner and entry_group of a file, or of a link itself.
 read_entry() {
     # shellcheck disable=SC2046,SC2012,SC2121  # the words; not every host has stat; an old set knows no --
     set x `ls -ldn "$1" 2>/dev/null`
@@ -135,21 +135,21 @@ check_entry() {
     case $entry_mode in
     l*)
         test "$entry_owner" = 0 || test "$entry_owner" = "$uid" ||
-            die "the symbolic link $1 belongs to uid $entry_owner, who could make it lead anywhere: name another folder (--dir)"
+            die "the symbolic link $1 belongs to uid $entry_owner, who could redirect it: use another folder (--dir)"
         return 0
         ;;
     d????????[tT]*) ;;
-    ????????w*) die "everybody can write to $1: chmod o-w $1, or name another folder (--dir)" ;;
+    ????????w*) die "everybody can write to $1: chmod o-w $1, or use another folder (--dir)" ;;
     ?????w*)
         test "$uid" != 0 || test "$entry_group" = 0 ||
-            die "the group $entry_group can write to $1, and this is root: chmod g-w $1, or name another folder (--dir)"
+            die "the group $entry_group can write to $1, but this is root: chmod g-w $1, or use another folder (--dir)"
         ;;
     esac
     test "$uid" != 0 || test "$entry_owner" = 0 ||
-        die "$1 belongs to uid $entry_owner, and this is root: name another folder (--dir)"
+        die "$1 belongs to uid $entry_owner, but this is root: use another folder (--dir)"
 }
 
-# The way as it was named, as far as it is there, with its links.
+# Checks the path as it was given, as far as it exists, including its links.
 check_way() {
     way=''
     old_ifs=$IFS
@@ -166,7 +166,7 @@ check_way() {
     set +f
 }
 
-# The folder that we are in, and all above it, whatever links led here.
+# Checks the current folder and all its parents, whichever links led here.
 check_here() {
     up=.
     level=0
@@ -175,15 +175,15 @@ check_here() {
         check_entry "$dir/$up"
         test "$level" -gt 0 || case $entry_owner:$entry_mode in
         "$uid":d????-??-*) ;;
-        "$uid":*) die "others can write to $dir: chmod 700 $dir, after a look at what is in it" ;;
-        *) die "$dir belongs to uid $entry_owner, and this is uid $uid: name another folder (--dir)" ;;
+        "$uid":*) die "others can write to $dir: check its contents, then chmod 700 $dir" ;;
+        *) die "$dir belongs to uid $entry_owner, but this is uid $uid: use another folder (--dir)" ;;
         esac
         up=$up/..
         level=`expr "$level" + 1`
     done
 }
 
-# By cat: in some shells echo and printf are programs, and the token would be in their argv.
+# Written by cat: in some shells echo and printf are programs, and the token would appear in their argv.
 write_token() {
     cat >token.new <<END || die "cannot write $dir/token"
 $token
@@ -193,7 +193,7 @@ END
 write_config() {
     rm -f agent.conf.new
     cat >agent.conf.new <<END || die "cannot write $dir/agent.conf"
-# Written by install.sh; normstat-agent help lists what can stand here.
+# Written by install.sh; normstat-agent help lists the options.
 server=$server
 token-file=$dir/token
 host=$host
@@ -210,7 +210,7 @@ read_options() {
     while test $# -gt 0; do
         case $1 in
         --)
-            # The old shell hands the -- of `sh -s --` on.
+            # The old shell passes the -- of `sh -s --` on.
             shift
             continue
             ;;
@@ -273,35 +273,35 @@ check_options() {
     case `uname -s` in
     Linux) system=linux ;;
     SunOS) system=sunos ;;
-    *) die "there is no list of tools for `uname -s` yet; put the agent there by hand, see its README" ;;
+    *) die "there is no list of tools for `uname -s` yet; install the agent by hand, see its README" ;;
     esac
 }
 
 put_files() {
     check_way
-    mkdir -p "$dir" || die "cannot make $dir"
+    mkdir -p "$dir" || die "cannot create $dir"
     cd "$dir" || die "cannot enter $dir"
     check_here
     dir=`pwd`
     fetch normstat-agent normstat-agent
-    # A page of a proxy or a portal is no agent, whatever its status says.
+    # A page from a proxy or a portal is not the agent, whatever its status.
     case `sed -n 2p normstat-agent.new` in
     '# normstat-agent - '*) ;;
     *) die "$server/api/v1/agent/normstat-agent is not the agent: is $server a normstat server?" ;;
     esac
     fetch "stats.conf.$system" stats.conf
 
-    # stats.conf.orig is what came last time: a stats.conf that still is the same may be renewed, a changed one is its owner's.
+    # stats.conf.orig is the version installed last time: a stats.conf equal to it may be updated, a changed one belongs to the user.
     if test ! -f stats.conf || cmp -s stats.conf stats.conf.orig; then
         cp stats.conf.new stats.conf || die "cannot write $dir/stats.conf"
     elif cmp -s stats.conf stats.conf.new; then
         :
     else
-        echo "kept your stats.conf; the list of this version is $dir/stats.conf.orig"
+        echo "kept your stats.conf; this version's list is in $dir/stats.conf.orig"
     fi
     mv stats.conf.new stats.conf.orig || die "cannot write $dir/stats.conf.orig"
 
-    # By way of a new file, which never was anybody else's to read; and the file named may be the very one that is there.
+    # Written as a new file, which no other user could ever read. The given file may also be the one already in place.
     rm -f token.new
     if test -n "$token"; then
         write_token
@@ -315,9 +315,9 @@ put_files() {
 }
 
 start_agent() {
-    # The old agent ends before the new one takes its place: a shell reads its script while it runs it.
+    # The old agent must end before the new one replaces it: a shell reads its script while it runs.
     if test -x normstat-agent; then
-        ./normstat-agent stop </dev/null >/dev/null || die "cannot stop the agent that runs"
+        ./normstat-agent stop </dev/null >/dev/null || die "cannot stop the running agent"
     fi
     chmod 700 normstat-agent.new || die "cannot make $dir/normstat-agent executable"
     mv normstat-agent.new normstat-agent || die "cannot write $dir/normstat-agent"
@@ -325,12 +325,12 @@ start_agent() {
         echo "installed in $dir; start it with $dir/normstat-agent start"
         exit 0
     fi
-    ./normstat-agent start </dev/null || die "the agent is in $dir but did not start"
+    ./normstat-agent start </dev/null || die "the agent is installed in $dir but did not start"
     echo
     echo "installed in $dir; later: $dir/normstat-agent status | stop | start"
 }
 
-# All in functions, called in the last line: a script that arrives only in part does nothing.
+# Everything is in functions, called in the last lines: a script that arrives only in part does nothing.
 read_options "$@"
 check_options
 put_files

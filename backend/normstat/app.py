@@ -48,11 +48,11 @@ from normstat.work_budget import MemoryPool
 log = structlog.get_logger()
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-# Bodies of people are small; those of agents have a limit in the settings.
+# Users' bodies are small; those of agents have a limit in the settings.
 MAX_BODY_BYTES = 1024 * 1024
 # A sample of a MiB, with what JSON puts before signs that it cannot hold.
 MAX_SAMPLE_BODY_BYTES = 4 * 1024 * 1024
-# Connections of their own for agents, whatever people ask for: two batches that are stored, and two tokens that are looked up.
+# Connections reserved for agents, independent of users' requests: two batches that are stored, and two tokens that are looked up.
 INGEST_POOL_SIZE = BATCHES_AT_ONCE + 2
 LOOKUPS_AT_ONCE = 2
 # Each is a process that reads for a second or two.
@@ -68,7 +68,7 @@ def create_app(settings: Settings) -> FastAPI:
         title="normstat",
         version=__version__,
         summary="Keeps every sample of the *stat tools, remembers what is normal, and ranks what changed",
-        # The document is served by api/document.py to those who are logged in; the server tells strangers nothing.
+        # The document is served by api/document.py to those who are logged in; strangers learn nothing.
         openapi_url=None,
         redirect_slashes=False,
         generate_unique_id_function=operation_id,
@@ -109,7 +109,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def make_state(settings: Settings) -> AppState:
-    """Return what the requests of one process share; nothing is connected yet."""
+    """Return the shared state of the requests of one process; nothing is connected yet."""
     engine = make_engine(settings.database_url, pool_size=settings.database_pool_size)
     sessions = make_sessions(engine)
     ingest_engine = make_engine(settings.database_url, pool_size=INGEST_POOL_SIZE)

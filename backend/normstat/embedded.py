@@ -148,7 +148,7 @@ class EmbeddedPostgres:
         return self._child is not None and len(lines) >= 8 and lines[0] == str(self._child.pid) and lines[7].strip() == "ready"
 
     def can_launch(self) -> bool:
-        """Return whether nothing of an earlier server is left in the folder (the caller holds its lock); tell leftover processes to
+        """Return whether nothing of an earlier server is left in the folder (the caller holds its lock); ask leftover processes to
         end.
         """
         left = [pid for pid in processes_in(self.cluster_dir) if _is_postgres(pid)]

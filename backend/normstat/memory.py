@@ -23,7 +23,7 @@ def return_large_blocks() -> None:
 
 @contextlib.contextmanager
 def importing() -> Iterator[None]:
-    """Import without the garbage collector: a fifth of the time goes into looking for garbage where there is none.
+    """Import without the garbage collector: it would take a fifth of the time and find no garbage.
 
     What exists afterwards is never looked at again.
     """

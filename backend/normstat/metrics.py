@@ -21,7 +21,7 @@ MULTIPROCESS_DIR: Final = "PROMETHEUS_MULTIPROC_DIR"
 FAST_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 SLOW_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
-# Ours alone: the registry of the library would also hold figures of its own.
+# Our own registry: that of the library would also contain its own figures.
 REGISTRY: Final = CollectorRegistry()
 
 
@@ -60,7 +60,7 @@ CPU_SECONDS: Final = Gauge(
 )
 
 INGEST_ROUTE: Final = "/api/v1/ingest"
-# What an agent's request came to, by the smallest status of each.
+# The outcome of an agent's request, by the smallest status of each.
 OUTCOMES: Final = ((503, "overloaded"), (500, "failed"), (400, "rejected"), (200, "committed"))
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 # Words of the reasons of rejected lines; the first class whose word is in the reason counts.

@@ -1,4 +1,4 @@
-"""What runs by the clock, in the one server process that holds the lock. Each task is a function of the package it belongs to."""
+"""The scheduled tasks, run by the one server process that holds the lock. Each task is a function of the package it belongs to."""
 
 import asyncio
 from datetime import UTC
@@ -23,9 +23,9 @@ from normstat.storage.turns import Turns
 
 log = structlog.get_logger()
 
-# How often a process looks whether it leads.
+# How often a process tries to become the leader.
 CHECK_S: Final = 30.0
-# What is left after so long waits for the next run.
+# Work left after this time waits for the next run.
 ROLLUPS_S: Final = 30.0
 PROFILES_S: Final = 25.0
 

@@ -31,7 +31,7 @@ WAIT_S: Final = 0.05
 
 
 class ComparisonStopped(Exception):
-    """Nobody waits for the comparison any more."""
+    """The comparison was abandoned by its client."""
 
 
 class MemoryPool:
@@ -92,7 +92,7 @@ class Work:
         self._must_give_way.set()
 
     def check(self) -> None:
-        """Raise if nobody waits any more, or an earlier comparison needs the memory.
+        """Raise if the client is gone, or an earlier comparison needs the memory.
 
         Raises: Stopped, Overloaded
         """
@@ -174,7 +174,7 @@ def working(pool: MemoryPool) -> Iterator[Work]:
 
 
 def check() -> None:
-    """Raise if nobody waits for the current comparison any more.
+    """Raise if the client of the current comparison is gone.
 
     Raises: Stopped, Overloaded
     """
@@ -242,6 +242,6 @@ async def run_in_thread(function: Callable[P_, T_], *args: P_.args, **kwargs: P_
             work.stop()
         await asyncio.wait({task})
         if not task.cancelled():
-            # Stopped, or failed; nobody wants the result.
+            # Stopped or failed; the result is not needed.
             task.exception()
         raise

@@ -49,7 +49,7 @@ test("files are loaded, told what they are, and shown on the page of their host"
   await expect(monday).toContainText("59 samples");
   await expect(monday).toContainText("3 rejected lines");
   const letter = table.getByRole("row").filter({ hasText: "letter.txt" }).first();
-  await expect(letter).toContainText("nothing in it could be read");
+  await expect(letter).toContainText("nothing could be read");
 
   await monday.getByRole("button", { name: "Files of monday.txt.gz" }).click();
   await expect(page).toHaveURL(/import=\d+/);
@@ -64,7 +64,7 @@ test("files are loaded, told what they are, and shown on the page of their host"
   await drawnPanel(page, "vmstat_linux.run_queue");
 });
 
-test("loading the same again changes nothing; forgetting an import keeps its samples", async ({ page }) => {
+test("loading the same file again changes nothing; removing an import keeps its samples", async ({ page }) => {
   await page.goto("/imports?tz=utc");
   const table = page.getByRole("table", { name: "Imports" });
   for (const expected of [/^60 samples$|59 samples/, /all loaded before/]) {
@@ -73,8 +73,8 @@ test("loading the same again changes nothing; forgetting an import keeps its sam
   }
   const rows = table.getByRole("row").filter({ hasText: "twice.txt" });
   await expect(rows).toHaveCount(2);
-  await rows.first().getByRole("button", { name: "Forget twice.txt" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Forget", exact: true }).click();
+  await rows.first().getByRole("button", { name: "Remove twice.txt" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
   await expect(rows).toHaveCount(1);
   await page.goto("/hosts");
   await expect(page.getByRole("link", { name: "filed2", exact: true })).toBeVisible();
@@ -91,17 +91,17 @@ test("files are dropped, left out again, and need a host", async ({ page }) => {
   await page.getByRole("group", { name: "Files to load" }).dispatchEvent("drop", { dataTransfer: transfer });
   const chosen = page.getByRole("list", { name: "Chosen files" });
   await expect(chosen.getByRole("listitem")).toHaveCount(2);
-  await chosen.getByRole("button", { name: "Leave out one.txt" }).click();
+  await chosen.getByRole("button", { name: "Remove one.txt" }).click();
   await expect(chosen.getByRole("listitem")).toHaveCount(1);
   await page.getByRole("button", { name: /^Load 1 file/ }).click();
-  await expect(page.getByText("say of which host the files are")).toBeVisible();
+  await expect(page.getByText("enter the host of the files")).toBeVisible();
   await page.getByRole("combobox", { name: "Host" }).fill("no blanks please");
   await expect(page.getByText(/letters, digits and/)).toBeVisible();
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: /When the files do not say/ }).click();
+  await page.getByRole("button", { name: /If files lack/ }).click();
   await page.getByLabel("Date", { exact: true }).fill("21.11.2026");
   await page.getByLabel("Seconds between reports").fill("none");
-  await expect(page.getByText("write it as 2026-11-21")).toBeVisible();
+  await expect(page.getByText("use the form 2026-11-21")).toBeVisible();
   await expectAccessible(page);
 });
 
@@ -134,7 +134,7 @@ test("without imports the page says what to do first, in light and dark", async 
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.goto("/imports");
-    await expect(page.getByText("Nothing was loaded yet")).toBeVisible();
+    await expect(page.getByText("No imports yet")).toBeVisible();
     await expectAccessible(page);
   }
 });

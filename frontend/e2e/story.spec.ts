@@ -51,7 +51,7 @@ test("from samples to a ranked answer", async ({ page }) => {
 
   // What came and went is apart.
   await page.getByRole("tab", { name: /Appeared or disappeared/ }).click();
-  await expect(page.getByRole("table", { name: "Series on one side only" })).toContainText("tar");
+  await expect(page.getByRole("table", { name: "Appeared and disappeared series" })).toContainText("tar");
   await page.getByRole("tab", { name: /Changed:/ }).click();
 
   // The filter is in the link.

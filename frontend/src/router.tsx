@@ -6,7 +6,7 @@ import { NotFoundPage } from "./components/NotFoundPage";
 import { Shell } from "./components/Shell";
 import { formatSearch, parseSearch, type RawSearch } from "./state/search";
 
-/** Pages decode their search part themselves (state/url.ts), so that they can say what they could not read. */
+/** Pages decode their search part themselves (state/url.ts), so that they can show what they could not read. */
 function toRawSearch(search: Record<string, unknown>): RawSearch {
   return search as RawSearch;
 }

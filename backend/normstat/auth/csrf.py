@@ -1,7 +1,7 @@
 """Protects against cross-site request forgery.
 
 A browser adds the session cookie to every request to us, also from pages of other sites. A page of another site cannot add a
-custom header without our consent (CORS, which we never give), so a header that only our page sends tells the two apart.
+custom header without our consent (CORS, which we never give), so a header that only our page sends distinguishes the two.
 """
 
 from collections.abc import Mapping

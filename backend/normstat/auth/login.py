@@ -187,7 +187,7 @@ async def _make_first_administrator(session: AsyncSession) -> User:
 
 
 async def use_link(context: LoginContext, visitor: Visitor, *, token: str) -> NewSession:
-    """Return a new session of the link's account and use the link up. A valid link always works, whatever was tried before.
+    """Return a new session of the link's account and use the link up. A valid link always works, regardless of earlier attempts.
 
     Raises: NotAuthenticated, Conflict, TooManyRequests
     """

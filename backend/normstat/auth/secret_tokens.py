@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 N_BYTES: Final = 32
-# A prefix tells people, and scanners for leaked secrets, what a secret gives access to.
+# A prefix shows people, and scanners for leaked secrets, what a secret gives access to.
 API_TOKEN_PREFIX: Final = "nst_"  # noqa: S105
 AGENT_TOKEN_PREFIX: Final = "nsa_"  # noqa: S105
 

@@ -8,12 +8,12 @@ wrong. So two kinds of visitors are distinguished (as OWASP's device cookies do)
   30 seconds, which is below 3,000 guesses a day however many machines guess. The second and third refill steadily and never add up
   to long waits: an attack with made-up names stops affecting its address one second after it ends.
 - A *known* visitor shows something that only a login to this very account gives: the cookie that the browser kept from it, or a
-  session. Such a visitor is counted alone, by the first rule. Nobody else's attempts matter, not even from the same address. A
+  session. Such a visitor is counted alone, by the first rule. Other clients' attempts do not matter, even from the same address. A
   thief of the cookie is still slowed down, and a new password of the account makes the cookie worthless.
 
 An address from which somebody logged in to the account is in between: it is exempt from the third rule, so an attack from elsewhere
 does not affect somebody with a new browser at the usual desk. What remains is an owner with a new browser at a new place during the
-attack; a one-time link is the way in. Links are 256 random bits, which nobody guesses: a valid one is never refused, and wrong ones
+attack; a one-time link is the way in. Links are 256 random bits and cannot be guessed: a valid one is never refused, and wrong ones
 are counted so that a flood of them costs little.
 
 Attempts are counted before the password is hashed, so many at once do not slip through together, and a refused attempt costs no

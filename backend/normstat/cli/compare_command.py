@@ -35,7 +35,7 @@ def compare(
     end: Annotated[str, typer.Option("--to", help="first instant after the incident")] = "",
     baseline: Annotated[str | None, typer.Option(help="name or id of a baseline")] = None,
     baseline_from: Annotated[str | None, typer.Option(help="instead of a baseline: first instant of another window")] = None,
-    baseline_to: Annotated[str | None, typer.Option(help="and the first instant after it")] = None,
+    baseline_to: Annotated[str | None, typer.Option(help="first instant after that window")] = None,
     ago: Annotated[
         Literal["day", "week"] | None, typer.Option(help="instead of a baseline: the same time a day or a week earlier")
     ] = None,

@@ -23,18 +23,18 @@ QUESTIONS_PAGE: Final = DOCS / "next-questions.md"
 INTRODUCTION: Final = """\
 # Stats
 
-What normstat reads, and what every column means. This page is made from `backend/normstat/stats/specs/*.toml` by `make gen`:
+What normstat reads, and what every column means. This page is generated from `backend/normstat/stats/specs/*.toml` by `make gen`:
 change the spec, not the page. A *key* is the name in SQL, JSON, CSV and URLs; a *column* is what the tool prints. A column that is
-not listed here is kept all the same, as a field marked undocumented.
+not listed here is kept anyway, as a field marked undocumented.
 
-The samples of a stat are rows of a table unless its heading says otherwise: *keys* have what was counted as their instance,
-*stacks* the frames from the root on, joined by `;`, and a row of a *histogram* is one printed bucket, with the instance
-`KEY{LABEL}`. *Semantics* says what span of time a number is about: a *counter* holds everything since boot (or since the process
-began), an *instant* is the state at the report, a *rate* tells of the report's interval. A number with a suffix (`1.5K`) is stored
-as what it stands for, and comes back as it was printed.
+The samples of a stat are rows of a table unless its heading says otherwise: the instance of *keys* is what was counted,
+that of *stacks* is the frames from the root on, joined by `;`, and a row of a *histogram* is one printed bucket, with the instance
+`KEY{LABEL}`. *Semantics* says which span of time a number covers: a *counter* counts since boot (or since the process
+started), an *instant* is the state at the report, a *rate* covers the report's interval. A number with a suffix (`1.5K`) is stored
+as its value, and is exported as it was printed.
 
 *Captures* counts the outputs that the tests of a spec read: *recorded* ones were printed by the tool, on our machines or in a
-published text; *synthetic* ones were written by hand after the layout of a release, a manual page or a source.
+published text; *synthetic* ones were written by hand from the layout of a release, a manual page or source code.
 """
 SHAPES: Final = {
     Shape.TABLE: "",
@@ -66,7 +66,7 @@ def render_stats_page() -> str:
 
 def _index_lines() -> Iterator[str]:
     """Yield a table of all specs, by tool."""
-    yield "| tool | spec | system | what it tells | captures |"
+    yield "| tool | spec | system | what it shows | captures |"
     yield "|---|---|---|---|---|"
     for spec in sorted(load_catalogue().specs.values(), key=lambda spec: (spec.tool, spec.name)):
         yield f"| {spec.tool} | [{spec.name}](#{spec.name}) | {spec.os} | {spec.title} | {_captures(spec)} |"

@@ -8,15 +8,15 @@ from normstat.comparison.next_questions.question_rules import CommandRule, Condi
 INTRODUCTION: Final = """\
 # Next questions
 
-A comparison says what differs; this is what it suggests to ask next. Each finding is looked up by what its field *means* (CPU
-time in the kernel, spins on mutexes), not by the tool that printed it, together with what else was found on the same host. The
+A comparison says what differs; these are the questions that it suggests to ask next. Each finding is looked up by what its field
+*means* (CPU time in the kernel, spins on mutexes), not by the tool that printed it, together with the host's other findings. The
 questions that fit come with commands for the host's system, with the finding's own CPU, process, disk, interface or mount point.
 
-This page is made from `backend/normstat/comparison/next_questions/questions.toml` by `make gen`: change the file, not the page.
-At most three questions stand beside a finding, those that want to see the most first. Sections of manual pages are those of
-illumos and Solaris 11.4; older Solaris has most of them in 1M. *(root)*: needs to be root, or the privileges that the manual
-page names. All commands only look, but looking costs: `truss` and `strace` slow a process down many times, `pstack`, `pfiles`
-and `mdb -p` stop it for a moment.
+This page is generated from `backend/normstat/comparison/next_questions/questions.toml` by `make gen`: change that file.
+A finding shows at most three questions, those with the most conditions first. Sections of manual pages are those of illumos and
+Solaris 11.4; older Solaris has most of them in 1M. *(root)*: needs root, or the privileges named in the manual page. All
+commands only observe, but observing costs: `truss` and `strace` slow a process down many times, `pstack`, `pfiles` and `mdb -p`
+stop it for a moment.
 """
 SYSTEM_NAMES: Final = {"sunos": "Solaris", "linux": "Linux", "any": "any system"}
 
@@ -24,7 +24,7 @@ SYSTEM_NAMES: Final = {"sunos": "Solaris", "linux": "Linux", "any": "any system"
 def render_questions_page() -> str:
     """Return the page as text."""
     book = load_rules()
-    parts = [INTRODUCTION, "## Questions\n", "`NAME` is that of the rule; below it, what must have been found.\n"]
+    parts = [INTRODUCTION, "## Questions\n", "`NAME` is the name of the rule; below it are the findings that it needs.\n"]
     for rule in book.rules:
         conditions = "; ".join(_words(condition, book) for condition in rule.when)
         offered = ", ".join(f"[{command.name}](#{command.name})" for command in rule.commands)
@@ -49,14 +49,15 @@ def _words(condition: Condition, book: RuleBook) -> str:
     subject = " or ".join(book.meanings[name].words for name in condition.meanings)
     if condition.over:
         subject = f"{subject} for each of: {book.meanings[condition.over].words}"
-    said = [
+    spreads = " or ".join(spread for spread in ("one", "few", "most") if spread in condition.spreads)
+    words = [
         {"up": "went up", "down": "went down", "": "" if condition.over else "changed"}[condition.direction],
-        " or ".join(f"on {spread}" for spread in ("one", "few", "most") if spread in condition.spreads),
+        f"on {spreads} of the instances" if spreads else "",
         f"as {' or '.join(sorted(condition.kinds))}" if condition.kinds else "",
         *(
-            f"{'before ' if limit.is_baseline else ''}at {'least' if limit.is_least else 'most'} {limit.value:g}"
+            f"{'in the baseline ' if limit.is_baseline else ''}at {'least' if limit.is_least else 'most'} {limit.value:g}"
             for limit in condition.limits
         ),
-        "there" if condition.is_here else "",
+        "on the same instance" if condition.is_here else "",
     ]
-    return f"{'not: ' if condition.is_absent else ''}{subject} {' '.join(word for word in said if word)}".strip()
+    return f"{'not: ' if condition.is_absent else ''}{subject} {', '.join(word for word in words if word)}".strip()

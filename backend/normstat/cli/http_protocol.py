@@ -22,7 +22,7 @@ from normstat.errors import BadRequest, HeadTooLarge, NormstatError, Overloaded,
 if TYPE_CHECKING:
     from uvicorn._types import ASGISendEvent
 
-# Of a head; also of what stands between two chunks of a body, and of its trailers.
+# Of a head; also of the bytes between two chunks of a body, and of its trailers.
 MAX_HEAD_BYTES: Final = 64 * 1024
 # A field of four bytes takes forty times as much memory.
 MAX_FIELDS: Final = 128
@@ -131,7 +131,7 @@ class GuardedProtocol(HttpToolsProtocol, ClientConnection):
             self._end_after_answer()
             return
         if not self._is_idle():
-            # Tells the application that the client is gone.
+            # Informs the application that the client is gone.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         self._write(error)

@@ -33,21 +33,21 @@ NAME_LENGTH: Final = 50
 @app.command("import")
 def import_files(  # noqa: PLR0917 (options of a command, given by name)
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="files, folders, archives")],
-    host: Annotated[str, typer.Option(help="the host that they were recorded on")],
-    zone: Annotated[str | None, typer.Option(help="zone of times that do not name theirs, e.g. Europe/Berlin (UTC)")] = None,
-    date: Annotated[str | None, typer.Option(help="first day of files with clocks and no days, e.g. 2026-11-21")] = None,
+    host: Annotated[str, typer.Option(help="the host on which the files were recorded")],
+    zone: Annotated[str | None, typer.Option(help="zone of times printed without one, e.g. Europe/Berlin (default UTC)")] = None,
+    date: Annotated[str | None, typer.Option(help="first day of files with times of day but no dates, e.g. 2026-11-21")] = None,
     start: Annotated[str | None, typer.Option(help="instant of the first report of files without times, ISO 8601")] = None,
-    interval: Annotated[float | None, typer.Option(help="seconds from one report to the next where no times say it")] = None,
-    spec: Annotated[str | None, typer.Option(help="the spec that reads them, where their beginning does not show it")] = None,
+    interval: Annotated[float | None, typer.Option(help="seconds between reports, if the files have no times")] = None,
+    spec: Annotated[str | None, typer.Option(help="the spec of the files, if it cannot be detected")] = None,
     *,
     date_from_mtime: Annotated[
-        bool, typer.Option("--date-from-mtime", help="take the day of a file's last change for the day of its last line")
+        bool, typer.Option("--date-from-mtime", help="use the day of a file's last modification as the day of its last line")
     ] = False,
-    all_files: Annotated[bool, typer.Option("--all", help="list every file that nobody can read, not only the first ones")] = False,
+    all_files: Annotated[bool, typer.Option("--all", help="list every unreadable file, not only the first ones")] = False,
 ) -> None:
-    """Load what the tools printed earlier: files, folders, archives (docs/import.md). Loading a file twice changes nothing."""
+    """Load recorded tool output: files, folders, archives (docs/import.md). Loading a file twice changes nothing."""
     settings = load_settings()
-    # What the server would log of each stream stands in the table.
+    # The table shows what the server would log for each stream.
     configure_logging("error")
     try:
         require_host_name(host)
@@ -56,7 +56,7 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
             date=parse_day(date) if date is not None else None,
             start=parse_instant(start) if start is not None else None,
             interval_s=interval,
-            # It may be one that a user added; those are known once the database was asked.
+            # It may be a user spec; those are known only after reading the database.
             spec=None,
         )
         options = replace(options, spec=spec, takes_date_from_mtime=date_from_mtime)
@@ -66,7 +66,7 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
         typer.echo(f"normstat: {error.message}", err=True)
         raise typer.Exit(1) from error
     except KeyboardInterrupt:
-        typer.echo("normstat: stopped; what was loaded so far stays, and the same command goes on from there", err=True)
+        typer.echo("normstat: stopped; loaded data is kept; run the same command to continue", err=True)
         raise typer.Exit(130) from None
     print_results(results, shows_all=all_files)
     if not any(result.spec is not None and result.n_samples for result in results):
@@ -86,7 +86,7 @@ async def _import(settings: Settings, host: str, paths: Sequence[Path], options:
 
 
 class Screen:
-    """Shows on a terminal how far it is, and keeps the results."""
+    """Shows the progress on a terminal, and keeps the results."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
@@ -100,7 +100,7 @@ class Screen:
         self.progress.update(self._task, description=f"looking through {_short(path)} ({n_bytes / 1e6:.0f} MB)")
 
     async def loading(self, n_bytes: int, n_bytes_done: int, path: str) -> None:
-        """Show how much is loaded."""
+        """Show how much has been loaded."""
         self.progress.update(self._task, total=n_bytes, completed=n_bytes_done, description=f"loading {_short(path)}")
 
     async def done(self, position: int, file: ImportedFile) -> None:

@@ -28,9 +28,9 @@ def list_(
     kind: Annotated[JobKind | None, typer.Option(help="only jobs of this kind")] = None,
     state: Annotated[JobState | None, typer.Option(help="only jobs in this state")] = None,
     host: Annotated[str | None, typer.Option(help="only jobs of this host")] = None,
-    limit: Annotated[int, typer.Option(help="at most so many", min=1)] = MAX_LISTED,
+    limit: Annotated[int, typer.Option(help="maximum number of jobs", min=1)] = MAX_LISTED,
 ) -> None:
-    """List jobs: those that are queued or run first, then the latest."""
+    """List jobs: queued and running ones first, then the latest."""
 
     async def read(session: WriteSession) -> list[JobInfo]:
         return await job_list.list_jobs(session, JobFilter(kind, state, host), limit)
@@ -61,7 +61,7 @@ def list_(
 
 @app.command()
 def stop(job: Annotated[int, typer.Argument(help="number of the job")]) -> None:
-    """Stop JOB, whether it is queued or runs; what it did so far stays."""
+    """Stop JOB, whether queued or running; completed work is kept."""
 
     async def work(session: WriteSession) -> JobInfo:
         return await job_list.stop_job(session, job, message=STOPPED_BY)
@@ -71,7 +71,7 @@ def stop(job: Annotated[int, typer.Argument(help="number of the job")]) -> None:
 
 @app.command()
 def retry(job: Annotated[int, typer.Argument(help="number of the job")]) -> None:
-    """Queue JOB again, which failed or was stopped; a running server takes it up."""
+    """Queue the failed or stopped JOB again; a running server picks it up."""
 
     async def work(session: WriteSession) -> JobInfo:
         return await job_list.retry_job(session, job)

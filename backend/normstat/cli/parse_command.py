@@ -33,7 +33,7 @@ def parse(
     ] = None,
     zone: Annotated[str | None, typer.Option(help="Zone of times printed without one, e.g. Europe/Berlin (default UTC).")] = None,
     *,
-    since_boot: Annotated[bool, typer.Option("--since-boot", help="Also print the report about the time since boot.")] = False,
+    since_boot: Annotated[bool, typer.Option("--since-boot", help="Also print the since-boot report.")] = False,
 ) -> None:
     """Print one JSON object for every sample of FILE; lines that cannot be read go to standard error."""
     try:

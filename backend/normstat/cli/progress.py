@@ -1,4 +1,4 @@
-"""Progress of a long command: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of a long command: a bar on a terminal, otherwise an occasional line."""
 
 import sys
 import time

@@ -31,19 +31,19 @@ MIB: Final = 1 << 20
 def reparse(
     *,
     stream: Annotated[int | None, typer.Option(help="number of the only stream")] = None,
-    spec: Annotated[str | None, typer.Option(help="name of the spec whose streams are read again")] = None,
-    host: Annotated[str | None, typer.Option(help="name of the host whose streams are read again")] = None,
-    outdated: Annotated[bool, typer.Option("--outdated", help="only streams read with another version of their spec")] = False,
+    spec: Annotated[str | None, typer.Option(help="name of the spec whose streams are reparsed")] = None,
+    host: Annotated[str | None, typer.Option(help="name of the host whose streams are reparsed")] = None,
+    outdated: Annotated[bool, typer.Option("--outdated", help="only streams parsed with another version of their spec")] = False,
     everything: Annotated[bool, typer.Option("--all", help="all streams of all hosts")] = False,
 ) -> None:
-    """Read streams again with today's specs; everybody sees the old samples until the new ones are in place."""
+    """Reparse streams with the current specs; users see the old samples until the new ones are in place."""
     scope = ReparseScope(host=host, stream_id=stream, spec=spec, is_outdated_only=outdated)
     is_chosen = scope != ReparseScope()
     if is_chosen == everything:
         typer.echo("normstat: say what to read again: --stream, --spec, --host, --outdated, or several of them, or --all", err=True)
         raise typer.Exit(2)
     settings = load_settings()
-    # How a stream failed stands in the message at the end.
+    # The final message says how a stream failed.
     configure_logging("error")
     try:
         require_current_schema(settings.database_url)
@@ -86,7 +86,7 @@ async def _reparse(settings: Settings, scope: ReparseScope) -> Reparse:
             await asyncio.gather(work, return_exceptions=True)
     except (DBAPIError, psycopg.Error, PoolTimeout) as error:
         raise DatabaseAway(
-            f"The database does not answer ({type(error).__name__}); the server, or the next `normstat reparse`, goes on from here"
+            f"The database does not answer ({type(error).__name__}); the server or the next `normstat reparse` continues from here"
         ) from error
     finally:
         await engine.dispose()

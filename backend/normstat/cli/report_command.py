@@ -43,7 +43,7 @@ def report(
         str | None, typer.Option("--baseline-from", metavar="INSTANT", help="or the first instant of another window")
     ] = None,
     baseline_end: Annotated[
-        str | None, typer.Option("--baseline-to", metavar="INSTANT", help="and the first instant after it")
+        str | None, typer.Option("--baseline-to", metavar="INSTANT", help="first instant after that window")
     ] = None,
     ago: Annotated[str | None, typer.Option(help="or the same time earlier: day or week")] = None,
     note: Annotated[str, typer.Option(help="printed in the report")] = "",

@@ -1,4 +1,4 @@
-"""`normstat retention`: for how long samples and raw bytes are kept."""
+"""`normstat retention`: how long samples and raw bytes are kept."""
 
 import asyncio
 from typing import Annotated, Final
@@ -28,7 +28,7 @@ LOOK_S: Final = 0.5
 
 @app.callback()
 def retention() -> None:
-    """For how long samples and raw bytes are kept."""
+    """Set and apply rules for how long samples and raw bytes are kept."""
 
 
 @app.command()
@@ -59,11 +59,11 @@ def show() -> None:
 
 @app.command(name="set")
 def set_(
-    stat: Annotated[str, typer.Argument(help=f"name of the stat, or `{OTHERS}` for all that have no rule of their own")],
-    samples: Annotated[str, typer.Option(help=f"days that samples are kept, or `{FOR_EVER}`")] = FOR_EVER,
-    raw: Annotated[str, typer.Option(help=f"days that raw bytes are kept, or `{FOR_EVER}`")] = FOR_EVER,
+    stat: Annotated[str, typer.Argument(help=f"name of the stat, or `{OTHERS}` for all stats without a rule")],
+    samples: Annotated[str, typer.Option(help=f"days to keep samples, or `{FOR_EVER}`")] = FOR_EVER,
+    raw: Annotated[str, typer.Option(help=f"days to keep raw bytes, or `{FOR_EVER}`")] = FOR_EVER,
 ) -> None:
-    """Set the rule for STAT; with neither option everything of it is kept for ever."""
+    """Set the rule for STAT; with neither option all of its data is kept forever."""
     name = None if stat == OTHERS else stat
 
     async def put(session: WriteSession) -> None:
@@ -82,7 +82,7 @@ def set_(
 
 @app.command()
 def remove(stat: Annotated[str, typer.Argument(help=f"name of the stat, or `{OTHERS}`")]) -> None:
-    """Remove the rule for STAT: it is under the rule for all others again, or kept for ever."""
+    """Remove the rule for STAT: the rule for all other stats applies again, or its data is kept forever."""
     name = None if stat == OTHERS else stat
 
     async def put(session: WriteSession) -> bool:

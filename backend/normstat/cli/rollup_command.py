@@ -1,4 +1,4 @@
-"""`normstat rollup`: what wide graphs are drawn from. Made of the samples, so it can be dropped and made again at any time."""
+"""`normstat rollup`: list and rebuild rollups, from which wide graphs are drawn. They can be rebuilt from samples at any time."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -16,11 +16,9 @@ from normstat.storage.session import WriteSession, make_engine, make_sessions
 from normstat.storage.turns import Turns
 from normstat.window import from_us
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Show, drop and rebuild what wide graphs are drawn from: docs/operations.md."
-)
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show, drop and rebuild rollups: docs/operations.md.")
 
-# After so long the number of what is left is shown again.
+# Interval between two reports of the remaining work.
 SHOW_S: Final = 5.0
 WAIT_S: Final = 1.0
 HostOption = Annotated[str | None, typer.Option(help="name of the only host")]
@@ -33,7 +31,7 @@ def rollup() -> None:
 
 @app.command()
 def status() -> None:
-    """List until when each host is rolled up, and how many hours changed since."""
+    """List each host's rollup state, and how many hours changed since."""
     states = run_in_session(read_rollup_states)
     limit = from_us(limit_at(datetime.now(UTC)))
     print_table(
@@ -49,7 +47,7 @@ def status() -> None:
 
 @app.command()
 def drop(host: HostOption = None) -> None:
-    """Drop the rollups; a running server makes them again, and draws from the samples until then."""
+    """Drop the rollups; a running server rebuilds them, and draws from the samples until then."""
 
     async def work(session: WriteSession) -> int:
         return await drop_rollups(session, host)
@@ -59,14 +57,14 @@ def drop(host: HostOption = None) -> None:
 
 @app.command()
 def rebuild(host: HostOption = None) -> None:
-    """Drop the rollups and make them again; stopped halfway, a running server or `normstat rollup work` goes on."""
+    """Drop the rollups and rebuild them; if interrupted, a running server or `normstat rollup work` continues."""
     drop(host)
     work(host)
 
 
 @app.command()
 def work(host: HostOption = None) -> None:
-    """Roll up all that can be now, beside a running server or without one."""
+    """Roll up everything that is due, with or without a running server."""
     configure_logging("error")
     n_hours = run_or_exit(lambda: asyncio.run(_work(host)))
     typer.echo(f"{n_hours} hours of stats rolled up")
@@ -84,7 +82,7 @@ async def _work(host: str | None) -> int:
             n_left = await count_marks(sessions, host)
             if done.is_all and done.n_failed:
                 raise NormstatError(f"{n_hours} hours of stats rolled up; {done.n_failed} hosts failed, the log above says why")
-            # Somebody else may work on the same host; then there is nothing to do but to look on.
+            # Another process may work on the same host; then only watch.
             if done.is_all and n_left == 0:
                 return n_hours
             typer.echo(f"{n_hours} hours of stats rolled up, {n_left} marked", err=True)

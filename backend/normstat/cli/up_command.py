@@ -321,7 +321,7 @@ class Up:
             say("                        pidstat shows the disk I/O of other accounts' processes to root only")
 
     def _watch(self) -> None:
-        """Wait for the end; restart whatever ends before."""
+        """Wait for the end; restart processes that end earlier."""
         while True:
             time.sleep(POLL_S)
             has_room = [disk.check() for disk in self.disks]
@@ -353,7 +353,7 @@ def up(
     data_dir = data.resolve()
     if not data_dir.exists():
         data_dir.mkdir(parents=True)
-        # When we are root, other accounts can reach what is theirs; nobody can list it.
+        # When we are root, other accounts can reach their own files, but not list the folder.
         data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
     os.umask(0o077)
     try:

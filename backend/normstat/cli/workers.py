@@ -233,7 +233,7 @@ class Control:
         self._on_orphaned = on_orphaned
 
     def say_ready(self) -> None:
-        """Tell the parent that this worker serves connections."""
+        """Report to the parent that this worker serves connections."""
         asyncio.get_running_loop().add_reader(self._socket.fileno(), self._read)
         self._socket.send(READY)
 

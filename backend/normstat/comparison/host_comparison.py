@@ -23,7 +23,7 @@ from normstat.profiles.stored_profile import LoadedProfile
 from normstat.storage.lookup import StatRef, list_host_stats
 from normstat.window import Window
 
-# The first groups have sparklines, and so many members of each.
+# The first groups have sparklines, for this many members each.
 MAX_DRAWN: Final = 80
 MEMBERS_DRAWN: Final = 3
 

@@ -37,7 +37,7 @@ class ScoredSeries:
 
 
 def score_samples(stats: Sequence[StatPair]) -> ScoredSeries | None:
-    """Score the series with samples on both sides. Missing: None where there is none."""
+    """Score the series with samples on both sides. Missing: None if there are none."""
     parts: list[tuple[StatPair, StatSide, list[tuple[str, str]], bool]] = []
     series: list[Series] = []
     families: list[int] = []

@@ -1,4 +1,4 @@
-"""The loops of a server that nobody waits for: each repeats its step until it is cancelled, whatever happens."""
+"""The background loops of a server: each repeats its step until it is cancelled, even after errors."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ async def keep_running(
     """Repeat the step, `every_s` seconds after its end or when `wake` is set, until cancelled.
 
     A step that fails is repeated after a pause, which doubles with each failure in a row; so is one that ends where `every_s` is
-    None: it was to run for ever. The log has the traceback of a defect, and one line when the database was lost.
+    None: it was meant to run forever. The log has the traceback of a defect, and one line when the database was lost.
     """
     n_failures = 0
     while True:

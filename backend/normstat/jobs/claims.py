@@ -1,6 +1,6 @@
 """Claim jobs, report their progress, and end them.
 
-A worker holds an advisory lock on a connection of its own for as long as it works. A killed worker loses the connection and with
+A worker holds an advisory lock on a separate connection while it works. A killed worker loses the connection and with
 it the lock: its jobs, still `running`, can be claimed at once. Each claim sets `started_at`, and every later change requires it,
 so that a worker that lost its job changes nothing.
 """
@@ -25,7 +25,7 @@ REPARSE_LOCK: Final = 0x6E6F726D_00000011
 REMOVAL_LOCK: Final = 0x6E6F726D_00000012
 PROFILE_LOCK: Final = 0x6E6F726D_00000016
 JOB_LOCKS: Final = 0x6E6F726E_00000000
-# Due jobs that are looked at for one claim; others may be held by other workers.
+# Due jobs examined for one claim; others may be held by other workers.
 MAX_CANDIDATES: Final = 100
 MAX_MESSAGE_LENGTH: Final = 2000
 
@@ -101,7 +101,7 @@ class Claim:
 
 
 class Claims:
-    """What claims the jobs of a lane. `sessions` share the connection that holds the locks, and its temporary tables."""
+    """The claims of a lane. `sessions` share the connection that holds the locks, and its temporary tables."""
 
     def __init__(self, lane: Lane, sessions: Sessions) -> None:
         self._lane = lane
@@ -143,7 +143,7 @@ class Claims:
 
 @asynccontextmanager
 async def open_claims(database_url: str, lane: Lane) -> AsyncIterator[Claims | None]:
-    """Provide what claims the jobs of a lane, on a connection of its own; None when another worker has an exclusive lane."""
+    """Provide the claims of a lane on a separate connection; None when another worker has an exclusive lane."""
     async with open_locked_sessions(database_url, lane.lock) as sessions:
         yield None if sessions is None else Claims(lane, sessions)
 

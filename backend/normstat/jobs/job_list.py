@@ -77,7 +77,7 @@ class JobList:
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Which jobs: of a kind, in a state, of a host; None: any."""
+    """A filter of jobs: by kind, state and host; None: any."""
 
     kind: JobKind | None = None
     state: JobState | None = None
@@ -86,7 +86,7 @@ class JobFilter:
 
 @dataclass(frozen=True, slots=True)
 class JobCount:
-    """How many jobs of a kind are in a state, and when the oldest of them was queued."""
+    """The number of jobs of a kind in a state, and when the oldest of them was queued."""
 
     kind: JobKind
     state: JobState
@@ -95,7 +95,7 @@ class JobCount:
 
 
 async def list_jobs(session: AsyncSession, wanted: JobFilter, limit: int) -> list[JobInfo]:
-    """Return jobs: those that are queued or run first, then the latest."""
+    """Return jobs: queued and running ones first, then the latest."""
     query = _select_jobs()
     if wanted.kind is not None:
         query = query.where(Job.kind == wanted.kind)
@@ -121,7 +121,7 @@ async def read_job(session: AsyncSession, job_id: int) -> JobInfo:
 
 
 async def stop_job(session: AsyncSession, job_id: int, *, message: str) -> JobInfo:
-    """Stop a job that is queued, runs, or would be tried again; what it did so far stays.
+    """Stop a job that is queued, running or waiting for a retry; completed work is kept.
 
     Raises: NotFound, Conflict
     """

@@ -1,1 +1,1 @@
-"""Tell open pages that new samples have arrived. Never: the samples themselves. Entry point: `notify`."""
+"""Notify open pages of new samples. Never: the samples themselves. Entry point: `notify`."""

@@ -25,7 +25,7 @@ class Binaries:
 
 
 def _major_of(bin_dir: Path) -> int | None:
-    """Return the major version of the server in that folder, or None if there is none that runs."""
+    """Return the major version of the server in that folder, or None if it has no working one."""
     if not (bin_dir / "postgres").is_file() or not (bin_dir / "initdb").is_file():
         return None
     try:
@@ -91,7 +91,7 @@ def copy_binaries(binaries: Binaries) -> Binaries:
 
 
 def make_open_folder(folder: Path) -> None:
-    """Create a folder, and its parents, that every account can traverse and only we can list, whatever the umask."""
+    """Create a folder, and its parents, that every account can traverse and only we can list, with any umask."""
     for place in reversed([folder, *(parent for parent in folder.parents if not parent.exists())]):
         if not place.exists():
             place.mkdir()

@@ -1,7 +1,7 @@
 """Writes what other processes print to rotated log files: log_writer.py MAX_BYTES N_FILES FD=PATH ...
 
 A separate program that uses only the standard library: it keeps running while `normstat up` is busy, stopped by Ctrl-Z or killed,
-so that nobody waits for a reader of its output, and it ends when all writers have ended. A log called server.log consists of
+so that no process blocks on its output, and it ends when all writers have ended. A log called server.log consists of
 server.log, server.log.1 (the one before) and so on, N_FILES in all, each up to MAX_BYTES long and of whole lines.
 """
 

@@ -1,11 +1,11 @@
 """The accounts under which `normstat up`, started as root, runs its processes, and what these accounts can reach.
 
 The server and the agent run as the account `normstat` if the machine has one, else under an unused user number. PostgreSQL runs as
-`postgres`, else under a number of its own, so that an attacker who takes over the server does not get the database's files.
+`postgres`, else under another unused number, so that an attacker who takes over the server does not get the database's files.
 `nobody` is not used: daemons of all kinds share it, and each could read what belongs to it.
 
 Python, the checkout or the data often lie below a folder that is closed to other accounts, such as /root. A process then gets a
-view of its own (a mount namespace) in which that folder holds what the process needs, and nothing else.
+private view (a mount namespace) in which that folder holds only what the process needs.
 """
 
 import ctypes

@@ -232,7 +232,7 @@ def _seconds(n: float) -> str:
 def processes_in(folder: Path) -> Iterator[int]:
     """Yield the ids of the processes whose working folder is that folder, as with all of PostgreSQL's and their cluster's.
 
-    Missing: nothing where there is no /proc.
+    Missing: nothing without /proc.
     """
     wanted = os.path.realpath(folder)
     for entry in Path("/proc").glob("[0-9]*"):

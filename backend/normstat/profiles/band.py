@@ -113,7 +113,7 @@ async def read_band(session: AsyncSession, request: BandRequest) -> BandInfo:
 
 
 async def _read_slots(session: AsyncSession, wanted: Wanted, request: BandRequest) -> Mapping[int, BandQuantiles | None] | None:
-    """Return what the series is in each slot. Missing: None without a profile of these windows; a slot without a sample has
+    """Return the band of the series in each slot. Missing: None without a profile of these windows; a slot without a sample has
     None.
     """
     rows = await profile_rows.read_bands(session, wanted.key)

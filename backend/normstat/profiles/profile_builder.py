@@ -242,7 +242,7 @@ class _Index:
         return np.where(np.isinf(digit), 0.0, digit)
 
     def _spread(self, starts: Sequence[float], window_s: int, most: int) -> list[float]:
-        """Return at most so many of the starts, evenly over the time of the baseline."""
+        """Return at most this many of the starts, evenly spread over the baseline."""
         if len(starts) <= most:
             return list(starts)
         begins = np.array([start for start, _ in self._spans])

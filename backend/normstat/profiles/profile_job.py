@@ -42,16 +42,16 @@ log = structlog.get_logger()
 Sessions = async_sessionmaker[AsyncSession]
 # The shortest window of a profile is a minute, and at most an eighth of the baseline.
 MIN_S: Final = 8 * 60
-# Bytes of pieces that one profile is put together from: of longer baselines evenly spread ones.
+# Maximum bytes of sketches for one profile; for longer baselines, evenly spread sketches are used.
 MAX_BYTES: Final = 400 << 20
 MIN_SPANS: Final = 24
 TOO_SHORT: Final = "Shorter than 8 minutes so far: comparisons read its samples."
 
 
 async def run_profiles(sessions: Sessions, *, budget_s: float, now: datetime | None = None, host: str | None = None) -> int | None:
-    """Make queued and outdated profiles for about so many seconds; return how many were made.
+    """Build queued and outdated profiles for about this many seconds; return how many were built.
 
-    A profile that is not finished in its turn (because its samples change all the time, say) goes to the end of the queue.
+    A profile that is not finished in its turn (for example because its samples keep changing) goes to the end of the queue.
     Missing: None when another process makes profiles
     """
     async with open_claims_in(sessions, PROFILES) as claims:
@@ -73,7 +73,7 @@ async def run_profiles(sessions: Sessions, *, budget_s: float, now: datetime | N
 
 
 async def make_profile(sessions: Sessions, claim: Claim, ends_at: float) -> bool:
-    """Make the profile of a baseline for a host; return False when it failed or is not finished."""
+    """Build the profile of a baseline for a host; return False when it failed or is not finished."""
     began = time.monotonic()
     try:
         message = await _Making(sessions, claim, ends_at).work()
@@ -100,12 +100,12 @@ async def make_profile(sessions: Sessions, claim: Claim, ends_at: float) -> bool
 
 
 class _Changed(Exception):
-    """What a profile was made of changed before it was stored: nothing of it is to stand."""
+    """The inputs of a profile changed before it was stored: discard it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a profile is made from. `spans`: the effective windows before `until`, cut into pieces"""
+    """The inputs of a profile. `spans`: the effective windows before `until`, cut into pieces"""
 
     version: int
     zone: tzinfo
@@ -130,7 +130,7 @@ class _Making:
         self._n_done = self._n_total = 0
 
     async def work(self) -> str | None:
-        """Make it; return why there is none, or "".
+        """Build it; return why there is none, or "".
 
         Missing: None when it is not finished
         Raises: JobStopped when it was stopped or queued again
@@ -159,7 +159,7 @@ class _Making:
             baseline = await session.get(Baseline, self._baseline_id)
             if baseline is None or baseline.archived_at is not None:
                 return None
-            # By the time it was queued, not by the clock: the next try must find the pieces that this one made.
+            # By the time it was queued, not by the clock: the next try must find the sketches of this one.
             until = self._claim.queued_at - SETTLE
             effective = await effective_windows(session, baseline.id, self._host_id, baseline.version)
             effective = clip_at(effective, until)
@@ -169,7 +169,7 @@ class _Making:
             return _Plan(baseline.version, zone, until, effective, sketch_spans(effective), stats, versions)
 
     async def _make_sketches(self, plan: _Plan) -> bool:
-        """Make the pieces that are missing; return False when the time is over."""
+        """Build the missing sketches; return False when the time is over."""
         there = await self._list_sketches(plan)
         missing: list[tuple[Window, list[StatRef]]] = []
         for span in plan.spans:
@@ -203,7 +203,7 @@ class _Making:
         """
         there = await self._list_sketches(plan)
         if not all(PieceKey(stat.id, span.start, span.end) in there for stat in plan.stats for span in plan.spans):
-            # Taken back while it was made.
+            # Taken back while it was being built.
             return None
         async with open_read_session(self._sessions) as session:
             old = await profile_rows.list_slots(session, self._key(plan, WHOLE_SLOT))
@@ -253,7 +253,7 @@ class _Making:
         return await self._store(plan, self._to_row(plan, key, sketches, body), sketches, band)
 
     async def _confirm(self, plan: _Plan, key: ProfileKey, sketches: Sequence[StoredPiece]) -> bool:
-        """Say that what is stored is still right, as it was made of the same pieces."""
+        """Confirm that the stored profile is still valid, because its sketches are unchanged."""
         return await self._store(plan, self._to_row(plan, key, sketches, b""), sketches, None)
 
     async def _store(self, plan: _Plan, row: ProfileRow, sketches: Sequence[StoredPiece], band: bytes | None) -> bool:
@@ -263,7 +263,7 @@ class _Making:
                     is_good = await profile_rows.confirm_profile(session, row, sketches)
                 else:
                     is_good = await profile_rows.put_profile(session, row, sketches, band)
-                # The host's row is locked now: a stat that the plan does not know may have come before.
+                # The host's row is locked now: a stat that is not in the plan may have arrived before.
                 _require_same(plan.stats, await list_host_stats(session, self._host_id) if is_good else [])
         except _Changed:
             return False
@@ -282,7 +282,7 @@ class _Making:
         )
 
     async def _delete_broken(self, by_stat: Sequence[tuple[StatRef, list[bytes]]], sketches: Sequence[StoredPiece]) -> None:
-        """Remove the pieces of stats of which one cannot be read: they are made again at the next try."""
+        """Remove the sketches of stats with an unreadable one: they are built again at the next try."""
         broken = {stat.id for stat, bodies in by_stat if not all(map(_is_readable, bodies))}
         async with open_write_session(self._sessions) as session:
             for sketch in sketches:
@@ -302,7 +302,7 @@ class _Making:
             await profile_rows.delete_profiles(session, self._baseline_id, self._host_id, keys)
 
     async def _forget_sketches(self, plan: _Plan) -> None:
-        """Remove pieces that no baseline of the host has any longer."""
+        """Remove sketches that no baseline of the host uses any longer."""
         host_id = self._host_id
         wanted: set[tuple[datetime, datetime]] = set()
         async with open_read_session(self._sessions) as session:
@@ -348,7 +348,7 @@ def _require_same(planned: Sequence[StatRef], there: Sequence[StatRef]) -> None:
 
 
 def _choose(spans: Sequence[Window], sketches: Sequence[StoredPiece]) -> list[Window]:
-    """Return all spans, or evenly spread ones where the pieces of all are too much to hold."""
+    """Return all spans, or evenly spread ones if their sketches take too much memory."""
     n_bytes = sum(sketch.n_bytes for sketch in sketches)
     n = max(MIN_SPANS, int(len(spans) * MAX_BYTES / max(n_bytes, 1)))
     if n >= len(spans):
@@ -369,7 +369,7 @@ def _is_readable(body: bytes) -> bool:
 
 
 def clip_at(effective: Windows, until: datetime) -> Windows:
-    """Return what of the windows is before an instant."""
+    """Clip the windows at an instant."""
     if not effective or effective[0].start >= until:
         return ()
     return intersect(effective, (Window(effective[0].start, until),))

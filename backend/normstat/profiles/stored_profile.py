@@ -26,7 +26,7 @@ from normstat.window import Window
 
 log = structlog.get_logger()
 
-# While its windows go on, a profile may lag this far: it is built again every ten minutes.
+# While its windows continue, a profile may lag this far: it is built again every ten minutes.
 MAX_LAG: Final = timedelta(minutes=45)
 
 
@@ -81,7 +81,7 @@ async def load_profile(
 async def load_wanted(session: AsyncSession, wanted: Wanted, *, at: Window | None = None) -> LoadedProfile | None:
     """Return a profile; with `at` that of the seasonal slot of this window, or of all hours where the baseline has no such slot.
 
-    Missing: None where there is none, or it was built from other windows or samples than count now; then read the samples.
+    Missing: None if there is none, or if it was built from other windows or samples than the current ones; then read the samples.
     """
     rows = {slot: row for slot, row in (await profile_rows.list_slots(session, wanted.key)).items() if is_current(row, wanted)}
     if WHOLE_SLOT not in rows or await _is_of_other_specs(session, rows[WHOLE_SLOT]):
@@ -133,7 +133,7 @@ def to_wanted(baseline_id: int, version: int, host_id: int, time_zone: str, effe
 
 
 def is_current(row: ProfileRow, wanted: Wanted) -> bool:
-    """Return whether a profile was built from the windows that count now, or nearly all of them while they go on."""
+    """Return whether a profile was built from the windows that count now, or nearly all of them while they continue."""
     if row.is_stale or row.effective != clip_at(wanted.effective, row.until):
         return False
     now = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Rollups as arrays: buckets of samples, and how a block of them is packed. Knows neither the database nor the clock.
+"""Rollups as arrays: buckets of samples, and the packed form of a block. No database, no clock.
 
 A body holds one field of all instances over a block of time: a head, then groups of instances that are packed one by one, so that
 eight of a thousand are read without the others.
@@ -6,7 +6,7 @@ eight of a thousand are read without the others.
     head     version, number of groups, then for each group: last instance, instances, rows, most samples of one, samples, bytes
     group    zstd of: instances, rows of each, buckets, n, sum, low, high, first, last; each as small as it fits, bytes in planes
 
-Numbers are kept exactly: as whole numbers of the field's last decimal where they all are such, as float64 otherwise.
+Numbers are kept exactly: as whole numbers of the field's last decimal if they all fit, as float64 otherwise.
 """
 
 import threading
@@ -29,7 +29,7 @@ HEAD: Final = np.dtype([("version", "u1"), ("reserved", "u1"), ("n_groups", "<u2
 GROUP: Final = np.dtype(
     [("last", "<i4"), ("n_instances", "<u4"), ("n_rows", "<u4"), ("most", "<u4"), ("n_samples", "<u8"), ("n_bytes", "<u4")]
 )
-# The head of any body is within so many bytes: as many as PostgreSQL keeps in one piece of a value that does not fit in its row.
+# The head of any body fits in this many bytes: the size of one piece of a value that PostgreSQL stores outside its row.
 HEAD_BYTES: Final = 1996
 MAX_GROUPS: Final = 64
 # A day of minutes of one instance.
@@ -104,7 +104,7 @@ def reduce_sorted(instance: Int64Array, bucket: Int64Array, values: Float64Array
     is_new = (instance[1:] != instance[:-1]) | (bucket[1:] != bucket[:-1])
     is_tie = (time_us[1:] == time_us[:-1]) & ~is_new
     if is_tie.any():
-        # Two streams of one tool. Whatever order they come in from the table, the answer must be the same.
+        # Two streams of one tool. The result must not depend on their order in the table.
         values = values[np.lexsort((values, time_us, bucket, instance))]
     starts = np.concatenate([[0], np.flatnonzero(is_new) + 1])
     ends = np.concatenate([starts[1:], [len(values)]])
@@ -121,7 +121,7 @@ def reduce_sorted(instance: Int64Array, bucket: Int64Array, values: Float64Array
 
 
 def merge(parts: Sequence[Buckets], *, factor: int = 1) -> Buckets:
-    """Return one whole of parts that follow each other, in buckets `factor` times as long."""
+    """Merge consecutive parts into buckets `factor` times as long."""
     parts = [part for part in parts if len(part)]
     if not parts:
         return EMPTY
@@ -200,7 +200,7 @@ def pack(buckets: Buckets, *, first_bucket: int, decimals: int) -> bytes:
 
 
 def _cut(sizes: Int64Array, most_rows: int) -> list[int]:
-    """Return where groups of whole instances begin that have about so many rows."""
+    """Return the starts of groups of whole instances with about this many rows."""
     ends = np.cumsum(sizes)
     cuts, begin, rows_before = [], 0, 0
     while begin < len(sizes):
@@ -219,7 +219,7 @@ def _pack_group(own: Buckets, ids: Int64Array, sizes: Int64Array, first_bucket: 
 
 
 def _scale(own: Buckets, decimals: int) -> list[NumberArray] | None:
-    """Return the values as whole numbers above the bucket's lowest. Missing: None where they are no such numbers."""
+    """Return the values as whole numbers above the bucket's lowest. Missing: None if they are not such numbers."""
     power = 10.0**decimals
     limit = EXACT / power
     if not all((np.abs(column) < limit).all() for column in (own.low, own.high, own.total)):
@@ -235,11 +235,11 @@ def _scale(own: Buckets, decimals: int) -> list[NumberArray] | None:
 
 
 def _pack_column(column: NumberArray) -> bytes:
-    """Kind, least number, and what lies above it, all first bytes, then all second bytes, and so on."""
+    """Return kind, minimum, and the distances above it in byte planes: all first bytes, then all second bytes, and so on."""
     if column.dtype.kind == "f":
         return bytes([FLOAT_CODE]) + _planes(column.astype("<f8"))
     least, greatest = int(column.min()), int(column.max())
-    # Where the distance itself would not fit, the numbers stand as they are.
+    # If the distance would not fit, the numbers are stored unchanged.
     code = next((code for code in range(3) if greatest - least < 256 ** INTEGERS[code].itemsize), 3)
     base = least if code < 3 else 0
     return bytes([code]) + base.to_bytes(8, "little", signed=True) + _planes((column - base).astype(INTEGERS[code]))
@@ -263,7 +263,7 @@ def _decompress(data: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the beginning of a body says: one entry for each group, and where each begins and the last ends.
+    """The head of a body: one entry for each group, and their offsets.
 
     Shape: groups (n,) GROUP; offsets (n + 1,) int64
     """
@@ -284,7 +284,7 @@ class Head:
         return found[found < len(self.groups)]
 
     def most_samples(self, groups: Int64Array) -> int:
-        """No instance of these groups has more samples."""
+        """Return the maximum number of samples of an instance in these groups."""
         return int(self.groups["most"][groups].max()) if len(groups) else 0
 
 
@@ -311,7 +311,7 @@ def unpack(body: bytes, *, first_bucket: int, instance_ids: Int64Array | None = 
 
 
 def merge_groups(groups: Iterable[Buckets]) -> Buckets:
-    """Group of a body in their order as one."""
+    """Join the groups of a body, in their order."""
     parts = list(groups)
     if len(parts) == 1:
         return parts[0]
@@ -342,9 +342,9 @@ def unpack_group(head: Head, group: int, data: bytes, first_bucket: int) -> Buck
 def sum_group(
     head: Head, group: int, data: bytes, first_bucket: int, is_inside: Callable[[Int64Array], BoolArray]
 ) -> tuple[Int64Array, Float64Array]:
-    """Return the instances of one group that have a bucket of those that `is_inside` says, and the sum of each over them.
+    """Return the instances of one group with a bucket for which `is_inside` is true, and their sums over these.
 
-    A third of the work of `unpack_group`, and all that ranking needs.
+    A third of the work of `unpack_group`, and enough for ranking.
     """
     decimals, (ids, sizes, steps, n_samples, total, low) = _read_columns(head, group, data, N_COLUMNS_TO_SUM)
     totals = (total + n_samples * low) / 10.0**decimals if decimals != NOT_SCALED else total

@@ -1,9 +1,9 @@
-"""Rolls up: keeps the rollups of each host as if they were made from its samples just now.
+"""Keep the rollups of each host current, as if they had just been computed from its samples.
 
     pass_on      with the host locked, moves `rolled_until` on, marking the hours that it passes
-    roll_day     works off the marks of a day of a stat: reads its samples, writes its blocks, deletes the marks, in one transaction
+    roll_day     processes the marks of a day of a stat: reads its samples, writes its blocks, deletes the marks, in one transaction
 
-A marked hour is drawn from its samples, so that what is drawn is right before, while and after its rollups are made. Samples that
+A marked hour is drawn from its samples, so graphs are correct before, during and after the rollup. Samples that
 change meanwhile raise the mark's generation; then the mark stays, and the hour is done again. A kill leaves nothing half done.
 """
 
@@ -36,7 +36,7 @@ from normstat.window import Window, from_us, to_us
 log = structlog.get_logger()
 
 Sessions = async_sessionmaker[AsyncSession]
-# An hour is rolled up when it has been over for so long: what comes later costs a mark, and is done again.
+# An hour is rolled up this long after its end: later samples cost a mark, and the hour is done again.
 DELAY: Final = timedelta(minutes=10)
 # Ingest waits for the host's row no longer than this for us.
 LOCK_WAIT: Final = "SET LOCAL lock_timeout = '2s'"
@@ -62,7 +62,7 @@ NEXT_SAMPLE: Final = "SELECT min(time) FROM {table} WHERE host_id = %(host_id)s 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a run did. `is_all`: nothing is left that could be rolled up now; `n_failed` hosts wait until they are tried again."""
+    """The result of a run. `is_all`: nothing is left that could be rolled up now; `n_failed` hosts wait for a retry."""
 
     n_hours: int
     is_all: bool
@@ -70,12 +70,12 @@ class Done:
 
 
 def limit_at(now: datetime) -> int:
-    """Return where what is rolled up may end, microseconds."""
+    """Return the latest end of rollups, microseconds."""
     return to_us(now.astimezone(UTC) - DELAY) // HOUR_US * HOUR_US
 
 
 async def run_rollups(sessions: Sessions, *, budget_s: float, turns: Turns[int]) -> None:
-    """Roll up what is due, for about so many seconds, and record the run as a job."""
+    """Roll up what is due, for about this many seconds, and record the run as a job."""
     async with recorded(sessions, JobKind.ROLLUP, unit="hours") as outcome:
         done = await roll_up(sessions, now=datetime.now(UTC), budget_s=budget_s, turns=turns)
         outcome.n_done = done.n_hours
@@ -91,7 +91,7 @@ async def roll_up(
 ) -> Done:
     """Roll up the hosts in turn, a day of a stat at a time, until nothing is left or the time is over.
 
-    A host that fails stops none of the others. `turns` know whose turn it is from one run to the next.
+    A failing host does not stop the others. `turns` keep the order of hosts from one run to the next.
     """
     turns = Turns("rollup_failed") if turns is None else turns
     limit_us = limit_at(now)
@@ -115,7 +115,7 @@ async def roll_up(
 
 
 async def _step(sessions: Sessions, host_id: int, limit_us: int) -> int | None:
-    """Return the next piece of a host's work: hours done. Missing: None when there was nothing, or somebody else works on the
+    """Return the next piece of a host's work: hours done. Missing: None when there was nothing, or another process works on the
     host.
     """
     async with open_read_session(sessions) as session:
@@ -181,7 +181,7 @@ async def _read_until(connection: psycopg.AsyncConnection, host_id: int) -> int 
 
 
 async def roll_day(sessions: Sessions, place: Place, day_us: int) -> int | None:
-    """Roll up the marked hours of a day: how many. Missing: None when somebody else works on the host."""
+    """Roll up the marked hours of a day: how many. Missing: None when another process works on the host."""
     async with open_write_session(sessions) as session:
         connection = await driver_of(session)
         if not await rollup_rows.try_lock(connection, place.host_id):
@@ -224,7 +224,7 @@ async def _write_day(
     made: Mapping[str, Sequence[tuple[int, Buckets]]],
     decimals: Mapping[str, int],
 ) -> None:
-    """Put a whole day into the blocks of days and of 32 days: what is kept of it, with these hours made again."""
+    """Write a whole day into the blocks of days and of 32 days: its existing hours, with these ones computed again."""
     day_end_us = day_us + DAY_US
     kept_fresh = await rollup_rows.read_bodies(connection, place, FRESH, day_us, day_end_us)
     kept_days = await rollup_rows.read_bodies(connection, place, MINUTES, day_us, day_us + 1)
@@ -247,7 +247,7 @@ async def _write_day(
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day that is whole, some hours of which are made again."""
+    """A complete day, some hours of which are computed again."""
 
     start_us: int
     new_hours_us: frozenset[int]

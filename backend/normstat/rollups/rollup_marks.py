@@ -1,10 +1,10 @@
-"""Marks on hours whose samples changed after they were rolled up. Whoever calls holds the host's row locked.
+"""Marks on hours whose samples changed after they were rolled up. The caller holds the lock of the host's row.
 
     hosts.rolled_until   hours before it are in `rollups`, for every stat of the host
-    rollup_marks         but for these hours of these stats, which are read from the samples until they are rolled up again
+    rollup_marks         except for these hours of these stats, which are read from the samples until they are rolled up again
 
 The job that rolls up moves `rolled_until` on with the host's row locked, and so sees every sample of the hours that it passes; a
-sample that comes later for such an hour leaves a mark in its own transaction. So what is drawn is right at every moment.
+sample that arrives later for such an hour leaves a mark in its own transaction. So graphs are correct at every moment.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from normstat.rollups.rollup_rows import HOUR_US
 from normstat.stats.records import Int64Array
 from normstat.window import from_us, to_us
 
-# One row for each hour that has samples, whatever time lies between them: an agent may send one row of 1970 and one of today.
+# One row for each hour with samples, however far apart: an agent may send one row of 1970 and one of today.
 MARK: Final = """
     INSERT INTO rollup_marks (host_id, stat_id, hour_at)
     SELECT %(host_id)s, %(stat_id)s, hour_at FROM unnest(%(hours)s::timestamptz[]) AS changed(hour_at)
@@ -27,7 +27,7 @@ MARK: Final = """
 
 
 def hours_of(times_us: Iterable[Int64Array]) -> frozenset[int]:
-    """Return the begins of the hours (UTC) that these instants are in, all in microseconds since the epoch."""
+    """Return the starts of the hours (UTC) of these instants, all in microseconds since the epoch."""
     found: set[int] = set()
     for part in times_us:
         found.update((np.unique(part // HOUR_US) * HOUR_US).tolist())
@@ -46,7 +46,7 @@ async def mark_changed(
     if rolled_until is None:
         return
     end_us = to_us(rolled_until)
-    # In the order in which all lock them.
+    # In the common lock order.
     changed = [from_us(hour) for hour in sorted(hours_us) if 0 <= hour < end_us]
     if changed:
         await connection.execute(MARK, {"host_id": host_id, "stat_id": stat_id, "hours": changed})

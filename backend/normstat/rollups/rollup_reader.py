@@ -1,4 +1,4 @@
-"""What of a window is read from rollups and what from samples, and the reading of the rollups.
+"""Split a window into parts read from rollups and from samples, and read the rollups.
 
 window   |..|........|..|################|..|.........|......|      hours that changed since (##), the newest not rolled up
 source   raw  minutes hours    raw        raw  hours     raw        hours are read from minutes, minutes from samples, at the ends
@@ -44,7 +44,7 @@ READ_PARTS: Final = """
 
 
 class Grain(IntEnum):
-    """What is read: samples, or buckets of that length."""
+    """The source of a piece: samples, or buckets of that length."""
 
     RAW = 0
     MINUTE = 1
@@ -56,7 +56,7 @@ BUCKET_US: Final = {Grain.RAW: 1, Grain.MINUTE: MINUTE_US, Grain.HOUR: HOUR_US}
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece [start, end) of a window, and what it is read from."""
+    """A piece [start, end) of a window, and its source."""
 
     start_us: int
     end_us: int
@@ -77,7 +77,7 @@ class Rolled:
 
 
 async def read_rolled(connection: psycopg.AsyncConnection, place: Place, window: Window) -> Rolled:
-    """Return what of a window is rolled up.
+    """Return the part of a window that is rolled up.
 
     The same round trip keeps the transaction from starting workers: that takes as long as the scan of an hour.
     """
@@ -134,7 +134,7 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """A block of one field: its first bytes, which may be all, and what they say of the others."""
+    """A block of one field: its first bytes, which may be all, and its head."""
 
     level: Level
     key: str
@@ -162,19 +162,19 @@ async def read_heads(
 
 
 def estimate_rows(blocks: Iterable[Block], key: str, window: Window) -> int:
-    """About how many samples of the field there are in the window, of all instances."""
+    """Return the approximate number of samples of the field in the window, over all instances."""
     return round(sum(block.head.n_samples * _share(block, window) for block in blocks if block.key == key))
 
 
 def estimate_longest(blocks: Iterable[Block], key: str, window: Window, instance_ids: Int64Array) -> int:
-    """About how many samples of the field there are in the window, of one instance, at most."""
+    """Return the approximate maximum number of samples of the field in the window, of one instance."""
     return round(
         sum(block.head.most_samples(block.head.find(instance_ids)) * _share(block, window) for block in blocks if block.key == key)
     )
 
 
 def _share(block: Block, window: Window) -> float:
-    """Return how much of the block is in the window, 0..1."""
+    """Return the share of the block inside the window, 0..1."""
     inside = min(window.end_us, block.start_us + block.level.block_us) - max(window.start_us, block.start_us)
     return max(0, inside) / block.level.block_us
 
@@ -227,7 +227,7 @@ Runs = list[tuple[int, int]]
 
 
 def _runs(groups: Int64Array) -> Runs:
-    """Group that follow each other, as half-open ranges."""
+    """Return consecutive groups as half-open ranges."""
     if not len(groups):
         return []
     cuts = np.flatnonzero(np.diff(groups) != 1) + 1

@@ -77,7 +77,7 @@ ADD_MARKS: Final = """
 NEXT_DAY: Final = """
     SELECT stat_id, hour_at FROM rollup_marks WHERE host_id = %(host_id)s ORDER BY hour_at DESC, stat_id LIMIT 1
 """
-# Hours of whole days that nobody marked when the day ended: the host had stopped.
+# Hours of whole days that were not marked when the day ended: the host had stopped.
 LEFT_OVER: Final = """
     SELECT stat_id, min(block_at) FROM rollups
     WHERE host_id = %(host_id)s AND stat_id = ANY(%(stat_ids)s) AND level = 0 AND block_at < %(before)s
@@ -93,12 +93,12 @@ class Place:
     stat_id: int
 
     def parameters(self, **others: object) -> dict[str, object]:
-        """As the statements want them."""
+        """Return the parameters of the statements."""
         return {"host_id": self.host_id, "stat_id": self.stat_id, **others}
 
 
 async def try_lock(connection: psycopg.AsyncConnection, host_id: int) -> bool:
-    """Keep others from working on the host's rollups until the transaction ends; False when somebody does already."""
+    """Lock the host's rollups until the transaction ends; return False when another process holds the lock."""
     cursor = await connection.execute(TRY_LOCK, {"key": ROLLUP_LOCK, "host_id": host_id})
     row = await cursor.fetchone()
     return row is not None and row[0] is True
@@ -114,13 +114,13 @@ async def read_marks(
 
 
 async def delete_marks(connection: psycopg.AsyncConnection, place: Place, done: Mapping[int, int]) -> None:
-    """Delete the marks of these hours that were not set again: those that still have the generation.
+    """Delete the marks of these hours that were not set again, that is, whose generation is unchanged.
 
     The last statement of a transaction, because ingest waits for it.
     """
     if not done:
         return
-    # In the order in which those lock them who set them.
+    # In the lock order of the code that sets them.
     await read_marks(connection, place, min(done), max(done) + 1, for_update=True)
     values = {"hours": [from_us(hour) for hour in done], "generations": list(done.values())}
     await connection.execute(DELETE_MARKS, place.parameters(**values))
@@ -151,7 +151,7 @@ async def delete_bodies(
 async def write_bodies(
     connection: psycopg.AsyncConnection, place: Place, level: Level, bodies: Iterable[tuple[str, int, bytes]]
 ) -> None:
-    """Write field, begin and body of blocks, in the place of those that are there."""
+    """Write field, start and body of blocks, replacing existing ones."""
     rows = [place.parameters(level=level.number, key=key, block_at=from_us(block_us), body=body) for key, block_us, body in bodies]
     if rows:
         async with connection.cursor() as cursor:
@@ -208,12 +208,12 @@ FORGET_MARKS_BEFORE: Final = """
 
 
 async def wait_lock(session: WriteSession, host_id: int) -> None:
-    """Keep others from working on the host's rollups until the transaction ends. To be taken before the lock on its row."""
+    """Wait for the lock of the host's rollups, held until the transaction ends. Take it before the lock on its row."""
     await (await driver_of(session)).execute(WAIT_LOCK, {"key": ROLLUP_LOCK, "host_id": host_id})
 
 
 async def forget_rollups(session: WriteSession, host_id: int) -> None:
-    """Drop all rollups of the host; the job makes them again. Until then everything is drawn from the samples."""
+    """Drop all rollups of the host; the job rebuilds them. Until then everything is drawn from the samples."""
     connection = await driver_of(session)
     await wait_lock(session, host_id)
     await connection.execute("SELECT 1 FROM hosts WHERE id = %(host_id)s FOR NO KEY UPDATE", {"host_id": host_id})

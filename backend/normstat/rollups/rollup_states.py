@@ -1,4 +1,4 @@
-"""How far each host is rolled up, and dropping what is."""
+"""The state of each host's rollups, and dropping them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +22,7 @@ READ_STATES: Final = """
 
 @dataclass(frozen=True, slots=True)
 class RollupState:
-    """How far a host is rolled up; `n_marked` hours of stats before `until` changed since. Missing: `until` None: not begun."""
+    """The state of a host's rollups; `n_marked` hours of stats before `until` changed since. Missing: `until` None: not started."""
 
     host_id: int
     host: str
@@ -41,7 +41,7 @@ async def read_rollup_states(session: AsyncSession) -> list[RollupState]:
 
 
 async def drop_rollups(session: WriteSession, host: str | None) -> int:
-    """Drop the rollups of a host, or of all (None); give the number of hosts.
+    """Drop the rollups of a host, or of all (None); return the number of hosts.
 
     Raises: NotFound for an unknown host
     """

@@ -1,4 +1,4 @@
-"""Tell how far a series moved relative to its usual variation. Pure: numpy over arrays, no SQL, no HTTP, no clock.
+"""Measure how far a series moved relative to its usual variation. Pure: numpy over arrays, no SQL, no HTTP, no clock.
 
 Never: words, hosts or windows of the store. Entry points: `host_profile.judge`, `summary.summarise`.
 """

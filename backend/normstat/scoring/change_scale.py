@@ -18,8 +18,8 @@ from normstat.scoring.summary import Float32Array, FloatArray, Summary
 # move; `spread`: the middle half wider or narrower; `top`, `bottom`: the ends; `low`, `high`: how many samples are beyond the
 # baseline's ends; `step`: the movement from sample to sample; `jitter`: the same as a ratio; `still`: the share of equal
 # neighbours; `missing`: the share of reports without a value; `part`: the quarter of the window whose median lies farthest out;
-# `trend`: what comes later in the window against what came before;
-# `hollow`: how many samples fall to a part of the window's own median, whatever the load.
+# `trend`: later samples of the window against earlier ones;
+# `hollow`: how many samples fall to a part of the window's own median, at any load.
 KINDS: Final = (
     "value",
     "order",

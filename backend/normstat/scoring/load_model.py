@@ -3,7 +3,7 @@
 On a host nearly all series follow a few factors: the number of users, the job that runs. They are learned from the baseline, whose
 series are averaged over short bins of time and written as common factors and residuals. In the incident the factors are estimated
 again from all series together, so that one culprit hardly moves them; the residual of a series is what the load does not explain.
-That finds a shift within the normal swing of the load, and tells the one series that grew more than the load from the hundreds that
+That finds a shift within the normal swing of the load, and separates a series that grew more than the load from the hundreds that
 grew with it.
 """
 

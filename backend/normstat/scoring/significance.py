@@ -47,7 +47,7 @@ SIZE_WEIGHT: Final = 36.0
 # Where something began within the window with at least this significance, series that were off all the time count less.
 MIN_ONSET: Final = 3.5
 STALE_SHARE: Final = 0.45
-# Shares end at 1, so they cannot tell a large change from a huge one.
+# Shares end at 1, so they cannot distinguish a large change from a huge one.
 MAX_OF_SHARES: Final = 6.0
 OF_LOAD: Final = (VALUE, ORDER, TOP, BOTTOM, LOW, HIGH, STEP, PART, TREND)
 EXPLAINED_SHARE: Final = 0.45

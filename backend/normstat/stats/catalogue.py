@@ -1,6 +1,6 @@
 """The catalogue: all spec files, read once and checked strictly.
 
-A mistake in a spec is found here, when the program starts, and not when the first odd line arrives.
+Mistakes in a spec are found here, at the start of the program, not when the first odd line arrives.
 """
 
 import dataclasses
@@ -25,13 +25,13 @@ from normstat.stats.storage_rule import usual_storage
 from normstat.stats.toml_text import parse_toml
 
 KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
-# What every table and its view have besides the stat's fields; see storage/stat_tables.py.
+# Columns of every table and its view besides the stat's fields; see storage/stat_tables.py.
 RESERVED_KEYS: Final = frozenset({"time", "host_id", "instance_id", "stream_id", "line_offset", "printed", "host", "instance"})
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 # Over all stats of a file; sar has some 400.
 MAX_FIELDS: Final = 5000
 SYSTEMS: Final = ("linux", "sunos", "any")
-# Readers that stored specs of users may know by an older name.
+# Older names of readers that stored user specs may contain.
 RENAMED_READERS: Final = {"mib": "proc_net_snmp", "live_test": "se_livetest"}
 FAILURES: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, re.error)
 # User specs that are kept parsed: as many as there may be.
@@ -43,7 +43,7 @@ StatTables = Mapping[str, Mapping[str, object]]
 
 @dataclass(frozen=True, slots=True)
 class UserSpecText:
-    """A spec that a user added, as text; `version` is counted by the store, whatever the text says."""
+    """A spec that a user added, as text; `version` is counted by the store, independent of the text."""
 
     name: str
     toml: str
@@ -54,7 +54,7 @@ class UserSpecText:
 class Catalogue:
     """All specs by name, and all stats by name with the spec that yields them.
 
-    `user_specs` are the names of those that users added, `revision` tells one state of these from another ("": none), `troubles`
+    `user_specs` are the names of those that users added, `revision` identifies their state ("": none), `troubles`
     says why which of them is disabled.
     """
 
@@ -85,13 +85,13 @@ def built_in_catalogue() -> Catalogue:
 
 
 class _Present:
-    """The catalogue of this process, once user specs were installed."""
+    """The catalogue of this process, after user specs were installed."""
 
     catalogue: Catalogue | None = None
 
 
 def load_catalogue() -> Catalogue:
-    """Return all specs of the package and those that users added, as far as install_user_specs was told of them."""
+    """Return all specs of the package and the installed user specs."""
     return _Present.catalogue or built_in_catalogue()
 
 
@@ -109,7 +109,7 @@ def install_user_specs(texts: Iterable[UserSpecText], revision: str) -> Mapping[
         except SpecError as trouble:
             troubles[item.name] = trouble.message
         except FAILURES as trouble:
-            # Whatever an older version let in, the server must start.
+            # The server must start, even if an older version accepted a bad spec.
             troubles[item.name] = f"{item.name}.toml: cannot be read: {type(trouble).__name__}"
     names = frozenset(specs.keys() - built_in.specs.keys())
     is_new = bool(names or troubles or revision)
@@ -141,7 +141,7 @@ def _add_spec(specs: dict[str, Spec], stats: dict[str, tuple[Spec, Stat]], spec:
 def require_spec(name: str) -> Spec:
     """Return the spec of that name.
 
-    Raises: NotFound with the names there are.
+    Raises: NotFound, listing the known names.
     """
     specs = load_catalogue().specs
     if name not in specs:

@@ -1,8 +1,8 @@
-"""A spec drafted from a pasted sample of a tool's output: what a person corrects instead of beginning with an empty page.
+"""Draft a spec from a pasted sample of a tool's output, for a user to correct instead of starting from scratch.
 
 Two forms of output, as dim_STAT has them: single, one row a report (`app_time 10`: six times a line), and multi, several rows a
 report, each about another thing (`app_user 10`: a line for each user). With a usable header line the columns are known by their
-headers (reader `columns`), else by their places (reader `fixed_columns`). What the sample does not show is not guessed at: units
+headers (reader `columns`), else by their places (reader `fixed_columns`). What the sample does not show is not guessed: units
 are empty, no direction is worse, and a column counts up only where the sample leaves no doubt.
 """
 
@@ -25,16 +25,16 @@ from normstat.stats.spec import Kind, Storage
 
 MAX_BYTES: Final = 1 << 20
 MAX_COLUMNS: Final = 500
-# What so many lines do not show, more of them would not either.
+# More lines than these would add nothing.
 MAX_LINES: Final = 5000
-# Longer ones are no rows that a person would paste.
+# No user would paste longer rows.
 MAX_LINE_LENGTH: Final = 4096
 # dim_STAT's rule: shorter lines are noise.
 MIN_LENGTH: Final = 4
 # "Sat Nov 21 12:00:01 PM UTC 2026" is the longest time that tools print.
 MAX_TIME_WORDS: Final = 7
 MAX_DECIMALS: Final = 9
-# A column is taken for a counter when it never falls in so many rows of one instance, and rises this often.
+# A column counts as a counter when it never falls in this many rows of one instance, and rises this often.
 COUNTER_ROWS: Final = 8
 COUNTER_RISES: Final = 6
 PANEL_FIELDS: Final = 6
@@ -107,13 +107,13 @@ class SampleLine:
 
     @property
     def n_numbers(self) -> int:
-        """How many of the words are numbers."""
+        """The number of words that are numbers."""
         return sum(map(is_number, self.words))
 
 
 @dataclass(frozen=True, slots=True)
 class SampleTable:
-    """What the sample was taken for. `header` is the text of the header line, "" for none."""
+    """The sample as parsed. `header` is the text of the header line, "" for none."""
 
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -183,7 +183,7 @@ def _find_table(lines: Sequence[SampleLine]) -> SampleTable:
         raise BadRequest("The sample has no line with a number in it; paste some reports as the tool prints them")
     has_leading_time = 2 * sum(1 for line in found if line.n_lead) > len(found)
     if not has_leading_time:
-        # A number of ten digits in the first column now and then is no epoch.
+        # An occasional number of ten digits in the first column is not an epoch.
         lines = [SampleLine(line.text, tuple(split_words(line.text)), 0, line.is_stamp) for line in lines]
         found = [line for line in lines if not line.is_stamp and line.n_numbers]
     shapes = Counter(len(line.words) for line in found if bool(line.n_lead) is has_leading_time)
@@ -191,7 +191,7 @@ def _find_table(lines: Sequence[SampleLine]) -> SampleTable:
     if n_columns > MAX_COLUMNS:
         raise BadRequest(f"A row has {n_columns} words; a table has at most {MAX_COLUMNS} columns")
     found = [line for line in found if len(line.words) == n_columns and bool(line.n_lead) is has_leading_time]
-    # One that no row follows is no header, whatever it says.
+    # A line without rows after it is not a header.
     before = lines[: max(at for at, line in enumerate(lines) if line is found[-1])]
     header = next((line for line in before if not line.is_stamp and not line.n_numbers and _header_words(line, n_columns)), None)
     names = _header_words(header, n_columns) if header is not None else ()
@@ -228,7 +228,7 @@ def _drives(text: str, names: tuple[str, ...], rows: Sequence[SampleLine], *, ha
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names, with a number after those that come again."""
+    """Return the names, with a number after repeated ones."""
     taken: set[str] = set()
     found = []
     for name in names:
@@ -245,7 +245,7 @@ def _is_numeric(words: Sequence[str]) -> bool:
 
 
 def _find_instance(request: DraftRequest, table: SampleTable, texts: Sequence[int]) -> int | None:
-    """Return the column that says what a row is about: the one that was named, else the first one of text, else the first one."""
+    """Return the column of the instance: the given one, else the first text column, else the first one."""
     if request.form is Form.SINGLE:
         return None
     wanted = _clean(request.instance_column).strip()
@@ -328,7 +328,7 @@ def _to_toml(
     yield 'key = "first"'
     yield f"title = {_quoted(tool)}"
     yield 'section = "other"'
-    # Many instances with many columns each would be a thicket.
+    # Many instances with many columns each would be unreadable.
     shown = [column.shown.key for column in columns if column.shown.kind == columns[0].shown.kind][
         : 1 if instance else PANEL_FIELDS
     ]
@@ -366,7 +366,7 @@ def _layout(
 
 
 def _header_pattern(header: str) -> str:
-    """Return a pattern of the header line, whatever blanks part its words; of a long one, of its beginning."""
+    """Return a pattern of the header line with any blanks between words; of a long line, only of its beginning."""
     words = split_words(header)
     if len(words) <= PATTERN_WORDS and len(header) <= MAX_PATTERN_LENGTH:
         return rf"^\s*{BLANKS.join(map(re.escape, words))}\s*$"

@@ -1,6 +1,6 @@
-"""Which tool printed these bytes: the spec that reads most of them.
+"""Guess which tool printed these bytes: the spec that reads most of them.
 
-Specs are candidates when a line is a header of theirs, or one of the lines that they say mark their tool. Each candidate reads the
+Specs are candidates when a line is one of their headers or marks. Each candidate reads the
 beginning of the bytes, and the one that accounts for most of it with the least refused wins.
 """
 
@@ -17,7 +17,7 @@ from normstat.stats.readers import read
 from normstat.stats.records import LineKind, ReadResult
 from normstat.stats.spec import Spec
 
-# Every tool prints its first header within so many lines.
+# Every tool prints its first header within this many lines.
 GUESS_LINES: Final = 400
 GUESS_BYTES: Final = 1 << 16
 MAX_LINE_LENGTH: Final = 4096
@@ -25,7 +25,7 @@ MAX_LINE_LENGTH: Final = 4096
 NEAR: Final = 0.1
 # A spec that refuses more than it reads did not print the file.
 MIN_SHARE: Final = 0.2
-# A fallback without a mark must find samples in so much of the file, and know as much of their columns: any text has some number.
+# A fallback without a mark must find samples in this share of the file, and know this share of their columns: any text has numbers.
 MIN_SAMPLED: Final = 0.5
 UNDERSTOOD: Final = (LineKind.HEADER, LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 COLUMNS: Final = "columns"
@@ -95,7 +95,7 @@ def _try(spec: Spec, head: bytes, words: set[str]) -> Trial:
     result = read(spec, head, state={}, offset=0, is_final=True)
     n_bytes = result.accounts.n_bytes
     understood = sum(n_bytes.get(kind, 0) for kind in UNDERSTOOD)
-    # Blank lines and others that say nothing are nobody's.
+    # Blank lines and others without data count for no spec.
     total = max(1, sum(n_bytes.values()) - n_bytes.get(LineKind.IGNORED, 0))
     share = (understood - n_bytes.get(LineKind.REJECTED, 0)) / total
     documented, n_values = _count(result)

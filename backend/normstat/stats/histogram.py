@@ -36,7 +36,7 @@ def split_bucket(instance: str) -> tuple[str, str]:
 
 
 def bucket_bounds(label: str) -> tuple[float | None, float | None]:
-    """Return low and high end of a bucket, as far as its label tells.
+    """Return the low and high end of a bucket, if its label states them.
 
     Units: those of the tool; K, M, ... of bpftrace are powers of 1024. Missing: None where the label does not say or has no end.
 

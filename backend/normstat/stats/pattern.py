@@ -1,4 +1,4 @@
-"""The regular expressions of specs: those of users are matched in linear time, whatever pattern and line say.
+"""The regular expressions of specs: users' patterns are matched in linear time for any pattern and line.
 
 Python's `re` tries every way in which repeats can share a line among them: `x*x*x*x*y` needs the fourth power of the line's length,
 and nothing stops it. RE2 needs a time proportional to the line's length, and lets other threads run meanwhile. It has no
@@ -21,7 +21,7 @@ from normstat.errors import shorten
 # Of one expression; a layout's expressions of one kind may be joined to one.
 MAX_CHARACTERS: Final = 1000
 MAX_JOINED_CHARACTERS: Final = 16_000
-# Instructions of the compiled expression: {0,500} in it counts 500 times. A line costs at most so many steps for each byte.
+# Instructions of the compiled expression: {0,500} in it counts 500 times. It bounds the steps per byte of a line.
 MAX_PROGRAM: Final = 1200
 MAX_JOINED_PROGRAM: Final = 6000
 # Longer lines match no pattern of a user.

@@ -56,7 +56,7 @@ class SpecPreview(Documented):
 
 
 def preview_spec(spec: Spec, sample: bytes) -> SpecPreview:
-    """Return what would be read of the sample, with its last line whole."""
+    """Return what would be read from the sample, treating its last line as complete."""
     if not sample.endswith(b"\n"):
         sample += b"\n"
     result = read(spec, sample, state={}, offset=0, is_final=True)

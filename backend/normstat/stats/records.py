@@ -1,4 +1,4 @@
-"""What a reader gives back: blocks of samples, rejected lines, and an account of every byte.
+"""The result of a reader: blocks of samples, rejected lines, and an account of every byte.
 
 A block is columnar: all its rows were printed under one header, so they share their fields. Times are int64 microseconds since
 the epoch (UTC); `NO_TIME` marks a row whose tool printed none. Integers stay int64, decimals are float64, and a row that would
@@ -31,11 +31,11 @@ def texts_of(value: object) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What is known of a stream's times from elsewhere.
+    """What is known about a stream's times from elsewhere.
 
     `zone` names the zone of times that do not say theirs (UTC when None); `date` is the day of the first clock where the tool
     prints no day; `start_us` the instant of the first report of a tool that prints no times at all. `interval_us` is the time
-    from one report to the next: a report without a time of its own is that much later than the one before it.
+    from one report to the next: a report without its own time is that much later than the previous one.
     Units: microseconds since the epoch, microseconds.
     """
 
@@ -49,7 +49,7 @@ NO_TIMING: Final = Timing()
 
 
 class LineKind(StrEnum):
-    """What a line of a stream was; every byte received belongs to exactly one kind."""
+    """The kind of a line of a stream; every received byte belongs to exactly one kind."""
 
     HEADER = "header"
     SAMPLE = "sample"
@@ -102,7 +102,7 @@ REJECTED_TEXT_LIMIT: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """How many lines and bytes were of which kind. The bytes add up to what was taken."""
+    """The number of lines and bytes of each kind. The bytes add up to the bytes taken."""
 
     n_lines: Mapping[LineKind, int]
     n_bytes: Mapping[LineKind, int]
@@ -110,7 +110,7 @@ class Accounts:
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """All that one call of a reader found.
+    """Everything that one call of a reader found.
 
     `n_taken` bytes of the input were accounted for; the rest (an unfinished last line) must be given again, with more after it.
     """

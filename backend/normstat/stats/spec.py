@@ -14,7 +14,7 @@ from normstat.stats.pattern import compile_pattern
 
 
 class Kind(StrEnum):
-    """What a number is, which decides how it may be summed, drawn and compared."""
+    """The kind of a number, which decides how it may be summed, drawn and compared."""
 
     GAUGE = "gauge"
     RATE = "rate"
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 
 class Semantics(StrEnum):
-    """What span of time a number is about, which its unit alone does not tell.
+    """The span of time that a number covers, which its unit alone does not show.
 
     counter  everything since boot, or since the process or the run began: only differences between reports mean something
     instant  a state, or a running average that the tool keeps itself, as it was at the report
@@ -38,7 +38,7 @@ class Semantics(StrEnum):
 
 
 class Worse(StrEnum):
-    """The direction in which a field is bad news."""
+    """The direction in which a field gets worse."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -46,7 +46,7 @@ class Worse(StrEnum):
 
 
 class Shape(StrEnum):
-    """What the samples of a stat are.
+    """The shape of a stat's samples.
 
     table      rows with named columns
     keys       a counted key: the instance is the key as printed (`@process[rm]`, "1109 svc.startd")
@@ -163,7 +163,7 @@ class Stat:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a spec tells its reader about the tool's output. Each reader derives a model of its own: see stats/layout.py."""
+    """The description of the tool's output for the reader. Each reader derives its own model: see stats/layout.py."""
 
     def validate(self, stats: Sequence[Stat]) -> None:
         """Check what the types of the fields do not say.

@@ -1,4 +1,4 @@
-"""What a spec file leaves unsaid: defaults of its fields, and fields that a stat shares with another one.
+"""Fill in what a spec file omits: defaults of its fields, and fields that a stat shares with another one.
 
 Keys of `[[stats]]` for that (all optional):
     source     the document that describes the fields, for those that name none themselves; also a key of the whole file

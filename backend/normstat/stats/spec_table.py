@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 from normstat.errors import SpecError
 from normstat.stats.pattern import PatternError, join_patterns, require_linear
 
-# A complaint that quotes a text does not quote all of it.
+# Errors quote at most this much of a text.
 MAX_QUOTED: Final = 400
 
 
@@ -17,7 +17,7 @@ def cut(text: str) -> str:
 
 
 class SpecTable:
-    """A TOML table that is read key by key; every complaint names the file and the key."""
+    """A TOML table that is read key by key; every error names the file and the key."""
 
     def __init__(self, file: str, path: str, raw: Mapping[str, object]) -> None:
         self._file = file
@@ -94,7 +94,7 @@ class SpecTable:
         return found
 
     def require_pattern(self, key: str, pattern: str) -> None:
-        """Raise SpecError for what is no regular expression, or none that ends in time."""
+        """Raise SpecError for an invalid regular expression, or one that takes too long."""
         try:
             if self.is_user_made:
                 require_linear(pattern)
@@ -136,7 +136,7 @@ class SpecTable:
         return self._raw
 
     def done(self) -> None:
-        """Complain about keys that nobody asked for: a misspelt key must not be silently without effect."""
+        """Reject unknown keys: a misspelt key must not be silently ignored."""
         for key in self._raw:
             if key not in self._used:
                 self.fail(key, "is not known")

@@ -1,4 +1,4 @@
-"""TOML that a user wrote: looked through before it is parsed, since a parser may need memory like the square of its length.
+"""Check a user's TOML before it is parsed, since a parser may need memory quadratic in its length.
 
 A key of 20,000 parts, 40 KB of `a.a.a...`, takes tomllib fourteen seconds and gigabytes. No spec has more than a few parts,
 brackets within brackets or digits, so anything beyond is refused at once.
@@ -15,14 +15,14 @@ MAX_KEY_PARTS: Final = 8
 MAX_DEPTH: Final = 16
 # Of a word without quotes: a key, a number, a date.
 MAX_WORD: Final = 200
-# What matters outside of strings, and long words.
+# Tokens that matter outside of strings, and long words.
 SIGN: Final = re.compile(rf"""'''|\"\"\"|["'#\[\]{{}}.,=\n]|[A-Za-z0-9_+:-]{{{MAX_WORD + 1}}}""")
 END_OF_BASIC: Final = re.compile(r"""(?:[^\\"\n]|\\.)*+\"""")
 END_OF_LONG_BASIC: Final = re.compile(r"""(?:[^\\"]|\\.|"(?!""))*+\"""\"{0,2}""", re.DOTALL)
 
 
 def parse_toml(text: str) -> dict[str, object]:
-    """Return the table that the text is.
+    """Return the text as a table.
 
     Raises: SpecError when it is no TOML, or larger or more nested than a spec can be
     """
@@ -37,7 +37,7 @@ def parse_toml(text: str) -> dict[str, object]:
 
 
 def _require_simple(text: str) -> None:
-    """Look through the text once, in linear time."""
+    """Scan the text once, in linear time."""
     depth = n_parts = at = 0
     while (found := SIGN.search(text, at)) is not None:
         sign, at = found[0], found.end()

@@ -1,4 +1,4 @@
-"""What a user's spec must keep beyond the rules of every spec: names of its own, and sizes."""
+"""Rules for users' specs, beyond those for every spec: unique names, and limits of size."""
 
 import re
 from collections.abc import Iterator

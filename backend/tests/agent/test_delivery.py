@@ -22,7 +22,7 @@ def test_every_byte_arrives_once_through_failures_kills_and_restarts(host: Host)
     host.server.start()
     host.wait_for(lambda: not host.server.failures, "the end of the failures")
     host.wait_for_bytes("emit_linux", 1)
-    host.wait_for(lambda: "takes data again" in host.log, "the good news")
+    host.wait_for(lambda: "accepts data again" in host.log, "the good news")
     # kill -9, and again while an old stream waits: the rest of an old file is sent by the next agent.
     for _ in range(2):
         assert host.agent is not None
@@ -51,7 +51,7 @@ def test_it_comes_back_no_sooner_than_the_server_says(host: Host) -> None:
     # An overloaded server: the second answer is behind a proxy that says nothing useful, and the agent's own pauses hold.
     host.server.fail_next("503 retry 6", "503 retry soon", "")
     host.wait_for(lambda: not host.server.failures, "the end of the failures")
-    host.wait_for(lambda: "takes data again" in host.log, "the good news")
+    host.wait_for(lambda: "accepts data again" in host.log, "the good news")
     assert host.stop() == 0
     statuses = [request.status for request in host.server.requests]
     first = statuses.index(503)

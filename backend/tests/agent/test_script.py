@@ -88,10 +88,10 @@ def test_sourced_it_only_defines(host: Host) -> None:
         (["run", "--interval", "soon"], "--interval must be a number"),
         (["run", "--spool-limit", "0"], "too small"),
         (["run", "extra"], "unexpected argument: extra"),
-        (["run"], "no server named"),
+        (["run"], "no server given"),
         (["run", "--server", "ftp://x"], "must begin with http"),
-        (["run", "--server", "http://x/$(id)"], "characters that no address has"),
-        (["run", "--server", "http://x"], "no token named"),
+        (["run", "--server", "http://x/$(id)"], "invalid characters in the address"),
+        (["run", "--server", "http://x"], "no token file given"),
         (["collect"], "collect needs a directory"),
     ],
 )

@@ -53,11 +53,11 @@ def test_tools_are_watched_and_trouble_is_shown(host: Host) -> None:
     log = (host.spool / "agent.log").read_text()
     for words in (
         "line 8: the name 'Bad-Name'",
-        "line 9: noisy_linux is there twice",
-        "line 10: a loop is written @SECONDS command",
+        "line 9: noisy_linux is listed twice",
+        "line 10: write a loop as @SECONDS command",
         "line 11: no tab",
-        "missing_linux: there is no program no-such-tool",
-        "brief_linux: the tool ended with status 7: something is wrong; started again in 1 s",
+        "missing_linux: program no-such-tool not found",
+        "brief_linux: the tool ended with status 7: something is wrong; restarting in 1 s",
     ):
         assert words in log, (words, log)
     # A loop prints the epoch before each call, and the command keeps its quotes.

@@ -48,7 +48,7 @@ def deliver(host: Host, *options: str) -> None:
 
     def look() -> bool:
         seen.update(host.processes().values())
-        return host.received("emit_linux") > 8_000 and host.log.count("takes data again") == 2
+        return host.received("emit_linux") > 8_000 and host.log.count("accepts data again") == 2
 
     host.wait_for(look, "bytes")
     checked = host.command("check", *options)

@@ -95,7 +95,7 @@ def test_busybox_userland(host: Host, tmp_path: Path) -> None:
     # Its wget takes headers in argv only, where all could read the token.
     host.path = f"{host.bin}:{tools}"
     host.stats("emit_linux emit 0.2 20")
-    assert "nothing to send with" in host.command("run").stderr
+    assert "nothing can send data" in host.command("run").stderr
     (tools / "curl").symlink_to(require_program("curl"))
     host.run("--max-file", "30K")
     host.wait_for(lambda: len(host.server.data("emit_linux")) >= 2, "a second stream")

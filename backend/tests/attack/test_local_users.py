@@ -69,7 +69,7 @@ def test_a_spool_that_another_user_made_is_not_entered(host: Host) -> None:
     give(host.spool)
     assert_refused(host, str(host.spool))
     host.spool.chmod(0o700)
-    assert_refused(host, f"{host.spool} belongs to uid {OTHER}", "be that user, or name another")
+    assert_refused(host, f"{host.spool} belongs to uid {OTHER}", "run as that user, or use another")
     assert target.read_text() == "mine\n"
     # As that user, who may have it.
     assert sorted(path.name for path in host.spool.iterdir()) == ["agent.log", "agent.log.1", "agent.state", "agent.state.new"]
@@ -91,8 +91,8 @@ def test_a_spool_that_others_can_write_to_is_not_entered(host: Host, mode: int) 
     [
         (0o777, 0, "everybody can write to"),
         (0o775, 0, f"the group {OTHER_GROUP} can write to"),
-        (0o755, OTHER, f"belongs to uid {OTHER} and this is root"),
-        (0o1777, OTHER, f"belongs to uid {OTHER} and this is root"),
+        (0o755, OTHER, f"belongs to uid {OTHER} but this is root"),
+        (0o1777, OTHER, f"belongs to uid {OTHER} but this is root"),
     ],
 )
 def test_root_does_not_go_where_others_can_replace_a_folder_on_the_way(host: Host, mode: int, uid: int, words: str) -> None:
@@ -163,14 +163,14 @@ def test_what_was_put_into_a_spool_before_it_was_ours_is_not_used(host: Host) ->
     (host.spool / "tool").mkdir()
     for path in planted:
         path.symlink_to(target)
-        assert_refused(host, "something that is no file")
+        assert_refused(host, "something that is not a regular file")
         path.unlink()
         path.write_text("x\n")
         give(path)
         assert_refused(host, f"belongs to uid {OTHER}")
         path.unlink()
     os.mkfifo(host.spool / "agent.log")
-    assert_refused(host, "something that is no file")
+    assert_refused(host, "something that is not a regular file")
     assert target.read_text() == "mine\n"
 
 

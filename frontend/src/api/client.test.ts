@@ -22,13 +22,13 @@ afterEach(() => {
 });
 
 describe("requests", () => {
-  it("repeat parameters that are lists and leave out what is not given", () => {
+  it("repeat list parameters and omit missing ones", () => {
     expect(addressOf("/x", { field: ["a", "b"], host: undefined, start: "2026-11-21T09:00:00Z" })).toBe(
       "/api/v1/x?field=a&field=b&start=2026-11-21T09%3A00%3A00Z",
     );
   });
 
-  it("carry the header against forgery exactly when they change something", async () => {
+  it("carry the anti-forgery header exactly when they change something", async () => {
     const fetched = answer(200, "{}");
     await answered(client.GET("/api/v1/hosts"));
     await answered(client.POST("/api/v1/baselines", { body: { name: "x", note: "", time_zone: "UTC" } }));
@@ -51,7 +51,7 @@ describe("requests", () => {
     });
   });
 
-  it("fail with the status where something in between answered", async () => {
+  it("fail with the status if a proxy answered", async () => {
     answer(502, "<html>Bad gateway</html>", { "X-Request-Id": "r2" });
     expect(await failure(answered(client.GET("/api/v1/hosts")))).toMatchObject({
       status: 502,
@@ -60,13 +60,13 @@ describe("requests", () => {
     });
   });
 
-  it("are done without a body where there is nothing to say", async () => {
+  it("have no body if there is nothing to send", async () => {
     vi.stubGlobal("fetch", () => Promise.resolve(new Response(null, { status: 204 })));
     const done = answered(client.DELETE("/api/v1/imports/{id}", { params: { path: { id: 1 } } }));
     await expect(done).resolves.not.toThrow();
   });
 
-  it("write parts of a path and lists of parameters so that the server reads them back", async () => {
+  it("encode path parts and parameter lists so that the server can decode them", async () => {
     const fetched = answer(200, "{}");
     const params = { path: { host: "a/b c" }, query: { limit: 5, reason: null } };
     await answered(client.GET("/api/v1/hosts/{host}/rejected", { params }));
@@ -84,7 +84,7 @@ describe("requests", () => {
     expect(await failure(answered(client.GET("/api/v1/hosts")))).toMatchObject({ status: 0, code: "unreachable" });
   });
 
-  it("are tried again only where that may help", () => {
+  it("are retried only if that may help", () => {
     expect(isWorthRetrying(0, new ApiError(503, "database_away", "", ""))).toBe(true);
     expect(isWorthRetrying(0, new ApiError(404, "not_found", "", ""))).toBe(false);
     expect(isWorthRetrying(2, new ApiError(503, "database_away", "", ""))).toBe(false);

@@ -13,7 +13,7 @@ const INPUTS: ComparisonInputs = {
   divisor: null,
 };
 
-/** Answers in pieces that end anywhere, as a network gives them. */
+/** Return an answer in pieces that end anywhere, as on a network. */
 function pieces(text: string, size: number): Response {
   const bytes = new TextEncoder().encode(text);
   let at = 0;
@@ -31,7 +31,7 @@ function pieces(text: string, size: number): Response {
   );
 }
 
-/** What the server answers to each address; asked is what was asked of it. */
+/** A server's answer for each address; `asked` lists the requests. */
 function serve(answers: Readonly<Record<string, () => Response>>): string[] {
   const asked: string[] = [];
   vi.stubGlobal("fetch", (request: string | Request) => {
@@ -51,8 +51,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-describe("an answer of lines", () => {
-  it("is read line by line, wherever the network cuts it", async () => {
+describe("a line-by-line answer", () => {
+  it("is split into lines, wherever the network cuts it", async () => {
     const text = '{"name": "ü"}\n\n{"a": 1}\n{"last": true}';
     for (const size of [1, 2, 7, 1000]) {
       const lines: unknown[] = [];
@@ -63,7 +63,7 @@ describe("an answer of lines", () => {
 });
 
 describe("a comparison", () => {
-  it("tells how far it is and then its answer", async () => {
+  it("reports its progress and then its result", async () => {
     const progress = { done: 3, total: 12, what: "mpstat_linux of web1" };
     const lines = [{ progress }, { result: madeComparison(2) }].map((line) => `${JSON.stringify(line)}\n`).join("");
     const asked = serve({ "/comparison/stream": () => pieces(lines, 1000) });
@@ -73,7 +73,7 @@ describe("a comparison", () => {
     expect(asked).toEqual(["/comparison/stream"]);
   });
 
-  it("is asked for plainly where its progress cannot be had, or breaks off", async () => {
+  it("is requested without progress if the progress stream fails or breaks off", async () => {
     const plain = () => new Response(JSON.stringify(madeComparison(1)));
     const broken = `${JSON.stringify({ error: { code: "internal", message: "fell over", request_id: "r" } })}\n`;
     for (const stream of [() => new Response("away", { status: 502 }), () => pieces(broken, 50), () => pieces("", 1)]) {
@@ -83,7 +83,7 @@ describe("a comparison", () => {
     }
   });
 
-  it("that is refused is not asked for again", async () => {
+  it("that is refused is not requested again", async () => {
     const refusal = { error: { code: "no_data", message: "no samples", details: {}, request_id: "r" } };
     const line = `${JSON.stringify({ progress: { done: 1, total: 2, what: "web1" } })}\n${JSON.stringify(refusal)}\n`;
     for (const stream of [() => new Response(JSON.stringify(refusal), { status: 404 }), () => pieces(line, 30)]) {
@@ -97,7 +97,7 @@ describe("a comparison", () => {
     }
   });
 
-  it("is asked for by all of its inputs, and so is its report", () => {
+  it("is requested with all of its inputs, and so is its report", () => {
     const common = { host: ["web1", "web2"], start: "2026-11-21T09:00:00Z", end: "2026-11-21T09:10:00Z" };
     expect(comparisonParams(INPUTS)).toEqual({ ...common, baseline: 3 });
     expect(comparisonParams({ ...INPUTS, against: { kind: "baseline", id: 3, version: 2 } })).toMatchObject({ version: 2 });

@@ -21,7 +21,7 @@ import type { paths } from "./types.gen";
 
 type ComparisonParams = paths["/api/v1/comparison"]["get"]["parameters"]["query"];
 
-/** Most groups in a result; all are counted. */
+/** Maximum number of groups in a result; all are counted. */
 const GROUP_LIMIT = 200;
 
 /** The progress of a comparison. */
@@ -44,7 +44,7 @@ function againstParams({ against }: ComparisonInputs): Partial<ComparisonParams>
   }
 }
 
-/** The inputs as the API takes them. */
+/** The inputs in the form of the API. */
 export function comparisonParams(inputs: ComparisonInputs): ComparisonParams {
   return {
     host: [...inputs.hosts],
@@ -80,7 +80,7 @@ function isRefused(error: unknown): boolean {
   return error instanceof ApiError && error.status >= 400 && error.status < 500;
 }
 
-/** Compares with progress, or without where the stream fails. */
+/** Compare with progress, or without it if the stream fails. */
 async function compare(
   inputs: ComparisonInputs,
   onProgress: (progress: Progress) => void,
@@ -164,7 +164,7 @@ export function saveComparison({
   inputs,
   ...rest
 }: Omit<SavedComparisonCreate, "inputs"> & { readonly inputs: ComparisonParams }): Promise<SavedComparisonInfo> {
-  // The generated types require what has a default.
+  // The generated types also require members with a default.
   const body = { ...rest, inputs: inputs as SavedComparisonCreate["inputs"] };
   return answered(client.POST("/api/v1/comparisons", { body }));
 }

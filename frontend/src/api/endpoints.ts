@@ -312,7 +312,7 @@ export function listJobs(options: Signal): Promise<JobList> {
   return answered(client.GET("/api/v1/jobs", options));
 }
 
-/** Stop a job that is queued or running; what it did so far stays. */
+/** Stop a job that is queued or running; completed work is kept. */
 export function stopJob(id: number): Promise<Job> {
   return answered(client.POST("/api/v1/jobs/{id}/stop", { params: { path: { id } } }));
 }

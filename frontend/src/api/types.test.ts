@@ -3,8 +3,8 @@ import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
 import { format, resolveConfig } from "prettier";
 import { expect, it } from "vitest";
 
-// All types are made again, which takes a few seconds on a busy machine.
-it("the types of the API are those of openapi.json; if not: npm run gen", { timeout: 60_000 }, async () => {
+// Generating all types takes a few seconds on a busy machine.
+it("the types of the API match openapi.json; if not: npm run gen", { timeout: 60_000 }, async () => {
   const path = new URL("types.gen.ts", import.meta.url).pathname;
   const document = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8")) as OpenAPI3;
   const text = astToString(await openapiTS(document));

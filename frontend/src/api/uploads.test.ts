@@ -10,7 +10,7 @@ function chosen(...names: string[]): ChosenFile[] {
   return names.map((name) => ({ name, file: new Blob([name.repeat(10)]) }));
 }
 
-/** A server whose answers the test gives by hand. */
+/** A server whose answers are controlled by the test. */
 class Server {
   readonly asked: { readonly name: string; readonly settings: ImportSettings; readonly signal: AbortSignal }[] = [];
   private readonly answers: { readonly resolve: (made: { id: number }) => void; readonly reject: (error: Error) => void }[] = [];
@@ -48,8 +48,8 @@ function states(queue: UploadQueue): Record<string, string> {
   return Object.fromEntries(queue.get().map(({ name, state }) => [name, state]));
 }
 
-describe("the queue of files", () => {
-  it("sends one after another, each with what was said when it was started", async () => {
+describe("the upload queue", () => {
+  it("sends one file after another, each with the settings it was started with", async () => {
     const server = new Server();
     const queue = new UploadQueue(server.send);
     let nChanges = 0;
@@ -77,7 +77,7 @@ describe("the queue of files", () => {
     leave();
   });
 
-  it("says why a file was refused, goes on with the next, and can try it again", async () => {
+  it("shows why a file was refused, continues with the next, and can retry it", async () => {
     const server = new Server();
     const queue = new UploadQueue(server.send);
     queue.choose(chosen("a", "b"));
@@ -91,7 +91,7 @@ describe("the queue of files", () => {
     expect(states(queue)).toEqual({ a: "sending", b: "sent" });
   });
 
-  it("stops the one on its way when it is taken out, and goes on", async () => {
+  it("stops an upload when it is removed, and continues", async () => {
     const server = new Server();
     const queue = new UploadQueue(server.send);
     queue.choose(chosen("a", "b"));
@@ -102,7 +102,7 @@ describe("the queue of files", () => {
     expect(states(queue)).toEqual({ b: "sending" });
   });
 
-  it("does not choose the same file twice, but sends it again when asked to", async () => {
+  it("does not choose the same file twice, but sends it again on request", async () => {
     const server = new Server();
     const queue = new UploadQueue(server.send);
     queue.choose(chosen("a"));
@@ -128,13 +128,13 @@ describe("an upload", () => {
     ...change,
   });
 
-  it("is so much percent sent; an empty file is sent at once", () => {
+  it("shows the percentage sent; an empty file is sent at once", () => {
     expect(percentSent(upload({ n_sent: 33 }))).toBe(33);
     expect(percentSent(upload({ n_sent: 120 }))).toBe(100);
     expect(percentSent(upload({ n_bytes: 0 }))).toBe(100);
   });
 
-  it("waits while another one is on its way", () => {
+  it("waits while another one is being sent", () => {
     expect(nextUpload([upload({}), upload({ id: 2, state: "sending" })])).toBeNull();
     expect(nextUpload([upload({ state: "sent" }), upload({ id: 2 }), upload({ id: 3 })])?.id).toBe(2);
     expect(nextUpload([upload({ state: "chosen" }), upload({ state: "failed" })])).toBeNull();
@@ -142,7 +142,7 @@ describe("an upload", () => {
     expect(isSending([upload({ state: "chosen" }), upload({ state: "sent" }), upload({ state: "failed" })])).toBe(false);
   });
 
-  it("keeps its number when others leave", () => {
+  it("keeps its id when others are removed", () => {
     const two = afterEvent([], {
       kind: "chosen",
       files: [

@@ -1,7 +1,7 @@
 import { Alert, Code, List, Text } from "@mantine/core";
 import { useState } from "react";
 
-/** Lists the parts of a link that could not be read, so that nobody assumes to see what a colleague saw. */
+/** Lists the parts of a link that could not be read, so that users know that their view may differ from a colleague's. */
 export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }) {
   const [dismissed, setDismissed] = useState("");
   const all = ignored.join("\n");
@@ -27,7 +27,7 @@ export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }
           </List.Item>
         ))}
       </List>
-      <Text fz="sm">Everything else is shown as in the link.</Text>
+      <Text fz="sm">The rest of the link is applied.</Text>
     </Alert>
   );
 }

@@ -14,7 +14,7 @@ export type Against =
   | { readonly kind: "ago"; readonly ago: Ago }
   | { readonly kind: "host"; readonly host: string };
 
-/** A series that others are divided by: `vmstat_sunos.faults_sy`, or of one instance `iostat_linux.r_per_s@sda`. */
+/** A divisor series: `vmstat_sunos.faults_sy`, or of one instance `iostat_linux.r_per_s@sda`. */
 export interface Divisor {
   readonly stat: string;
   readonly field: string;
@@ -25,7 +25,7 @@ export function formatDivisor({ stat, field, instance }: Divisor): string {
   return `${stat}.${field}${instance === null ? "" : `@${instance}`}`;
 }
 
-/** Missing: null where the text names no series. */
+/** Missing: null if the text names no series. */
 export function parseDivisor(text: string): Divisor | null {
   const [, stat, field, instance] = /^([a-z]\w*)\.([a-z]\w*)(?:@(.+))?$/s.exec(text) ?? [];
   return stat === undefined || field === undefined ? null : { stat, field, instance: instance ?? null };
@@ -45,7 +45,7 @@ export function newestBaseline<B extends Pick<BaselineInfo, "windows" | "recordi
   return made.find(({ recording_until }) => recording_until === null) ?? made[0] ?? null;
 }
 
-/** The newer version of a baseline than the one that was compared with. Missing: null where there is none. */
+/** Return the newest version of a baseline if it is newer than the compared one. Missing: null if it is not. */
 export function newerVersion(
   compared: { readonly baseline_id: number | null; readonly version: number | null },
   baselines: readonly Pick<BaselineInfo, "id" | "version">[],
@@ -54,7 +54,7 @@ export function newerVersion(
   return now !== null && compared.version !== null && now > compared.version ? now : null;
 }
 
-/** The inputs of a saved comparison, to run it again. `ago` becomes its window, as yesterday is another day now. */
+/** Return the inputs of a saved comparison, to run it again. `ago` becomes a fixed window, because "yesterday" has moved. */
 export function inputsOf({ hosts, start, end, against, divisor }: Comparison): ComparisonInputs | null {
   const common = { hosts, incident: { start: fromApi(start), end: fromApi(end) }, divisor };
   if (against.kind === "baseline" && against.baseline_id !== null) {

@@ -14,7 +14,7 @@ const step = (start_ms: number, end_ms: number, level: number): BandStep => ({
 });
 
 describe("the band behind a graph", () => {
-  it("is a step for each step, cut to the window; gaps stay gaps", () => {
+  it("has one piece per step, clipped to the window; gaps stay gaps", () => {
     const pieces = bandPieces([step(0, 100, 5), step(100, 200, 7), step(300, 400, 9), step(400, 500, 1)], window(50, 350));
     expect(pieces).toEqual([
       { times: [50, 100, 100, 200], low: [4, 4, 6, 6], middle: [5, 5, 7, 7], high: [6, 6, 8, 8] },
@@ -23,18 +23,18 @@ describe("the band behind a graph", () => {
     expect(bandPieces([], window(0, 1))).toEqual([]);
   });
 
-  it("is asked for in windows that stay while a live one moves on", () => {
+  it("is requested in windows that stay the same while a live window moves", () => {
     expect(bandWindow(window(1_050, 1_150))).toEqual(window(1_000, 1_200));
     expect(bandWindow(window(1_060, 1_160))).toEqual(window(1_000, 1_200));
     expect(bandWindow(window(1_000, 1_100))).toEqual(window(1_000, 1_100));
   });
 
-  it("is that of the first lines which are seen", () => {
+  it("is drawn for the first visible lines", () => {
     const series = ["a", "b", "c", "d"].map((key) => ({ key }));
     expect(bandedSeries(series, new Set(["a"])).map(({ key }) => key)).toEqual(["b", "c"]);
   });
 
-  it("says whose it is, or why there is none", () => {
+  it("names its baseline, or says why there is no band", () => {
     expect(describeBands("Quiet", 2, 5, [])).toBe("band of “Quiet”: p5 to p95, median, of the first 2 lines");
     expect(describeBands("Quiet", 1, 1, [])).toBe("band of “Quiet”: p5 to p95, median");
     expect(describeBands("Quiet", 0, 1, ["no samples then"])).toBe("no band of “Quiet”: no samples then");

@@ -20,13 +20,13 @@ import { parseIso } from "./time";
 const NOW = parseIso("2026-11-21T12:00:00Z")!;
 
 describe("a baseline", () => {
-  it("that is being recorded says how long still", () => {
+  it("that is being recorded shows the remaining time", () => {
     expect(recordingLeft({ recording_until: "2026-11-21T12:00:01.5Z" }, NOW)).toBe(2000);
     expect(recordingLeft({ recording_until: "2026-11-21T11:59:59Z" }, NOW)).toBeNull();
     expect(recordingLeft({ recording_until: null }, NOW)).toBeNull();
   });
 
-  it("is looked at often while it changes by itself", () => {
+  it("is polled often while it changes by itself", () => {
     const profile = (state: "queued" | "running" | "done" | "failed") => ({ state, n_done: 1, n_total: 4, message: "no room" });
     const isMoving = (state: "queued" | "running" | "done" | "failed") =>
       isInProgress({ recording_until: null, profile: profile(state) }, NOW);
@@ -46,7 +46,7 @@ describe("a baseline", () => {
     expect(worstHealth(health())).toBeNull();
   });
 
-  it("has windows that people can change as text", () => {
+  it("has windows that users can edit as text", () => {
     const windows = [
       { start: "2026-11-21T08:00:00Z", end: "2026-11-21T09:30:00Z" },
       { start: "2026-11-22T08:00:00Z", end: "2026-11-22T09:00:00Z" },
@@ -65,24 +65,24 @@ describe("a baseline", () => {
     expect(parseWindows(" \n", "UTC", NOW)).toContain("at least one");
   });
 
-  it("offers its newest version and every one before", () => {
+  it("offers its newest version and all earlier ones", () => {
     expect(versionOptions(3).map(({ value }) => value)).toEqual(["", "2", "1"]);
   });
 
-  it("names some of many, and counts the rest", () => {
+  it("names some of many hosts, and counts the rest", () => {
     expect(abbreviateNames(["sda", "sdb"], 2)).toBe("sda, sdb");
     expect(abbreviateNames(["a", "b", "c"], 30, 2)).toBe("a, b and 28 more");
     expect(isSameNames(["a", "b"], ["b", "a"])).toBe(true);
     expect(isSameNames(["a"], ["a", "b"])).toBe(false);
   });
 
-  it("is covered by a share that is never rounded to all or nothing", () => {
+  it("has a coverage that is never rounded to all or nothing", () => {
     expect([0, 0.0001, 0.5, 0.9731, 0.9999, 1].map(formatShare)).toEqual(["0 %", "0.1 %", "50 %", "97.3 %", "99.9 %", "100 %"]);
   });
 });
 
 describe("a rule in a form", () => {
-  it("comes back from the server as it was sent", () => {
+  it("survives a round trip to the server", () => {
     const draft = defaultRule("Europe/Berlin");
     const sent = toRule(draft)!;
     expect(sent).toEqual({ rrule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", start: "09:00", duration_s: 28_800, keep_days: 28 });
@@ -94,7 +94,7 @@ describe("a rule in a form", () => {
     );
   });
 
-  it("is not sent half filled in, and not shown where it says more than the form", () => {
+  it("is not sent half filled in, and not shown if the form cannot express it", () => {
     const draft = defaultRule("UTC");
     for (const change of [{ days: [] }, { from: "9" }, { keepDays: Number.NaN }, { keepDays: 0 }]) {
       expect(toRule({ ...draft, ...change })).toBeNull();

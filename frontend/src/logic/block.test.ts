@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SeriesAnswer } from "./api";
 import { type Axis, decodeSeries, timesOf } from "./block";
 
-/** A small generator of numbers, so that a failing case can be had again by its seed. */
+/** A small random number generator, so that a failing case can be reproduced from its seed. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -11,7 +11,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** Times as a host has them: steps, some of them longer or shorter. */
+/** Realistic times of a host: steps, some of them longer or shorter. */
 function randomTimes(random: () => number): readonly number[] {
   const n = Math.floor(random() * 60);
   const step = 1 + Math.floor(random() * 5_000);
@@ -25,7 +25,7 @@ function randomTimes(random: () => number): readonly number[] {
   return times;
 }
 
-/** The same times as an axis with jumps, as the server writes it. */
+/** The same times as an axis with jumps, in the server's encoding. */
 function stepped(times: readonly number[], step_ms: number): Axis {
   const jumps = times.flatMap((time, index): [number, number][] => {
     const by = index === 0 ? 0 : time - times[index - 1]! - step_ms;
@@ -50,7 +50,7 @@ const answer = (axes: Axis[], series: SeriesAnswer["series"]): SeriesAnswer => (
 });
 
 describe("an axis", () => {
-  it("gives back the times it was made of, whichever way it is written", () => {
+  it("decodes to its original times in every encoding", () => {
     for (let seed = 0; seed < 300; seed += 1) {
       const random = randomFrom(seed);
       const times = randomTimes(random);
@@ -62,7 +62,7 @@ describe("an axis", () => {
     }
   });
 
-  it("adds up jumps, at the first index too", () => {
+  it("adds up jumps, including one at the first index", () => {
     const jumps = [
       [0, 5],
       [2, 60],
@@ -95,7 +95,7 @@ describe("an answer", () => {
     expect(block).not.toHaveProperty("axes");
   });
 
-  it("that does not fit together is not drawn", () => {
+  it("that is inconsistent is not drawn", () => {
     const axes: Axis[] = [{ start_ms: 0, step_ms: 10, n: 2, jumps: [] }];
     expect(() => decodeSeries(answer(axes, [one]))).toThrow(/3 values of us {2}on an axis of 2 times/);
     expect(() => decodeSeries(answer([], [one]))).toThrow(/undefined times/);

@@ -6,7 +6,7 @@ import { describeClockOffset, filterHosts, kindsToShow, totalLines } from "./hos
 import { newPasswordProblem, rolesUpTo, sortTokens } from "./account";
 
 describe("a series", () => {
-  it("is named by stat, instance and column even when the catalogue does not know it", () => {
+  it("is named by stat, instance and column even if it is not in the catalogue", () => {
     expect(seriesTitle(null, { stat: "s", instance: "", field: "x_kb" })).toBe("s · x_kb");
     expect(seriesTitle(null, { stat: "s", instance: "sda", field: "x_kb" })).toBe("s · sda · x_kb");
     const group = { stat: "s", field: "x_pct", column: "x", instances: ["sda", "sdb"] };
@@ -20,7 +20,7 @@ describe("a series", () => {
     expect(memberNames({ n_members: 1, instances: ["a"], members })).toEqual({ rest: [], n_unnamed: 0 });
   });
 
-  it("by which others are divided counts something, and was sent", () => {
+  it("that serves as divisor is a count, and has samples", () => {
     const field = { key: "sy", group: "faults", column: "sy", unit: "1/s", kind: "rate" };
     const stat = (name: string, kind: string) => ({ name, fields: [{ ...field, kind }] }) as unknown as StatInfo;
     const stats = [stat("vmstat", "rate"), stat("mpstat", "percent"), stat("other", "rate")];
@@ -58,7 +58,7 @@ describe("lists", () => {
     expect(totalLength(baseline)).toBe(900_000);
   });
 
-  it("say how far a clock is off, but not that whole seconds were sent", () => {
+  it("show a clock offset, but ignore rounding to whole seconds", () => {
     expect(describeClockOffset(null)).toBe("–");
     expect(describeClockOffset(-1.4)).toBe("in sync");
     expect(describeClockOffset(-12.2)).toBe("−12 s");
@@ -77,7 +77,7 @@ describe("lists", () => {
     expect(filterHosts([host], "linux")).toHaveLength(0);
   });
 
-  it("of tokens put those that work first", () => {
+  it("of tokens show the valid ones first", () => {
     const token = (id: number, created_at: string, revoked_at: string | null) => ({
       id,
       name: "",
@@ -91,7 +91,7 @@ describe("lists", () => {
     expect(sorted.map(({ id }) => id)).toEqual([3, 1, 2]);
   });
 
-  it("know what is wrong with a password and which roles may be given", () => {
+  it("know what is wrong with a password and which roles can be assigned", () => {
     expect(newPasswordProblem("short", "short").next).not.toBeNull();
     expect(newPasswordProblem("long enough", "long enough")).toEqual({ next: null, again: null });
     expect(newPasswordProblem("long enough", "other").again).toBe("passwords do not match");

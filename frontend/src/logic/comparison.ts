@@ -1,4 +1,4 @@
-/** How series, their values and windows are named, wherever series are compared. */
+/** Names of series, their values and windows in comparisons. */
 
 import type { BaselineInfo, FieldInfo, Interval, StatInfo, SideValues } from "./api";
 import { fromApi, type Window } from "./time";
@@ -8,8 +8,8 @@ export function fieldOf(stats: readonly StatInfo[], stat: string, field: string)
 }
 
 /**
- * Digits for a number that was computed from several samples: the source's; a small one between two whole
- * numbers has one more.
+ * Return the decimals of a number computed from several samples: those of the source; a small number between two
+ * whole numbers has one more.
  */
 export function computedDecimals(value: number | null, decimals: number): number {
   return value === null || decimals > 0 || Number.isInteger(value) || Math.abs(value) >= 10 ? decimals : 1;
@@ -19,7 +19,7 @@ export function toWindow(interval: Interval): Window {
   return { start: fromApi(interval.start), end: fromApi(interval.end) };
 }
 
-/** The one window of a side that a graph shows: its longest. */
+/** Return the longest window of a side, which its graph shows. */
 export function longestWindow(intervals: readonly Interval[]): Window | null {
   const windows = intervals.map(toWindow);
   return [...windows].sort((a, b) => b.end - b.start - (a.end - a.start))[0] ?? null;
@@ -39,7 +39,7 @@ export const SUMMARY_ROWS: readonly {
   { key: "highest", label: "highest", isMain: false },
 ];
 
-/** How a series is called: `mpstat_linux · CPU 2 · %iowait`. */
+/** Return the title of a series: `mpstat_linux · CPU 2 · %iowait`. */
 export function seriesTitle(
   stat: StatInfo | null,
   row: { readonly stat: string; readonly instance: string; readonly field: string },
@@ -50,16 +50,16 @@ export function seriesTitle(
   return [row.stat, ...instance, column].join(" · ");
 }
 
-/** The first window of a baseline, where its link on a host leads. */
+/** Return the first window of a baseline, the target of its link on a host. */
 export function firstWindow(baseline: Pick<BaselineInfo, "windows">): Window | null {
   const [first] = baseline.windows;
   return first === undefined ? null : toWindow(first);
 }
 
-/** What counts load rather than being a share or a level of it. */
+/** Units that count load, unlike shares or levels. */
 const LOAD_KINDS: readonly FieldInfo["kind"][] = ["rate", "counter", "count"];
 
-/** The series by which others may be divided, for a menu: what counts something, of the stats that a host sent. */
+/** Return the possible divisors for a menu: counts among the stats that a host sent. */
 export function divisorOptions(
   stats: readonly StatInfo[],
   sent: readonly string[],
@@ -78,7 +78,7 @@ export function divisorOptions(
     .filter(({ items }) => items.length > 0);
 }
 
-/** How a group is called: stat, column and, where it has one member, its instance. */
+/** Return the title of a group: stat, column and, if it has one member, its instance. */
 export function groupTitle(
   stat: StatInfo | null,
   group: {
@@ -96,7 +96,7 @@ export function groupTitle(
     : seriesTitle(stat, { stat: group.stat, field: group.field, instance });
 }
 
-/** The instances of a group beyond those that have a graph, and how many there are beyond those that have a name. */
+/** Return the names of a group's instances without a graph, and the number of further ones. */
 export function memberNames(group: {
   readonly n_members: number;
   readonly instances: readonly string[];

@@ -1,4 +1,4 @@
-/** A made-up comparison for tests, with any number of groups and all kinds of change. */
+/** A synthetic comparison for tests, with any number of groups and all kinds of change. */
 
 import type { Comparison, Finding, Sparkline, FindingGroup, SideValues } from "./api";
 import { FINDING_KINDS, SUBSYSTEMS } from "./group";
@@ -7,7 +7,7 @@ const START = Date.UTC(2026, 10, 21, 9, 35);
 const N_COLUMNS = 160;
 const N_QUANTILES = 33;
 
-/** A small generator of numbers: the same seed gives the same comparison. */
+/** A small random number generator: the same seed gives the same comparison. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

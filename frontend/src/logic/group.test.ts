@@ -60,7 +60,7 @@ describe("groups of findings", () => {
     expect(ranks(sortGroups(groups, "anomaly_score", new Set([groupKey(groups[2]!)])))).toEqual([3, 1, 2]);
   });
 
-  it("are filtered by words in any of their names, and by what is chosen", () => {
+  it("are filtered by words in any of their names, and by the chosen filters", () => {
     expect(ranks(filterGroups(groups, { ...all, text: "SDB" }))).toEqual([2]);
     expect(ranks(filterGroups(groups, { ...all, text: "-iostat" }))).toEqual([1]);
     expect(ranks(filterGroups(groups, { ...all, text: "linux -" }))).toEqual([]);
@@ -68,7 +68,7 @@ describe("groups of findings", () => {
     expect(ranks(filterGroups(groups, { ...all, kinds: ["top", "trend"] }))).toEqual([2]);
   });
 
-  it("offer only filters that let something through, counted", () => {
+  it("offer only filters with matches, with their counts", () => {
     expect(optionsOf(groups, SUBSYSTEMS, ({ subsystem }) => subsystem)).toEqual([
       { value: "cpu", count: 1 },
       { value: "disk", count: 2 },
@@ -83,7 +83,7 @@ describe("groups of findings", () => {
     expect(parsePin("nonsense")).toBeNull();
   });
 
-  it("say how many instances they are about", () => {
+  it("say how many instances they cover", () => {
     const of = (n_members: number, n_instances: number, instances: string[]) => ({ n_members, n_instances, instances });
     expect(describeMembers(of(61, 64, ["3", "4"]), "CPU")).toBe("61 of 64 CPUs");
     expect(describeMembers(of(1, 64, ["3"]), "CPU")).toBe("CPU 3, of 64");
@@ -92,13 +92,13 @@ describe("groups of findings", () => {
     expect(describeMembers(of(1, 1, [""]), "")).toBe("");
   });
 
-  it("are marked in words", () => {
+  it("are marked with words, not only colours", () => {
     expect(markOf({ direction: "up", is_worse: true })).toEqual({ verdict: "worse", arrow: "up" });
     expect(markOf({ direction: "down", is_worse: false })).toEqual({ verdict: "better", arrow: "down" });
     expect(markOf({ direction: "same", is_worse: null })).toEqual({ verdict: "changed", arrow: "same" });
   });
 
-  it("are counted together with everything that is none", () => {
+  it("are counted together with everything that is not a finding", () => {
     expect(
       describeAccount(
         madeComparison(3, {
@@ -120,8 +120,8 @@ describe("groups of findings", () => {
   });
 });
 
-describe("what an incident is compared with", () => {
-  it("is the newest baseline with windows at first", () => {
+describe("the other side of a comparison", () => {
+  it("is the newest baseline with windows by default", () => {
     const window = { start: "2026-11-21T08:00:00Z", end: "2026-11-21T09:00:00Z" };
     const made = (id: number, windows: { start: string; end: string }[], recording_until: string | null) => ({
       id,
@@ -133,19 +133,19 @@ describe("what an incident is compared with", () => {
     expect(newestBaseline([])).toBeNull();
   });
 
-  it("may have a newer version by now", () => {
+  it("may have a newer version", () => {
     const now = [{ id: 1, version: 3 }];
     expect(newerVersion({ baseline_id: 1, version: 2 }, now)).toBe(3);
     expect(newerVersion({ baseline_id: 1, version: 3 }, now)).toBeNull();
     expect(newerVersion({ baseline_id: null, version: null }, now)).toBeNull();
   });
 
-  it("is called by its name once", () => {
+  it("shows its name only once", () => {
     expect(baselineTitle({ name: "baseline Quiet hour" })).toBe("Baseline: Quiet hour");
     expect(baselineTitle({ name: "the same hours yesterday" })).toBe("Baseline: the same hours yesterday");
   });
 
-  it("that was kept is compared again with the same", () => {
+  it("of a saved comparison is used again", () => {
     const saved = madeComparison(1);
     expect(inputsOf(saved)).toEqual({
       hosts: ["web1"],
@@ -166,7 +166,7 @@ describe("what an incident is compared with", () => {
     expect(inputsOf({ ...saved, against: { ...ago, windows: [] } })).toBeNull();
   });
 
-  it("may be divided by a series, of one instance or of all", () => {
+  it("may be divided by a series of one instance or of all", () => {
     for (const text of ["vmstat_sunos.faults_sy", "iostat_linux.r_per_s@sda@0"]) {
       expect(formatDivisor(parseDivisor(text)!)).toBe(text);
     }

@@ -44,13 +44,13 @@ export const KIND_WORDS: Readonly<Record<FindingKind, { readonly label: string; 
   saturated: { label: "at a limit", help: "it stays at a limit" },
   trend: { label: "trend", help: "it rises or falls throughout the window" },
   missing: { label: "missing", help: "samples are missing" },
-  appeared: { label: "appeared", help: "it is in the incident only" },
+  appeared: { label: "appeared", help: "samples in the incident only" },
   zero: { label: "no longer zero", help: "it was nearly always zero in the baseline" },
 };
 
 export const FINDING_KINDS = keysOf(KIND_WORDS);
 
-/** Worse and better are said by a word and a shape, never by colour alone. */
+/** Worse and better are shown by a word and a shape, never by colour alone. */
 export interface Mark {
   readonly verdict: "worse" | "better" | "changed";
   readonly arrow: "up" | "down" | "same";
@@ -79,7 +79,7 @@ export function formatPin({ host, stat, field, instance }: PinKey): string {
   return `${stat}.${field}@${host}@${instance}`;
 }
 
-/** Missing: null where the text is no pin. */
+/** Missing: null if the text is not a pin. */
 export function parsePin(text: string): PinKey | null {
   const [, stat, field, host, instance] = /^([a-z]\w*)\.([a-z]\w*)@([^@]+)@(.*)$/s.exec(text) ?? [];
   return stat === undefined || field === undefined || host === undefined || instance === undefined
@@ -103,7 +103,7 @@ function isAmong<T>(chosen: readonly T[], value: T): boolean {
   return chosen.length === 0 || chosen.includes(value);
 }
 
-/** Whether every word of a filter occurs in a text; `-word` must not. */
+/** Return whether every word of a filter occurs in a text; `-word` must not. */
 export function matchesWords(filter: string, text: string): boolean {
   const lower = text.toLowerCase();
   return filter
@@ -113,7 +113,7 @@ export function matchesWords(filter: string, text: string): boolean {
     .every((word) => (word.startsWith("-") && word.length > 1 ? !lower.includes(word.slice(1)) : lower.includes(word)));
 }
 
-/** Groups that pass every filter; an empty list of one lets all through. */
+/** Return the groups that pass every filter; an empty filter passes all. */
 export function filterGroups(groups: readonly FindingGroup[], filter: GroupFilter): readonly FindingGroup[] {
   return groups.filter(
     (group) =>
@@ -159,7 +159,7 @@ export function optionsOf<T extends string>(
     .filter(({ count }) => count > 0);
 }
 
-/** `61 of 64 CPUs`, `CPU 3 of 64`, `sdb`; "" for what the host has once. */
+/** `61 of 64 CPUs`, `CPU 3 of 64`, `sdb`; "" for a stat without instances. */
 export function describeMembers(
   group: Pick<FindingGroup, "n_members" | "n_instances" | "instances">,
   instanceTitle: string,
@@ -218,7 +218,7 @@ export function describeMute({ host, stat, field, instance }: MutedSeries): stri
   return `${stat} ${field}${of} on ${host ?? "all hosts"}`;
 }
 
-/** What can be muted of a group: its one instance, the field with all of them, and that on every host. */
+/** Return the choices for muting a group: its one instance, the field of all instances, and that on every host. */
 export function muteChoices(
   group: Pick<FindingGroup, "host" | "stat" | "field" | "instances" | "n_members" | "n_instances">,
   instanceTitle: string,
@@ -236,7 +236,7 @@ export function muteChoices(
   ];
 }
 
-/** A list with one value more or less. */
+/** Return the list with the value added, or removed if it was there. */
 export function toggledOf<T>(chosen: readonly T[], value: T): readonly T[] {
   return chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value];
 }

@@ -12,20 +12,20 @@ const series = (instance: string, times: number[], values: (number | null)[]) =>
 });
 
 describe("buckets", () => {
-  it("are the label in the last braces", () => {
+  it("are labelled by the text in the last braces", () => {
     expect(splitBucket("@usecs{[256, 512)}")).toEqual({ key: "@usecs", label: "[256, 512)" });
     expect(splitBucket("a{b{1}")).toEqual({ key: "a{b", label: "1" });
     expect(splitBucket("plain")).toEqual({ key: "plain", label: "" });
   });
 
-  it("have a low end by their label", () => {
+  it("take their lower end from their label", () => {
     expect(["[1K, 2K)", "256 -> 511", "8", "[3]"].map(lowEnd)).toEqual([1024, 256, 8, 3]);
     expect(lowEnd("< 0")).toBe(Number.NEGATIVE_INFINITY);
     expect(lowEnd("(..., 0)")).toBe(Number.NEGATIVE_INFINITY);
     expect(lowEnd("?")).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it("stand in the order of their values, by key", () => {
+  it("are ordered by value, for each key", () => {
     const block = { series: [series("k{[1K, 2K)}", [], []), series("k{[2, 4)}", [], []), series("j{< 0}", [], [])] };
     expect(distributionsOf(block).map(({ key, buckets }) => [key, buckets.map(({ label }) => label)])).toEqual([
       ["k", ["[2, 4)", "[1K, 2K)"]],
@@ -35,14 +35,14 @@ describe("buckets", () => {
 });
 
 describe("the grid", () => {
-  it("holds the highest count of each stretch, and nothing where there is none", () => {
+  it("holds the highest count of each column, and nothing without samples", () => {
     const buckets = [{ label: "1", series: { times: [0, 5, 12, 39, 40], values: [1, 7, null, 3, 9] } }];
     const grid = gridOf(buckets, { start_ms: 0, step_ms: 10, n: 4 });
     expect(grid.edges).toEqual([0, 10, 20, 30, 40]);
     expect(grid.counts).toEqual([[7, null, null, 3]]);
   });
 
-  it("leaves out what is before the window", () => {
+  it("omits samples before the window", () => {
     const buckets = [{ label: "1", series: { times: [5, 15], values: [7, 2] } }];
     expect(gridOf(buckets, { start_ms: 10, step_ms: 10, n: 1 }).counts).toEqual([[2]]);
   });
@@ -51,7 +51,7 @@ describe("the grid", () => {
 describe("instances as rows", () => {
   const cpus = ["10", "all", "2", "sda", "0"].map((name) => series(name, [0, 1_000, 2_000], [1, 2, 3]));
 
-  it("are in the order of their numbers, words first", () => {
+  it("are in numeric order, words first", () => {
     const [rows] = instanceRows({ series: cpus });
     expect(rows?.buckets.map(({ label }) => label)).toEqual(["all", "sda", "0", "2", "10"]);
     expect(instanceRows({ series: [] })).toEqual([]);
@@ -65,7 +65,7 @@ describe("instances as rows", () => {
     expect(columnsFor([], window, 4).n).toBe(4);
   });
 
-  it("are cut where the server cut, so that the extreme of each column is the extreme of its samples", () => {
+  it("use the server's columns, so that the extreme of each column is the extreme of its samples", () => {
     const block = {
       resolution: "envelope",
       source: "raw",
@@ -83,7 +83,7 @@ describe("instances as rows", () => {
     expect(columnsOf({ ...block, resolution: "raw" })).toBeNull();
   });
 
-  it("show the lowest where lower is worse", () => {
+  it("show the lowest value if lower is worse", () => {
     const { buckets } = instanceRows({ series: [series("0", [0, 1, 2], [5, 3, null])] })[0]!;
     expect(gridOf(buckets, { start_ms: 0, step_ms: 10, n: 2 }, "lowest").counts).toEqual([[3, null]]);
     expect(gridOf(buckets, { start_ms: 0, step_ms: 10, n: 2 }).counts).toEqual([[5, null]]);

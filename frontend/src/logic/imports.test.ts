@@ -81,13 +81,13 @@ describe("the form", () => {
     }
   });
 
-  it("takes days that exist", () => {
+  it("accepts only days that exist", () => {
     expect(problems({ date: "2028-02-29" })).toEqual({});
-    expect(problems({ date: "2026-02-29" })).toEqual({ date: "there is no such day" });
-    expect(problems({ date: "21.11.2026" })).toEqual({ date: "write it as 2026-11-21" });
+    expect(problems({ date: "2026-02-29" })).toEqual({ date: "this day does not exist" });
+    expect(problems({ date: "21.11.2026" })).toEqual({ date: "use the form 2026-11-21" });
   });
 
-  it("takes a start and an interval", () => {
+  it("accepts a start and an interval", () => {
     expect(problems({ start: "2026-11-21 09:00", interval: "5" }, 1)).toEqual({});
     expect(problems({ start: "2026-11-21 09:00" }, 1)).toEqual({});
     expect(problems({ interval: "0.5" })).toEqual({});
@@ -99,7 +99,7 @@ describe("the form", () => {
 });
 
 describe("an import", () => {
-  it("spans the samples of all its files, the last one included", () => {
+  it("spans the samples of all its files, including the last one", () => {
     const later = file({ first_sample_at: "2026-11-21T12:00:00Z", last_sample_at: "2026-11-21T13:00:00Z" });
     const window = sampleWindow([file(), UNREAD, later]);
     expect(window).toEqual({ start: fromApi("2026-11-21T10:00:00Z"), end: fromApi("2026-11-21T13:00:00.001Z") });
@@ -109,7 +109,7 @@ describe("an import", () => {
     expect(windowToShow(single!).end - windowToShow(single!).start).toBeGreaterThan(20_000);
   });
 
-  it("on its way is shown as it was heard of last; one that is over as the list has it", () => {
+  it("that is running is shown with its latest progress; one that has ended as in the list", () => {
     const [over, running, queued] = [item({ id: 1 }), item({ id: 2, state: "running" }), item({ id: 3, state: "queued" })];
     const done = item({ id: 2, message: "done since" });
     expect(withNews([over, running, queued], [done, undefined, item({ id: 1, state: "running" })])).toEqual([over, done, queued]);
@@ -117,7 +117,7 @@ describe("an import", () => {
     expect(withNews([over, queued], [whole])).toEqual([whole, queued]);
   });
 
-  it("is summed up over its files", () => {
+  it("sums up its files", () => {
     expect(totalsOf(item({ files: [file({ n_rejected: 2 }), file({ n_samples_new: 0 }), UNREAD], n_files: 5 }))).toMatchObject({
       n_files: 5,
       n_read: 2,
@@ -128,7 +128,7 @@ describe("an import", () => {
     });
   });
 
-  it("reports the result", () => {
+  it("describes its result", () => {
     expect(describeImport(item())).toBe("10 samples");
     expect(describeImport(item({ files: [file({ n_samples_new: 0 })] }))).toBe("10 samples, all loaded before");
     expect(describeImport(item({ files: [file({ n_rejected: 1 }), UNREAD] }))).toBe(
@@ -136,28 +136,28 @@ describe("an import", () => {
     );
     expect(describeImport(item({ files: [file(), file({ n_samples_new: 4 })] }))).toBe("2 files; 20 samples, 14 of them new");
     expect(describeImport(item({ files: [file()], n_files: 300 }))).toBe("300 files; in the first 1: 10 samples");
-    expect(describeImport(item({ files: [UNREAD] }))).toBe("nothing in it could be read");
-    expect(describeImport(item({ files: [] }))).toBe("nothing in it could be read");
+    expect(describeImport(item({ files: [UNREAD] }))).toBe("nothing could be read");
+    expect(describeImport(item({ files: [] }))).toBe("nothing could be read");
     expect(describeImport(item({ files: [], message: "the archive is empty" }))).toBe("the archive is empty");
-    expect(describeImport(item({ files: [], state: "queued" }))).toBe("not begun yet");
+    expect(describeImport(item({ files: [], state: "queued" }))).toBe("not started yet");
     expect(describeImport(item({ state: "failed", message: "the disk is full" }))).toBe("the disk is full");
     expect(describeImport(item({ state: "failed" }))).toBe("it failed");
   });
 
-  it("tells new samples from those that were there", () => {
+  it("distinguishes new samples from existing ones", () => {
     expect(describeSamples(0, 0)).toBe("no samples");
     expect(describeSamples(1, 1)).toBe("1 sample");
     expect(describeSamples(12_000, 40)).toBe("12,000 samples, 40 of them new");
   });
 
-  it("shows what was read, rejected lines first, and the rest by what is said of it", () => {
+  it("shows read files, rejected lines first, and unread ones by reason", () => {
     const rejecting = file({ path: "b", n_rejected: 1 });
     const other = { ...UNREAD, path: "x", note: "" };
     const parts = partFiles([file({ path: "a" }), other, UNREAD, rejecting, file({ path: "c" }), { ...UNREAD, path: "d" }]);
     expect(parts.read.map(({ path }) => path)).toEqual(["b", "a", "c"]);
     expect(parts.unread).toEqual([
       { note: "no spec knows this", paths: ["core", "d"] },
-      { note: "nothing in it could be read", paths: ["x"] },
+      { note: "nothing could be read", paths: ["x"] },
     ]);
   });
 

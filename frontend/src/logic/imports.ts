@@ -6,7 +6,7 @@ import { formatCount, plural } from "./number";
 import { surroundings } from "./range";
 import { fromApi, toEpochMs, type Window } from "./time";
 
-/** How the files are to be read: the texts of the form. Empty: as the files say. */
+/** Options for reading the files, as typed into the form. Empty: detected from the files. */
 export interface ImportOptions {
   readonly host: string;
   readonly zone: string;
@@ -21,24 +21,24 @@ export const NO_OPTIONS: ImportOptions = { host: "", zone: "", date: "", start: 
 export type OptionProblems = Readonly<Partial<Record<keyof ImportOptions, string>>>;
 
 const MAX_INTERVAL_S = 366 * 86_400;
-// As the server takes it; ingest/batching.py.
+// The server's rule; ingest/batching.py.
 const HOST_NAME = /^[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}$/;
 
 function dateProblem(date: string): string | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date) ?? [];
   if (year === undefined || month === undefined || day === undefined) {
-    return "write it as 2026-11-21";
+    return "use the form 2026-11-21";
   }
   const at = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  return at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day) ? null : "there is no such day";
+  return at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day) ? null : "this day does not exist";
 }
 
-/** What is wrong with the form; nothing where it can be sent. `startAt` is what the start was understood as. */
+/** Return what is wrong with the form; empty if it can be sent. `startAt` is the parsed start. */
 export function optionProblems(options: ImportOptions, startAt: number | null): OptionProblems {
   const problems: Partial<Record<keyof ImportOptions, string>> = {};
   const host = options.host.trim();
   if (host === "") {
-    problems.host = "say of which host the files are";
+    problems.host = "enter the host of the files";
   } else if (!HOST_NAME.test(host)) {
     problems.host = "letters, digits and . _ : - only, at most 200";
   }
@@ -61,14 +61,14 @@ export function isComplete(problems: OptionProblems): boolean {
 }
 
 /**
- * The list with what is known better of some: those on their way were heard of since, those asked for alone
- * have all their files.
+ * Return the list with newer answers in place of older ones: running imports are polled one by one, and an
+ * import fetched alone has all its files.
  */
 export function withNews(imports: readonly Import[], news: readonly (Import | undefined)[]): readonly Import[] {
   const byId = new Map(news.flatMap((item) => (item === undefined ? [] : [[item.id, item] as const])));
   return imports.map((item) => {
     const known = byId.get(item.id);
-    // What the list says is over is newer than an answer by which it still ran.
+    // An import that has ended in the list is newer than an answer in which it still ran.
     return known !== undefined && (isActive(item) || !isActive(known)) ? known : item;
   });
 }
@@ -88,7 +88,7 @@ function sum(files: readonly ImportedFile[], of: (file: ImportedFile) => number)
   return files.reduce((total, file) => total + of(file), 0);
 }
 
-/** The time that the samples of files span, the last one included. Missing: null where there is no sample. */
+/** Return the window of the files' samples, including the last one. Missing: null without samples. */
 export function sampleWindow(files: readonly Pick<ImportedFile, "first_sample_at" | "last_sample_at">[]): Window | null {
   const firsts = files.flatMap(({ first_sample_at }) => (first_sample_at === null ? [] : [fromApi(first_sample_at)]));
   const lasts = files.flatMap(({ last_sample_at }) => (last_sample_at === null ? [] : [fromApi(last_sample_at)]));
@@ -97,7 +97,7 @@ export function sampleWindow(files: readonly Pick<ImportedFile, "first_sample_at
     : { start: toEpochMs(Math.min(...firsts)), end: toEpochMs(Math.max(...lasts) + 1) };
 }
 
-/** The window in which the host's page shows all of it, with a little around it. */
+/** Return the window with a margin, for the host's page. */
 export function windowToShow(window: Window): Window {
   return surroundings(window, 0.02);
 }
@@ -126,7 +126,7 @@ export function describeSamples(n_samples: number, n_new: number): string {
   return n_new === 0 ? `${all}, all loaded before` : `${all}, ${formatCount(n_new)} of them new`;
 }
 
-/** What came of an import, in a sentence; what is still on its way says so. */
+/** Describe the result of an import, or its progress, in a sentence. */
 export function describeImport(item: Import): string {
   if (item.state === "failed") {
     return item.message === "" ? "it failed" : item.message;
@@ -134,11 +134,11 @@ export function describeImport(item: Import): string {
   const totals = totalsOf(item);
   const n_listed = item.files.length;
   if (totals.n_files === 0) {
-    return isActive(item) ? "not begun yet" : item.message === "" ? "nothing in it could be read" : item.message;
+    return isActive(item) ? "not started yet" : item.message === "" ? "nothing could be read" : item.message;
   }
   const parts = [describeSamples(totals.n_samples, totals.n_new)];
   if (n_listed > 0 && n_listed < totals.n_files) {
-    // The list has only the first files of each import; the sums are not those of all.
+    // The list has only the first files of each import, so the sums do not cover all files.
     parts[0] = `${plural(totals.n_files, "file")}; in the first ${formatCount(n_listed)}: ${parts[0] ?? ""}`;
   } else if (totals.n_files > 1) {
     parts.unshift(
@@ -147,7 +147,7 @@ export function describeImport(item: Import): string {
         : `${formatCount(totals.n_read)} of ${plural(totals.n_files, "file")} read`,
     );
   } else if (totals.n_read === 0 && !isActive(item)) {
-    parts.splice(0, 1, "nothing in it could be read");
+    parts.splice(0, 1, "nothing could be read");
   }
   if (totals.n_rejected > 0) {
     parts.push(plural(totals.n_rejected, "rejected line"));
@@ -158,13 +158,13 @@ export function describeImport(item: Import): string {
   return parts.join("; ");
 }
 
-/** Files that were not read for one reason. */
+/** Files that were not read for the same reason. */
 export interface UnreadGroup {
   readonly note: string;
   readonly paths: readonly string[];
 }
 
-/** Files that were read, those with rejected lines first, and the others by what is said of them, the most frequent first. */
+/** Split into files that were read (those with rejected lines first) and unread ones, grouped by note, most frequent first. */
 export function partFiles(files: readonly ImportedFile[]): {
   readonly read: readonly ImportedFile[];
   readonly unread: readonly UnreadGroup[];
@@ -177,10 +177,10 @@ export function partFiles(files: readonly ImportedFile[]): {
     }
   }
   return {
-    // Sorting keeps the order of equals, which is that of the archive.
+    // Sorting is stable, so equal entries stay in the order of the archive.
     read: [...read].sort((a, b) => Number(b.n_rejected > 0) - Number(a.n_rejected > 0)),
     unread: [...byNote]
-      .map(([note, paths]) => ({ note: note === "" ? "nothing in it could be read" : inPageWords(note), paths }))
+      .map(([note, paths]) => ({ note: note === "" ? "nothing could be read" : inPageWords(note), paths }))
       .sort((a, b) => b.paths.length - a.paths.length),
   };
 }
@@ -194,17 +194,17 @@ const OPTION_LABELS: Readonly<Record<string, string>> = {
   "--host": "“Host”",
 };
 
-/** A note of the server, which names options of the command line, in the words of the page's form. */
+/** Replace the command-line options in a note of the server by the labels of the form. */
 export function inPageWords(note: string): string {
   return note.replace(/--[a-z]+/g, (option) => OPTION_LABELS[option] ?? option);
 }
 
-/** Which of the form's fields may be what a file lacked; then they are shown. */
+/** Return whether a file lacked something that the form can provide. */
 export function lacksOptions(files: readonly Pick<ImportedFile, "note">[]): boolean {
   return files.some(({ note }) => inPageWords(note) !== note);
 }
 
-/** The most frequent reasons first. */
+/** Sort the most frequent reasons first. */
 export function sortReasons(reasons: readonly ReasonTotal[]): readonly ReasonTotal[] {
   return [...reasons].sort((a, b) => b.n - a.n || a.reason.localeCompare(b.reason));
 }

@@ -35,13 +35,13 @@ function reparse(change: Partial<Reparse>): Reparse {
   };
 }
 
-describe("work in the background", () => {
-  it("is active until it came to an end", () => {
+describe("a background job", () => {
+  it("is active until it ends", () => {
     const states = (["queued", "running", "done", "failed", "stopped"] as const).filter((state) => isActive({ state }));
     expect(states).toEqual(["queued", "running"]);
   });
 
-  it("is so many percent done, and only all when it is done", () => {
+  it("shows a percentage, and 100 only when it is done", () => {
     expect(percentDone(progressInBytes(reparse({})))).toBe(25);
     expect(percentDone(progressInBytes(reparse({ n_bytes: 1000, n_bytes_done: 999 })))).toBe(99);
     expect(percentDone(progressInBytes(reparse({ n_bytes: 0, n_bytes_done: 5 })))).toBeNull();
@@ -52,7 +52,7 @@ describe("work in the background", () => {
 });
 
 describe("a reparse", () => {
-  it("belongs to the request that it was made for, and to no wider one", () => {
+  it("belongs to its own request, and to no wider one", () => {
     expect(isSameRequest(reparse({ stream_id: 7 }), { stream_id: 7, is_outdated_only: false })).toBe(true);
     expect(isSameRequest(reparse({ host: "web1" }), { host: "web1", is_outdated_only: false })).toBe(true);
     expect(isSameRequest(reparse({ host: "web1" }), { host: "web1", is_outdated_only: true })).toBe(false);
@@ -60,7 +60,7 @@ describe("a reparse", () => {
     expect(isSameRequest(reparse({}), { stream_id: 7, is_outdated_only: false })).toBe(false);
   });
 
-  it("that is on its way is spoken of, whoever started it; one that is over only where it was started", () => {
+  it("that is running is shown to everyone; one that has ended only where it was started", () => {
     const old = reparse({ id: 1, stream_id: 7, state: "done" });
     const now = reparse({ id: 2, stream_id: 7 });
     expect(findReparse([old, now], { stream_id: 7, is_outdated_only: false }, null)).toBe(now);
@@ -69,7 +69,7 @@ describe("a reparse", () => {
     expect(findReparse([old], { stream_id: 8, is_outdated_only: false }, 1)).toBeNull();
   });
 
-  it("says in words what it does, and its result", () => {
+  it("describes its progress and its result", () => {
     expect(describeReparse(reparse({ state: "queued" }))).toBe("queued");
     expect(describeReparse(reparse({}))).toBe("reading, 1 MB of 4 MB");
     expect(describeReparse(reparse({ n_streams: 12, n_streams_done: 2 }))).toBe("reading stream 3 of 12, 1 MB of 4 MB");
@@ -79,13 +79,13 @@ describe("a reparse", () => {
       "10 samples, as before; 1 line still rejected",
     );
     expect(describeReparse(reparse({ state: "failed", message: "the disk is full" }))).toBe("the disk is full");
-    expect(describeReparse(reparse({ state: "failed" }))).toContain("old samples are still there");
-    expect(describeReparse(reparse({ state: "stopped" }))).toContain("as it was");
+    expect(describeReparse(reparse({ state: "failed" }))).toContain("old samples are kept");
+    expect(describeReparse(reparse({ state: "stopped" }))).toContain("unchanged");
   });
 });
 
 describe("a job of any kind", () => {
-  it("says what it works on and how far it is", () => {
+  it("shows its target and its progress", () => {
     expect(describeTarget({ baseline: "quiet", host: "web1", target: "" })).toBe("quiet, web1");
     expect(describeProgress({ n_done: 3, n_total: 7, unit: "pieces" })).toBe("3 of 7 pieces");
     expect(describeProgress({ n_done: 1200, n_total: null, unit: "samples" })).toBe("1,200 samples");

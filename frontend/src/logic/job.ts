@@ -10,7 +10,7 @@ export interface ByteJob {
   readonly n_bytes_done: number;
 }
 
-/** Whether it is queued or runs. */
+/** Return whether the job is queued or running. */
 export function isActive(job: Pick<ByteJob, "state">): boolean {
   return job.state === "queued" || job.state === "running";
 }
@@ -23,7 +23,7 @@ export const JOB_WORDS: Readonly<Record<JobState, string>> = {
   stopped: "stopped",
 };
 
-/** How far a job is: what is done of the total, in a unit; null while the total is unknown. */
+/** The progress of a job: done and total in a unit; the total is null while unknown. */
 export type JobProgress = Pick<Job, "n_done" | "n_total" | "unit">;
 
 /** The progress of an import or a reparse. */
@@ -46,7 +46,7 @@ export function describeProgress({ n_done, n_total, unit }: JobProgress): string
   return n_total === null ? `${format(n_done)}${words}` : `${format(n_done)} of ${format(n_total)}${words}`;
 }
 
-/** Whether a reparse was asked for by exactly this request. */
+/** Return whether a reparse was started by exactly this request. */
 export function isSameRequest(reparse: Reparse, request: ReparseCreate): boolean {
   return (
     reparse.host === (request.host ?? null) &&
@@ -62,7 +62,7 @@ export function findReparse(reparses: readonly Reparse[], request: ReparseCreate
   return ours.find(isActive) ?? ours.find(({ id }) => id === startedId) ?? null;
 }
 
-/** What a reparse does, or its result. */
+/** Describe what a reparse does, or its result. */
 export function describeReparse(reparse: Reparse): string {
   switch (reparse.state) {
     case "queued":
@@ -79,9 +79,9 @@ export function describeReparse(reparse: Reparse): string {
         reparse.n_rejected_after === 0 ? "no line rejected" : `${plural(reparse.n_rejected_after, "line")} still rejected`,
       ].join("; ");
     case "failed":
-      return reparse.message === "" ? "it failed; the old samples are still there" : reparse.message;
+      return reparse.message === "" ? "failed; the old samples are kept" : reparse.message;
     case "stopped":
-      return "stopped; what was not read again is as it was";
+      return "stopped; streams not yet reparsed are unchanged";
   }
 }
 
@@ -94,7 +94,7 @@ export const JOB_KINDS: Readonly<Record<Job["kind"], string>> = {
   deletion: "Host deletion",
 };
 
-/** What a job works on: `quiet, web1`. */
+/** Return the target of a job: `quiet, web1`. */
 export function describeTarget(job: Pick<Job, "baseline" | "host" | "target">): string {
   return [job.baseline, job.host, job.target].filter((part) => part !== null && part !== "").join(", ");
 }

@@ -31,7 +31,7 @@ export const KEYS: readonly Key[] = [
   { command: "zoom-out", keys: ["-"], shown: "−", help: "zoom out" },
   { command: "undo", keys: ["u"], shown: "u", help: "previous view (same as the browser's Back)" },
   { command: "live", keys: ["l"], shown: "l", help: "go live or pause" },
-  { command: "mark-tool", keys: ["m"], shown: "m", help: "turn the selection tool on or off (or Shift + drag)" },
+  { command: "mark-tool", keys: ["m"], shown: "m", help: "toggle the selection tool (or Shift + drag)" },
   { command: "baseline", keys: ["b"], shown: "b", help: "save the selection (or the visible range) as a baseline" },
   { command: "compare", keys: ["c"], shown: "c", help: "compare the selection (or the visible range) with a baseline" },
   { command: "exclude", keys: ["x"], shown: "x", help: "exclude the selection (or the visible range) from baselines" },

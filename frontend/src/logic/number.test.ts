@@ -5,7 +5,7 @@ import { valueAxis } from "./ticks";
 import { labelledAxis, scaleFor } from "./unit";
 
 describe("numbers", () => {
-  it("have the digits that the tool prints, and separators", () => {
+  it("have the decimals of the tool, and separators", () => {
     expect(formatValue(1_234_567.891, 2)).toBe("1,234,567.89");
     expect(formatValue(97, 0)).toBe("97");
     expect(formatValue(0.5, 2)).toBe("0.50");
@@ -19,14 +19,14 @@ describe("numbers", () => {
     expect(formatValue(Number.NaN, 0)).toBe("–");
   });
 
-  it("that were computed have one digit more only between small whole numbers", () => {
+  it("that were computed have one more decimal only between small whole numbers", () => {
     expect(computedDecimals(0.5, 0)).toBe(1);
     expect(computedDecimals(109_328.5, 0)).toBe(0);
     expect(computedDecimals(3, 0)).toBe(0);
     expect(computedDecimals(1.234, 2)).toBe(2);
   });
 
-  it("of other kinds", () => {
+  it("of other kinds are formatted, too", () => {
     expect(plural(1, "sample")).toBe("1 sample");
     expect(plural(86_400, "sample")).toBe("86,400 samples");
     expect(formatScore(191.4)).toBe("191");
@@ -54,14 +54,14 @@ describe("units on an axis", () => {
     expect(scaleFor(unit, largest)).toEqual({ factor, unit: scaled, suffix });
   });
 
-  it("keeps ticks in the source's unit and labels in the scaled one", () => {
+  it("keeps ticks in the source unit and labels in the scaled one", () => {
     const axis = labelledAxis(0, 131_000, "kB/s", 4);
     expect(axis.unit).toBe("MB/s");
     expect(axis.ticks).toEqual([0, 50_000, 100_000, 150_000]);
     expect(axis.labels).toEqual(["0", "50", "100", "150"]);
   });
 
-  it("has round ticks around whatever must be seen", () => {
+  it("has round ticks around all values", () => {
     for (const [low, high] of [
       [0, 1],
       [0, 0],

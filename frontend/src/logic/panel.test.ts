@@ -44,7 +44,7 @@ describe("panels of a host", () => {
     stat("other", [panel("never", "cpu", ["a"])]),
   ];
 
-  it("come from the catalogue, in sections, only of stats that the host sends", () => {
+  it("come from the catalogue, in sections, only for stats that the host sends", () => {
     const sections = planSections(stats, ["one"], [], new Map());
     expect(sections.map(({ key, panels }) => [key, panels.map(({ id }) => id)])).toEqual([
       ["cpu", ["one.load"]],
@@ -61,13 +61,13 @@ describe("panels of a host", () => {
     expect(disk?.panels.map(choiceKey)).toEqual(["one.mixed", "one.mixed"]);
   });
 
-  it("take other instances from the link", () => {
+  it("take their instances from the link", () => {
     const choice: InstanceChoice = { kind: "only", names: ["3"] };
     const [cpu] = planSections(stats, ["one"], [], new Map([["one.load", choice]]));
     expect(cpu?.panels[0]?.choice).toEqual(choice);
   });
 
-  it("stand before the others when a person added them; unknown ones are left out", () => {
+  it("come first if the user added them; unknown ones are omitted", () => {
     const custom = [
       { stat: "gone", fields: ["a"], choice: { kind: "all" } },
       { stat: "one", fields: ["new", "unknown"], choice: { kind: "all" } },
@@ -93,7 +93,7 @@ describe("panels of a host", () => {
 });
 
 describe("choices of instances", () => {
-  it("ask for one field where they are a heatmap", () => {
+  it("request one field for a heatmap", () => {
     const fields = [field("a", "%"), field("b", "%")];
     const asked = (choice: InstanceChoice) => fieldsAsked({ choice, fields }).map(({ key }) => key);
     expect(asked({ kind: "all" })).toEqual(["a", "b"]);
@@ -112,7 +112,7 @@ describe("choices of instances", () => {
     expect(parseChoice(formatChoice(choice))).toEqual(choice);
   });
 
-  it.each(["top:0", "top:1000", "only:", "some"])("are none: %s", (text) => {
+  it.each(["top:0", "top:1000", "only:", "some"])("reject %s", (text) => {
     expect(parseChoice(text)).toBeNull();
   });
 });

@@ -29,7 +29,7 @@ describe("ranges", () => {
     expect(shiftRange(live, toEpochMs(now - 900), -1)).toEqual({ kind: "fixed", window: window(now - 2 * HOUR, now - HOUR) });
   });
 
-  it("shift by a share and zoom around the middle; live keeps its end", () => {
+  it("shift by a share and zoom around the middle; live ranges keep their end", () => {
     const fixed = { kind: "fixed", window: window(100_000, 200_000) } as const;
     expect(shiftRange(fixed, now, 0.5)).toEqual({ kind: "fixed", window: window(150_000, 250_000) });
     expect(zoomRange(fixed, now, 0.5)).toEqual({ kind: "fixed", window: window(125_000, 175_000) });
@@ -48,14 +48,14 @@ describe("ranges", () => {
     expect(livePeriod(toDurationMs(24 * HOUR), true)).toBe(60_000);
   });
 
-  it("that people type are windows or say why not", () => {
+  it("that users type become windows, or an error says why not", () => {
     expect(requireWindow(toEpochMs(0), toEpochMs(5_000))).toEqual(window(0, 5_000));
     expect(requireWindow(null, toEpochMs(5_000))).toContain("From is not a valid time");
     expect(requireWindow(toEpochMs(5_000), toEpochMs(5_000))).toContain("before");
     expect(requireWindow(toEpochMs(0), toEpochMs(1e12))).toContain("ten years");
   });
 
-  it("offer what was normal before an incident, as long where it is at the same time", () => {
+  it("offer normal windows before an incident, of the same length at the same time of day", () => {
     const incident = window(700_000_000, 700_600_000);
     for (const { label, window: usual } of suggestedBaselines(incident)) {
       expect(usual.end).toBeLessThanOrEqual(incident.start);
@@ -80,12 +80,12 @@ describe("pixels and instants", () => {
     expect(hoveredTime(20, 160, margins, drawn)).toBeNull();
   });
 
-  it("make windows of drags, but not of clicks", () => {
+  it("turn drags into windows, but not clicks", () => {
     expect(dragWindow(60, 63, 160, margins, drawn)).toBeNull();
     expect(dragWindow(120, 60, 160, margins, drawn)).toEqual(window(10_000, 70_000));
   });
 
-  it("show the part of a band that is inside", () => {
+  it("clip a band to the window", () => {
     expect(bandShare(window(-50_000, 50_000), drawn)).toEqual({ left: 0, width: 0.5 });
     expect(bandShare(window(100_000, 200_000), drawn)).toBeNull();
   });
@@ -103,7 +103,7 @@ describe("coverage", () => {
   });
   const hour = window(0, HOUR);
 
-  it("joins what touches", () => {
+  it("joins adjacent windows", () => {
     expect(mergeWindows([window(5, 9), window(0, 3), window(3, 6), window(20, 21)])).toEqual([window(0, 9), window(20, 21)]);
   });
 
@@ -116,7 +116,7 @@ describe("coverage", () => {
     expect(describeCoverage(coverage([]), hour).state).toBe("none");
   });
 
-  it("never calls a window whole in which bytes were lost", () => {
+  it("never calls a window complete if bytes were lost", () => {
     expect(describeCoverage(coverage([minutes(0, 60)], [{ n_bytes: 2_500 }]), hour)).toEqual({
       state: "partial",
       text: "samples for 1 h of 1 h; 2.5 kB dropped on the host (1 gap)",
@@ -124,8 +124,8 @@ describe("coverage", () => {
   });
 });
 
-describe("a drawing that is moved until it is drawn again", () => {
-  it("has each instant at the pixel where it belongs", () => {
+describe("a drawing that is shifted until it is redrawn", () => {
+  it("shows each instant at its pixel", () => {
     const margins = { left: 0, right: 0, top: 0, bottom: 0 };
     const drawn = window(1_000, 2_000);
     for (const view of [window(1_000, 2_000), window(1_250, 1_750), window(500, 3_000), window(1_900, 2_900)]) {

@@ -3,7 +3,7 @@ import { clockLength, describeRrule, describeRule, weeklyRule } from "./rule";
 import { HOUR, MINUTE } from "./time";
 
 describe("a recurring rule", () => {
-  it("is written from days, and said in words again", () => {
+  it("is built from days, and described in words", () => {
     expect(weeklyRule(["FR", "MO", "TU", "WE", "TH"])).toBe("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR");
     expect(describeRrule("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR")).toBe("weekdays");
     expect(describeRrule(weeklyRule(["SU", "SA"]))).toBe("Sat, Sun");
@@ -11,13 +11,13 @@ describe("a recurring rule", () => {
     expect(describeRrule("RRULE:FREQ=WEEKLY")).toBe("every week");
   });
 
-  it("that cannot be said in words is shown as it is", () => {
+  it("that cannot be described in words is shown as written", () => {
     for (const rrule of ["FREQ=MONTHLY;BYMONTHDAY=1", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "FREQ=MONTHLY;BYDAY=1MO"]) {
       expect(describeRrule(rrule)).toBe(rrule);
     }
   });
 
-  it("has hours, a zone, and what is kept of it", () => {
+  it("has hours, a zone and a retention", () => {
     const rule = {
       rrule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
       clock: "09:00",
@@ -32,7 +32,7 @@ describe("a recurring rule", () => {
     );
   });
 
-  it("may go over midnight", () => {
+  it("may cross midnight", () => {
     expect(clockLength("09:00", "17:00")).toBe(8 * HOUR);
     expect(clockLength("22:30", "6:00")).toBe(7.5 * HOUR);
     expect(clockLength("00:00", "24:00")).toBe(24 * HOUR);

@@ -52,18 +52,18 @@ describe("the sample under the crosshair", () => {
     expect(sampleAt(line, toEpochMs(9_000), 5_000)).toEqual({ time: 6_000, value: 60 });
   });
 
-  it("is none where the next one is too far, or where there is a gap", () => {
+  it("is missing if the nearest one is too far away, or in a gap", () => {
     expect(sampleAt(line, toEpochMs(3_500), 1_000)).toBeNull();
     expect(sampleAt(line, toEpochMs(5_100), 1_000)).toBeNull();
     expect(sampleAt(series([], []), toEpochMs(0), 1_000)).toBeNull();
   });
 
-  it("may be most of a step away, or a few pixels", () => {
+  it("may be most of a step or a few pixels away", () => {
     expect(readingTolerance([0, 1_000, 2_000, 60_000], 10)).toBe(750);
     expect(readingTolerance([0, 1_000], 5_000)).toBe(30_000);
   });
 
-  it("is found by steps too", () => {
+  it("is found on a stepped axis, too", () => {
     const both = block(line, series([1_500], [1], "x"));
     expect(nextSampleTime(both, null, 1)).toBe(1_000);
     expect(nextSampleTime(both, null, -1)).toBe(6_000);
@@ -74,7 +74,7 @@ describe("the sample under the crosshair", () => {
 });
 
 describe("series", () => {
-  it("lowerBound agrees with looking at all", () => {
+  it("are found by lowerBound as by a linear search", () => {
     const times = [1, 3, 3, 7, 9];
     for (let at = 0; at < 11; at += 1) {
       const slow = times.findIndex((time) => time >= at);
@@ -91,17 +91,17 @@ describe("series", () => {
     expect(piecesOf([1])).toEqual([[0, 1]]);
   });
 
-  it("have extremes without their gaps", () => {
+  it("ignore gaps in their extremes", () => {
     expect(extremesOf([null, -1, 0, null])).toEqual({ lowest: -1, highest: 0, last: 0 });
     expect(extremesOf([null])).toEqual({ lowest: null, highest: null, last: null });
   });
 
-  it("are empty when all of it is gap", () => {
+  it("are empty if all values are gaps", () => {
     expect(isBlockEmpty(block(series([1], [null])))).toBe(true);
     expect(isBlockEmpty(block(series([1], [0])))).toBe(false);
   });
 
-  it("are rows of a table, the newest first, missing cells as null", () => {
+  it("become table rows, newest first, with null for missing cells", () => {
     expect(tableRows(block(series([1, 2], [10, null]), series([2, 3], [5, 6], "x")), 10)).toEqual([
       { time: 3, values: [null, 6] },
       { time: 2, values: [null, 5] },
@@ -110,7 +110,7 @@ describe("series", () => {
   });
 });
 
-describe("what a graph says about its points", () => {
+describe("the note on a graph's points", () => {
   const one = [series([1], [1])];
   const all = { resolution: "raw", source: "raw" } as const;
   it("counts samples", () => {
@@ -118,7 +118,7 @@ describe("what a graph says about its points", () => {
     expect(describeResolution({ ...all, n_points: 0, n_raw: 0, series: [] })).toBe("no samples");
   });
 
-  it("says what they were taken from", () => {
+  it("names their source", () => {
     const says = (source: SeriesBlock["source"]): string =>
       describeResolution({ resolution: "envelope", source, n_points: 1_200, n_raw: 86_400, series: one });
     const rest = "1,200 of 86,400 samples, extremes of each pixel";
@@ -130,7 +130,7 @@ describe("what a graph says about its points", () => {
     ]);
   });
 
-  it("counts values where a sample has several, and lines that are not drawn", () => {
+  it("counts values if a sample has several, and lines that are not drawn", () => {
     const two = [series([1], [1]), series([1], [1], "", "sy")];
     expect(describeBlock({ ...all, n_points: 2, n_raw: 2, n_instances_left_out: 1_200, series: two })).toBe(
       "raw: all 2 values; 1,200 instances not drawn",
@@ -139,7 +139,7 @@ describe("what a graph says about its points", () => {
 });
 
 describe("a block", () => {
-  it("knows its window and its newest point", () => {
+  it("has a window and a newest point", () => {
     expect(windowOf(block())).toEqual({ start: Date.UTC(2026, 10, 21, 9), end: Date.UTC(2026, 10, 21, 10) });
     expect(newestTime(block(series([1, 5], [1, null]), series([1, 4], [1, 2], "x"), series([], [], "y")))).toBe(5);
     expect(newestTime(block())).toBeNull();
@@ -161,7 +161,7 @@ describe("legends", () => {
     is_documented: true,
   });
 
-  it("name what tells lines apart", () => {
+  it("name only what distinguishes lines", () => {
     const names = (all: SeriesBlock, fields: FieldInfo[]): string[] => legendOf(all, fields, 100).map(({ name }) => name);
     expect(names(block(series([1], [1], "0"), series([1], [1], "1")), [field("us", "%usr")])).toEqual(["0", "1"]);
     const both = [field("us", "%usr"), field("sy", "%sys")];
@@ -180,7 +180,7 @@ describe("legends", () => {
     ]);
   });
 
-  it("switch lines off, on, and alone", () => {
+  it("hide, show and isolate lines", () => {
     const all = ["a", "b", "c"];
     const without = toggled(new Set(), "b", all, false);
     expect([...without]).toEqual(["b"]);
@@ -190,7 +190,7 @@ describe("legends", () => {
     expect([...toggled(alone, "a", all, true)]).toEqual([]);
   });
 
-  it("keep a series' place in the palette while others come and go", () => {
+  it("keep a series' colour while others come and go", () => {
     const first = assignSlots(new Map(), ["a", "b", "c"]);
     expect([...first]).toEqual([
       ["a", 0],

@@ -6,7 +6,7 @@ const EMPTY = { n: 0, mean: null, median: null, p5: null, p95: null, p99: null, 
 const plain = (value: number): number => value;
 
 describe("a small graph", () => {
-  it("joins neighbouring columns and leaves gaps open", () => {
+  it("joins adjacent columns and leaves gaps open", () => {
     const path = columnsPath({ low: [1, 2, null, 3], high: [5, 6, null, 7] }, plain);
     expect(path).toBe("M40 5L120 6L120 2L40 1ZM240 7L320 7L320 3L240 3Z");
     expect(columnsPath({ low: [null], high: [null] }, plain)).toBe("");
@@ -28,7 +28,7 @@ describe("a small graph", () => {
     expect(sketch.incident.startsWith(`M${String(WIDTH / 4)} `)).toBe(true);
   });
 
-  it("shows all of a percentage that comes near to 100, and no more", () => {
+  it("shows the full range of a percentage close to 100, and no more", () => {
     const high = (value: number) => {
       const finding = madeFinding({ baseline: madeSideValues(2, 1), incident: { ...madeSideValues(97, 4), highest: value } });
       return buildSketch(finding, "%").ticks.at(-1);
@@ -37,23 +37,23 @@ describe("a small graph", () => {
     expect(high(101)?.y).toBeGreaterThan(0);
   });
 
-  it("begins at zero where a rounding made something of less", () => {
+  it("starts at zero if rounding would make it negative", () => {
     const finding = madeFinding({ baseline: { ...madeSideValues(2, 1), lowest: -1.5e-9 }, incident: madeSideValues(40, 4) });
     expect(buildSketch(finding, "ms").ticks[0]).toEqual({ y: HEIGHT, label: "0" });
   });
 
-  it("shows the movement of a level that never comes near zero", () => {
+  it("shows the variation of a level far from zero", () => {
     const sketch = buildSketch(madeFinding({ baseline: madeSideValues(1000, 20), incident: madeSideValues(1040, 20) }), "KiB");
     expect(sketch.ticks[0]?.label).not.toBe("0");
   });
 
-  it("draws no band where the baseline has nothing, and never a zero for it", () => {
+  it("draws no band where the baseline has no samples, and never a zero", () => {
     const sketch = buildSketch(madeFinding({ baseline: EMPTY, incident: madeSideValues(5, 1) }), "");
     expect([sketch.band, sketch.median, sketch.distribution.baseline]).toEqual([null, null, ""]);
     expect(sketch.distribution.incident).not.toBe("");
   });
 
-  it("can be made of nothing at all", () => {
+  it("can be empty", () => {
     const sketch = buildSketch(madeFinding({ baseline: EMPTY, incident: EMPTY }), "");
     expect(sketch.ticks.length).toBeGreaterThan(0);
     expect(sketch.incident).toBe("");
@@ -61,13 +61,13 @@ describe("a small graph", () => {
 });
 
 describe("a distribution", () => {
-  it("is read off its quantiles", () => {
+  it("is derived from its quantiles", () => {
     expect([-1, 0, 2.5, 5, 10, 11].map((value) => shareUpTo([0, 5, 10], value))).toEqual([0, 0, 0.25, 0.5, 1, 1]);
     expect(shareUpTo([0, 0, 0, 0, 8], 0)).toBe(0.75);
     expect(shareUpTo([], 1)).toBe(0);
   });
 
-  it("keeps every sample in some bin, also where most are one value", () => {
+  it("keeps every sample in some bin, even if most have one value", () => {
     for (const quantiles of [[0, 0, 0, 0, 8], [8, 8, 8], [0, 2, 4, 6, 8], [3]]) {
       const shares = sharesOf(quantiles, 0, 8, 4);
       expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1);

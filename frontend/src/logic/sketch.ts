@@ -1,6 +1,6 @@
 /**
  * Small graphs of findings as SVG paths: the incident over the baseline's band, and beside it, on the same axis, how often each value
- * occurs on both sides. Everything is in a box of WIDTH x HEIGHT (and SIDE for a half of the distribution), y downwards.
+ * occurs on both sides. Each drawing is in a box of WIDTH x HEIGHT (and SIDE for a half of the distribution), y downwards.
  */
 
 import type { Finding, SideValues, SparklineColumns } from "./api";
@@ -28,7 +28,7 @@ export interface Sketch {
   readonly band: { readonly top: number; readonly bottom: number } | null;
   readonly median: number | null;
   readonly incident: string;
-  /** The baseline's own line by elapsed time; "" where there is none. */
+  /** The baseline's own line by elapsed time; "" without one. */
   readonly baseline: string;
   readonly distribution: { readonly baseline: string; readonly incident: string };
 }
@@ -42,7 +42,7 @@ export function columnsPath({ low, high }: SparklineColumns, yOf: (value: number
   const step = WIDTH / Math.max(1, high.length);
   return piecesOf(high)
     .map(([from, to]) => {
-      // A column that stands alone between gaps has no neighbour to be joined with: it is as wide as it is.
+      // A single column between gaps has no neighbour to be joined with: it keeps its own width.
       const isAlone = to - from === 1;
       const at = [...Array(to - from).keys()].map((index) => from + index);
       const points = (values: readonly (number | null)[], order: readonly number[]): string[] =>
@@ -59,7 +59,7 @@ export function columnsPath({ low, high }: SparklineColumns, yOf: (value: number
     .join("");
 }
 
-/** The share of samples up to a value, read off evenly spaced quantiles. */
+/** Return the share of samples up to a value, from evenly spaced quantiles. */
 export function shareUpTo(quantiles: readonly number[], value: number): number {
   const last = quantiles.length - 1;
   const lowest = quantiles[0];
@@ -78,7 +78,7 @@ export function shareUpTo(quantiles: readonly number[], value: number): number {
   return (index + (value - from) / (to - from)) / last;
 }
 
-/** How much of the samples lies in each of the bins between two values; what lies on an edge belongs to the bin below. */
+/** Return the share of samples in each bin between two values; a value on an edge belongs to the bin below. */
 export function sharesOf(quantiles: readonly number[], low: number, high: number, nBins: number): readonly number[] {
   const edges = [...Array(nBins + 1).keys()].map((index) => low + ((high - low) * index) / nBins);
   return edges.slice(1).map((edge, index) => {
@@ -88,8 +88,8 @@ export function sharesOf(quantiles: readonly number[], low: number, high: number
 }
 
 /**
- * The outline of bars lying down from the middle outwards; their length is the root of the share, so that
- * what is rare is still seen.
+ * Return the outline of horizontal bars from the middle outwards. Their length is the square root of the share, so
+ * that rare values remain visible.
  */
 function barsPath(shares: readonly number[], largest: number, towards: -1 | 1): string {
   const height = HEIGHT / shares.length;
@@ -104,7 +104,7 @@ function barsPath(shares: readonly number[], largest: number, towards: -1 | 1): 
     .join("");
 }
 
-/** All numbers that the axis of a finding must hold. */
+/** Return all numbers that the axis of a finding must include. */
 function extentOf(finding: Pick<Finding, "baseline" | "incident" | "sparkline">): readonly [number, number] {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
@@ -126,15 +126,15 @@ function extentOf(finding: Pick<Finding, "baseline" | "incident" | "sparkline">)
   if (low > high) {
     return [0, 1];
   }
-  // What was computed from stored profiles may be below zero by a rounding; that is no reason for another tick.
+  // Values computed from stored profiles may be slightly negative by rounding; that needs no extra tick.
   return [low < 0 && -low < ROUNDING * (high - low) ? 0 : low, high];
 }
 
-/** A level that moves by less than a third of itself would be a flat line above zero; everything else starts at zero. */
+/** An axis starts at zero, unless a level varies by less than a third of itself: it would be a flat line. */
 function axisOf(finding: Pick<Finding, "baseline" | "incident" | "sparkline">, unit: string): LabelledAxis {
   const [low, high] = extentOf(finding);
   if (unit === "%" && low >= 0 && high > 50 && high <= 120) {
-    // Percentages that come near to 100 show all of it, and a little more only where the tool printed more.
+    // Percentages close to 100 show the full range, and slightly more only if the tool printed more.
     const axis = labelledAxis(0, 100, unit, MAX_TICKS);
     return { ...axis, high: Math.max(axis.high, high) };
   }

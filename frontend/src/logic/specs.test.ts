@@ -36,7 +36,7 @@ const preview = (change: Partial<SpecPreview>): SpecPreview => ({
 describe("the list of specs", () => {
   const all = [spec("vmstat_linux"), spec("iostat_solaris", { os: "sunos", stats: ["iostat_solaris", "iostat_solaris_tty"] })];
 
-  it("is filtered by every word, over names, titles, systems and stats", () => {
+  it("is filtered by every word in names, titles, systems and stats", () => {
     expect(filterSpecs(all, "solaris tty").map(({ name }) => name)).toEqual(["iostat_solaris"]);
     expect(filterSpecs(all, "Linux").map(({ name }) => name)).toEqual(["vmstat_linux"]);
     expect(filterSpecs(all, "built-in")).toHaveLength(2);
@@ -44,16 +44,16 @@ describe("the list of specs", () => {
     expect(filterSpecs(all, " ")).toHaveLength(2);
   });
 
-  it("begins with one's own, then with what is outdated", () => {
+  it("starts with the user's own specs, then outdated ones", () => {
     const sorted = sortSpecs([spec("b"), spec("z", { n_streams_outdated: 1 }), spec("a"), spec("own", { is_builtin: false })]);
     expect(sorted.map(({ name }) => name)).toEqual(["own", "z", "a", "b"]);
   });
 
-  it("names systems as people do", () => {
+  it("shows common names of systems", () => {
     expect(["linux", "sunos", "any", "aix"].map(systemName)).toEqual(["Linux", "Solaris", "any system", "aix"]);
   });
 
-  it("says why a name cannot be that of a new one", () => {
+  it("says why a name cannot be used for a new spec", () => {
     expect(nameProblem("app_time", all)).toBeNull();
     expect(nameProblem("", all)).toBe("enter a name");
     for (const name of ["App", "1st", "a-b", "a".repeat(41), "_x"]) {
@@ -66,7 +66,7 @@ describe("the list of specs", () => {
 });
 
 describe("a preview", () => {
-  it("has a table for each stat, with all columns that its rows have", () => {
+  it("has a table for each stat, with all columns of its rows", () => {
     const tables = previewTables([
       row({ values: { x: 1, y: null } }),
       row({ stat: "b", instance: "sda", time: "2026-11-21T10:00:00Z" }),
@@ -81,7 +81,7 @@ describe("a preview", () => {
     expect(previewTables([])).toEqual([]);
   });
 
-  it("says what became of the lines", () => {
+  it("says how the lines were parsed", () => {
     expect(describePreview(preview({ n_lines: { sample: 1, header: 2, ignored: 1, rejected: 3 }, n_rejected: 3 }))).toBe(
       "1 row; 3 rejected lines; headers: 2 lines; ignored: 1 line",
     );

@@ -39,7 +39,7 @@ const storage = (change: Partial<StorageInfo>): StorageInfo => ({
 });
 
 describe("when the disk is full", () => {
-  it("is calm, then a warning, then clear", () => {
+  it("is calm, then a warning, then an alarm", () => {
     const levels = [365, 30, 29.9, 7, 6.9, 0].map((days) => forecastOf(storage({ days_until_full: days })).level);
     expect(levels).toEqual(["calm", "calm", "warn", "warn", "urgent", "urgent"]);
     const urgent = forecastOf(storage({ days_until_full: 3.9 }));
@@ -47,14 +47,14 @@ describe("when the disk is full", () => {
     expect(urgent.note).toMatch(/Free space/);
   });
 
-  it("is not invented where it is not known", () => {
+  it("is not guessed if unknown", () => {
     const nothing = { days_until_full: null };
     expect(forecastOf(storage({ ...nothing, disk: { free_bytes: null, total_bytes: null } })).text).toBe("unknown");
     expect(forecastOf(storage({ ...nothing, growth_bytes_per_day: null })).text).toBe("unknown yet");
     expect(forecastOf(storage({ ...nothing, growth_bytes_per_day: -5 })).text).toBe("never at this rate");
   });
 
-  it("is told no more exactly than a forecast is", () => {
+  it("is rounded, as it is a forecast", () => {
     expect([0.4, 1, 29.9, 59, 61, 800, 1e6].map(describeDays)).toEqual([
       "less than a day",
       "1 day",
@@ -68,7 +68,7 @@ describe("when the disk is full", () => {
 });
 
 describe("the disk", () => {
-  it("is all of its parts, those of others, and what is free", () => {
+  it("consists of its parts, other data and free space", () => {
     const slices = slicesOf(storage({}));
     expect(slices.map(({ key, bytes }) => [key, bytes / GB])).toEqual([
       ["samples", 30],
@@ -81,7 +81,7 @@ describe("the disk", () => {
     expect(slices.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
   });
 
-  it("is the database alone where nothing is known of it, and may be empty", () => {
+  it("is the database alone if its size is unknown, and may be empty", () => {
     const alone = slicesOf(storage({ disk: { free_bytes: null, total_bytes: null } }));
     expect(alone.map(({ key }) => key)).toEqual(["samples", "chunks", "rollups", "other"]);
     const empty = slicesOf(storage({ parts: [], disk: { free_bytes: null, total_bytes: null } }));
@@ -97,7 +97,7 @@ describe("the disk", () => {
     ]);
   });
 
-  it("grows and shrinks in words", () => {
+  it("describes its growth in words", () => {
     expect([1.2e9, -3e6, 0, 0.2, null].map(formatGrowth)).toEqual(["+1.2 GB", "−3 MB", "0 B", "0 B", "–"]);
     expect([1.418, 12.34, null].map(formatBytesPerValue)).toEqual(["1.42", "12.3", "–"]);
   });
@@ -110,7 +110,7 @@ const rule = (stat: string | null, samples_days: number | null, chunks_days: num
 });
 
 describe("rules", () => {
-  it("are read from the form as they were put into it; forever is no rule for all others", () => {
+  it("are read from the form as entered; forever needs no rule for all other stats", () => {
     const stored = [rule("mpstat_linux", 30, null), rule(null, null, 7)].map((each) => ({
       ...each,
       updated_by: "admin",
@@ -123,7 +123,7 @@ describe("rules", () => {
     expect(isSameRules(rulesOf(drafts)!, stored.slice(0, 1))).toBe(false);
   });
 
-  it("take whole days or nothing", () => {
+  it("accept whole days or nothing", () => {
     expect(["", " ", "1", "100000", "0", "1.5", "-3", "ten", "100001"].map((text) => daysProblem(text) === null)).toEqual([
       true,
       true,
@@ -147,13 +147,13 @@ describe("rules", () => {
   const told = (old: RetentionRulePut[], next: RetentionRulePut[]) =>
     consequencesOf(old, next, now).map(({ what, stat, keptUntilNow_days }) => [what, stat, keptUntilNow_days]);
 
-  it("say what they delete that was kept until now", () => {
+  it("say which data they delete that was kept before", () => {
     expect(told([], [rule(null, 30, null)])).toEqual([["samples", null, null]]);
     expect(told([rule(null, 30, 30)], [rule(null, 30, 7)])).toEqual([["raw bytes", null, 30]]);
     expect(told([rule(null, 30, 30)], [rule(null, 90, null)])).toEqual([]);
   });
 
-  it("of a stat fall back on those for all others", () => {
+  it("of a stat fall back to those for all other stats", () => {
     const old = [rule("mpstat_linux", null, null), rule(null, 30, null)];
     expect(told(old, [rule(null, 30, null)])).toEqual([["samples", "mpstat_linux", null]]);
     expect(told([rule(null, 30, null)], old)).toEqual([]);
@@ -176,7 +176,7 @@ describe("runs", () => {
     ...change,
   });
 
-  it("say what they removed", () => {
+  it("say what they deleted", () => {
     expect(describeRun(run({}))).toBe("no old data found");
     expect(describeRun(run({ n_samples: 1, n_chunk_bytes: 2_000 }))).toBe("deleted 1 sample and 2 kB of raw bytes");
     expect(describeRun(run({ state: "running", n_samples: 5 }))).toBe("deleted 5 samples so far");

@@ -42,7 +42,7 @@ function account(change: Partial<StreamAccount>, n_rejected = 0): StreamAccount 
 }
 
 describe("the accounts of a stream", () => {
-  it("have a row for each kind that came, which add up", () => {
+  it("have a row for each kind that occurred, and the rows add up", () => {
     const rows = kindRows({ ...NONE, sample: 90, rejected: 1, header: 2 }, { ...NONE, sample: 900, rejected: 1, header: 99 });
     expect(rows.map(({ key, n_lines, n_bytes, share }) => [key, n_lines, n_bytes, share])).toEqual([
       ["sample", 90, 900, "90 %"],
@@ -56,7 +56,7 @@ describe("the accounts of a stream", () => {
     expect(kindRows({ ...NONE, rejected: 0 }, { ...NONE, rejected: 5 })).toHaveLength(1);
   });
 
-  it("never round a part to nothing or to all", () => {
+  it("never round a share to nothing or to all", () => {
     expect(formatShare(1, 100_000)).toBe("< 0.1 %");
     expect(formatShare(99_999, 100_000)).toBe("> 99.9 %");
     expect(formatShare(995, 1000)).toBe("99.5 %");
@@ -65,16 +65,16 @@ describe("the accounts of a stream", () => {
     expect(formatShare(0, 0)).toBe("0 %");
   });
 
-  it("say by which version of the spec it was read", () => {
+  it("name the version of the spec that parsed it", () => {
     expect(describeVersion(account({}))).toBe("version 1 of the spec");
     expect(describeVersion(account({ is_outdated: true, catalogue_version: 3 }))).toBe("version 1 of the spec (current: 3)");
     expect(describeVersion(account({ is_outdated: true, spec_version: 0, catalogue_version: 2 }))).toContain(
       "no spec when received",
     );
-    expect(describeVersion(account({ spec_version: 0, catalogue_version: null }))).toContain("there is no spec vmstat_linux");
+    expect(describeVersion(account({ spec_version: 0, catalogue_version: null }))).toContain("no spec vmstat_linux");
   });
 
-  it("offer to read again what another version read, or what was rejected and has a spec", () => {
+  it("offer a reparse of streams parsed by another version, and of rejected lines with a spec", () => {
     expect(mayReparseHelp(account({}))).toBe(false);
     expect(mayReparseHelp(account({ is_outdated: true }))).toBe(true);
     expect(mayReparseHelp(account({}, 3))).toBe(true);
@@ -95,14 +95,14 @@ describe("the accounts of a host", () => {
     streams: [],
   };
 
-  it("are one sentence", () => {
+  it("are described in one sentence", () => {
     expect(describeAccounts(accounts)).toBe("1.4 kB in 1 stream · 1,200 lines of samples · 1 rejected line");
     expect(describeAccounts({ ...accounts, n_lines: NONE, n_gap_bytes: 2_000_000 })).toBe(
       "1.4 kB in 1 stream · 0 lines of samples · no rejected line · 2 MB lost on the host",
     );
   });
 
-  it("count reasons as far as their lines are kept", () => {
+  it("count reasons as far as their lines are stored", () => {
     expect(formatReasonCount(999)).toBe("999");
     expect(formatReasonCount(1000)).toBe("1,000 or more");
   });
@@ -119,7 +119,7 @@ describe("lines of raw output", () => {
     is_after_gap: false,
   });
 
-  it("have their number before them, or their place where no number is known", () => {
+  it("show their number, or their offset if the number is unknown", () => {
     expect(gutterText(line(12, 3456))).toBe("12");
     expect(gutterText(line(null, 3456))).toBe("@3456");
     expect(gutterWidth([line(1, 0), line(123_456, 0)])).toBe(6);

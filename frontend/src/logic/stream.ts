@@ -62,7 +62,7 @@ export function mayReparseHelp(account: StreamAccount): boolean {
 /** Return the version of the spec that a stream was parsed with, as text. */
 export function describeVersion({ spec_version, catalogue_version, is_outdated, stream }: StreamAccount): string {
   if (catalogue_version === null) {
-    return `there is no spec ${stream.spec}; bytes are kept, lines are only counted`;
+    return `no spec ${stream.spec}; bytes are kept, lines are only counted`;
   }
   if (!is_outdated) {
     return `version ${String(catalogue_version)} of the spec`;

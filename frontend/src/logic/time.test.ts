@@ -45,7 +45,7 @@ describe("instants and durations", () => {
     expect(describeAge(toEpochMs(1_010_000), toEpochMs(1_000_000))).toBe("in 10 s");
   });
 
-  it("of a drag are whole seconds, whichever way it went", () => {
+  it("of a drag are whole seconds, in either direction", () => {
     expect(windowBetween(toEpochMs(61_400), toEpochMs(10_700))).toEqual({ start: 10_000, end: 62_000 });
     expect(windowBetween(toEpochMs(1_234), toEpochMs(2_345))).toEqual({ start: 1_234, end: 2_345 });
   });
@@ -60,11 +60,11 @@ describe("wall clocks", () => {
     expect(zoneLabel("UTC", summer)).toBe("UTC");
   });
 
-  it("come back as the same instant, through a whole year by the hour", () => {
+  it("convert back to the same instant, for every hour of a year", () => {
     for (let hour = 0; hour < 366 * 24; hour += 1) {
       const instant = toEpochMs(Date.UTC(2026, 0, 1) + hour * 3_600_000);
       const back = fromWall("Europe/Berlin", toWall("Europe/Berlin", instant));
-      // The hour that comes twice in October gives its first occurrence.
+      // The repeated hour in October gives its first occurrence.
       expect([0, -3_600_000]).toContain(back - instant);
     }
   });
@@ -75,7 +75,7 @@ describe("wall clocks", () => {
     expect(offsetOf("Europe/Berlin", at("2026-10-25T01:30:00Z"))).toBe(3_600_000);
   });
 
-  it("say the date once where both ends are on one day", () => {
+  it("show the date once if both ends are on the same day", () => {
     const window = { start: at("2026-11-21T23:00:00Z"), end: at("2026-11-21T23:30:00Z") };
     expect(formatWindow("UTC", window)).toBe("2026-11-21 23:00:00 – 23:30:00");
     expect(formatWindow("Europe/Berlin", { ...window, start: at("2026-11-21T22:30:00Z") })).toBe(
@@ -84,7 +84,7 @@ describe("wall clocks", () => {
   });
 });
 
-describe("what people type as a time", () => {
+describe("a typed time", () => {
   const now = at("2026-11-21T12:00:00Z");
   const read = (text: string): string | null => {
     const found = parseInstant(text, "Europe/Berlin", now);
@@ -107,7 +107,7 @@ describe("what people type as a time", () => {
     expect(read(text)).toBe(expected);
   });
 
-  it.each(["", "soon", "25:00", "2026-11-31 25:00", "2026-11-21 9", "now-", "now-0s", "12"])("not %j", (text) => {
+  it.each(["", "soon", "25:00", "2026-11-31 25:00", "2026-11-21 9", "now-", "now-0s", "12"])("rejects %j", (text) => {
     expect(read(text)).toBeNull();
   });
 });
@@ -125,7 +125,7 @@ describe("ticks of a time axis", () => {
     expect(timeTicks(window, 4, "UTC").map(({ label }) => label)).toEqual(["18:00", "21:00", "Nov 21", "03:00", "06:00"]);
   });
 
-  it("are strictly increasing and never too many, across a change of the clocks too", () => {
+  it("are strictly increasing and never too many, even across a clock change", () => {
     for (let length = 1_000; length < 400 * 86_400_000; length = Math.floor(length * 1.7)) {
       const start = at("2026-10-24T21:17:03Z");
       const ticks = timeTicks({ start, end: toEpochMs(start + length) }, 8, "Europe/Berlin");

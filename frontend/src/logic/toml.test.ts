@@ -48,7 +48,7 @@ derived = ["a", "a_b"]
 `;
 
 describe("fields of a spec's text", () => {
-  it("are those of the stats, in order, and nothing that only looks like one", () => {
+  it("are found in order, without text that only looks like a field", () => {
     expect(readFields(SPEC).map(({ index, stat, values }) => [index, stat, values])).toEqual([
       [0, "app_time_any", { key: "a", column: "A", unit: "ms", help: "" }],
       [1, "app_time_any", { key: "b", column: "B\\C", unit: "", decimals: "2" }],
@@ -68,13 +68,13 @@ describe("fields of a spec's text", () => {
     expect(setFieldValue(SPEC, 9, "unit", "x")).toBe(SPEC);
   });
 
-  it("get a line that they lack, before the blank line behind them", () => {
+  it("get a missing line, before the blank line after them", () => {
     const next = setFieldValue(SPEC, 1, "help", "so long");
     expect(next).toContain('decimals = 2\nhelp = "so long"\n\n[[stats.panels]]');
     expect(readFields(setFieldValue(SPEC, 2, "unit", "%"))[2]?.values["unit"]).toBe("%");
   });
 
-  it("are renamed in the panels of their stat, and only there", () => {
+  it("are renamed in the panels of their stat, and nowhere else", () => {
     const next = renameField(SPEC, 0, "wait_ms");
     expect(readFields(next).map(({ values }) => values["key"])).toEqual(["wait_ms", "b", "a"]);
     expect(next).toContain('fields = ["wait_ms", "b"]');
@@ -87,7 +87,7 @@ describe("fields of a spec's text", () => {
 });
 
 describe("values of TOML", () => {
-  it("are read where they stand on one line", () => {
+  it("are read if they are on one line", () => {
     expect(parseValue('"a \\"b\\" \\u00e9" # c')).toBe('a "b" é');
     expect(parseValue("'C:\\x'")).toBe("C:\\x");
     expect(parseValue("12")).toBe("12");
@@ -97,7 +97,7 @@ describe("values of TOML", () => {
     }
   });
 
-  it("are written so that they are read back", () => {
+  it("survive a round trip", () => {
     for (const text of ["", "plain", 'quo"te', "back\\slash", "tab\t", "µs", "\u007f", "line\nbreak"]) {
       expect(parseValue(formatText(text))).toBe(text);
     }

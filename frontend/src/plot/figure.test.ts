@@ -44,11 +44,11 @@ const input = (change: Partial<PanelInput>): PanelInput => ({
   ...change,
 });
 
-/** What is drawn of a trace, without how. */
+/** The data of a trace, without its style. */
 const points = (figure: ReturnType<typeof buildPanelFigure>) => figure.data.map(({ x, y, mode }) => ({ x, y, mode }));
 
 describe("a panel's figure", () => {
-  it("has the window as its axis, whatever samples there are", () => {
+  it("has the window as its axis, whatever the samples", () => {
     const { layout } = buildPanelFigure(input({}));
     expect(layout.xaxis?.range).toEqual([T0, T0 + 120_000]);
     expect(layout.xaxis?.ticktext).toEqual(
@@ -61,19 +61,19 @@ describe("a panel's figure", () => {
     expect(data[0]).toMatchObject({ y: [1, null, 3], connectgaps: false });
   });
 
-  it("shows a sample that stands alone between gaps", () => {
+  it("shows a single sample between gaps", () => {
     const long = [...Array(60).keys()].map((i): number | null => (i === 30 ? 7 : i > 28 && i < 33 ? null : 1));
     const drawn = points(buildPanelFigure(input({ block: block([long]) })));
     expect(drawn[0]?.mode).toBe("lines");
     expect(drawn[1]).toEqual({ x: [T0 + 30_000], y: [7], mode: "markers" });
   });
 
-  it("leaves out what the legend switched off", () => {
+  it("omits lines hidden in the legend", () => {
     const { data } = buildPanelFigure(input({ block: block([[1], [2]]), hidden: new Set(["f0 "]) }));
     expect(data.map(({ y }) => y)).toEqual([[2]]);
   });
 
-  it("stacks samples of one time, each piece between gaps by itself, the highest first", () => {
+  it("stacks samples of the same time, each piece between gaps separately, highest first", () => {
     const stacked = input({
       block: block([
         [10, 20, null, 40],
@@ -85,7 +85,7 @@ describe("a panel's figure", () => {
     expect(buildPanelFigure(stacked).data.every(({ fill }) => fill === "tozeroy")).toBe(true);
   });
 
-  it("does not stack envelopes, whose points are of different times", () => {
+  it("does not stack envelopes, whose points have different times", () => {
     const { data } = buildPanelFigure(input({ block: block([[10], [1]], "envelope"), isStacked: true }));
     expect(data.map(({ y, fill }) => [y, fill])).toEqual([
       [[10], undefined],
@@ -93,7 +93,7 @@ describe("a panel's figure", () => {
     ]);
   });
 
-  it("does not stack the fields of several instances upon each other", () => {
+  it("does not stack fields of several instances", () => {
     const two = block([[10], [20], [30], [40]]);
     const series = two.series.map((line, index) => ({
       ...line,
@@ -104,7 +104,7 @@ describe("a panel's figure", () => {
     expect(data.map(({ fill }) => fill)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it("does not add what is missing as zero", () => {
+  it("does not count missing values as zero", () => {
     const stroke = { color: "#000000", dash: "solid" } as const;
     const lines = [
       { times: [1, 2], values: [5, null], stroke },
@@ -138,12 +138,12 @@ describe("a value axis", () => {
     expect(axis([90, 95], false, false)[0]).toBe(0);
   });
 
-  it("shows a level's movement", () => {
+  it("shows the variation of a level", () => {
     expect(axis([900, 950], false, true)[0]).toBeGreaterThan(0);
     expect(axis([100, 950], false, true)[0]).toBe(0);
   });
 
-  it("shows all of a percentage that comes near to 100, and never more", () => {
+  it("shows the full range of a percentage close to 100, and never more", () => {
     expect(axis([3, 97], true, false)).toEqual([0, 100]);
     expect(axis([3, 100.01], true, false)).toEqual([0, 100.01]);
     expect(axis([3, 7], true, false)[1]).toBeLessThan(50);
@@ -155,7 +155,7 @@ describe("the bands behind the lines", () => {
   const times = [toEpochMs(T0), toEpochMs(T0 + 60_000)];
   const bands = [{ pieces: [{ times, low: [4, 4], middle: [5, 5], high: [80, 80] }], color: "#0068a8" }];
 
-  it("is an area and a dashed median, below everything else, and has room on the axis", () => {
+  it("is an area and a dashed median below everything else, and fits on the axis", () => {
     const { data, layout } = buildPanelFigure(input({ bands }));
     expect(data.map(({ y, fill, line }) => [y, fill, line?.dash])).toEqual([
       [[80, 80, 4, 4], "toself", undefined],
@@ -165,7 +165,7 @@ describe("the bands behind the lines", () => {
     expect(Number(layout.yaxis?.range?.[1])).toBeGreaterThanOrEqual(80);
   });
 
-  it("is not drawn where lines stand upon each other", () => {
+  it("is not drawn if lines are stacked", () => {
     const { data } = buildPanelFigure(input({ bands, isStacked: true, block: block([[1], [2]]) }));
     expect(data.some(({ fill }) => fill === "toself")).toBe(false);
   });

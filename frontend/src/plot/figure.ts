@@ -260,7 +260,7 @@ function drawBand({ pieces, color }: DrawnBand): readonly Partial<PlotData>[] {
   ]);
 }
 
-/** What the axis must hold of them. */
+/** Return the values of the bands that the axis must include. */
 function bandLines(bands: readonly DrawnBand[]): readonly Line[] {
   return bands.flatMap(({ pieces, color }) =>
     pieces.map(({ times, low, high }) => ({

@@ -26,7 +26,7 @@ describe("a heatmap", () => {
   });
   const trace = figure.data[0] as unknown as { z: (number | null)[][]; zmax: number; x: number[]; y: number[] };
 
-  it("has decades as colours, and no cell where nothing was counted", () => {
+  it("has a colour scale by decades, and no cell without counts", () => {
     expect(trace.z).toEqual([
       [0, null],
       [3, null],
@@ -40,7 +40,7 @@ describe("a heatmap", () => {
     expect(figure.layout.yaxis?.ticktext).toEqual(["[1, 2)", "[2, 4)"]);
   });
 
-  it("of values begins at zero, keeps zeros, and shows all of a percentage", () => {
+  it("of values starts at zero, keeps zeros, and shows the full range of a percentage", () => {
     const cpus = { key: "usr", buckets: [{ label: "0", series: { times: [0, 60], values: [0, 90] } }] };
     const built = buildHeatmapFigure({
       distribution: cpus,
@@ -55,7 +55,7 @@ describe("a heatmap", () => {
       height: 100,
     });
     const cells = built.data[0] as unknown as typeof trace;
-    // A column for each sample, though there is room for 250: no stripes between samples.
+    // One column per sample, although 250 would fit: no stripes between samples.
     expect(cells.z).toEqual([[0, 90]]);
     expect(cells.zmax).toBe(100);
   });

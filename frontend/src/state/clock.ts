@@ -9,7 +9,7 @@ export function readNow(): EpochMs {
   return toEpochMs(Date.now());
 }
 
-/** Now, renewed every `period`. */
+/** Return the current time, updated every `period`. */
 export function useNow(period: DurationMs): EpochMs {
   const [now, setNow] = useState(readNow);
   useEffect(() => {
@@ -25,7 +25,7 @@ export function useNow(period: DurationMs): EpochMs {
 
 const LOCAL: Zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
-/** The zone that a link's clock means here. */
+/** Return the zone of a link's clock in this browser. */
 export function zoneOf(clock: Clock): Zone {
   return clock === "utc" ? "UTC" : LOCAL;
 }

@@ -22,7 +22,7 @@ export interface ComparisonView {
   readonly hosts: readonly string[];
   readonly incident: Window | null;
   readonly against: Against | null;
-  /** A series that all are divided by, as the API names it. */
+  /** The divisor series, as the API names it. */
   readonly divisor: string | null;
   /** A saved comparison, instead of all of the above. */
   readonly savedId: number | null;
@@ -33,7 +33,7 @@ export interface ComparisonView {
   readonly onlyHosts: readonly string[];
   readonly subsystems: readonly Subsystem[];
   readonly kinds: readonly FindingKind[];
-  /** Groups that stay on top, as formatPin writes them. */
+  /** Pinned groups, in the format of formatPin. */
   readonly pins: readonly string[];
 }
 

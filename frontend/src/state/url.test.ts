@@ -23,7 +23,7 @@ import {
 } from "./url";
 import { formatSearch, parseSearch } from "./search";
 
-/** A small generator of numbers, so that a failing state can be had again by its seed. */
+/** A small random number generator, so that a failing state can be reproduced from its seed. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -115,7 +115,7 @@ function randomComparisonView(random: () => number): ComparisonView {
 }
 
 describe("links", () => {
-  it("bring back every generated view of a host", () => {
+  it("restore every generated view of a host", () => {
     for (let seed = 1; seed <= 300; seed += 1) {
       const view = randomHostView(randomFrom(seed));
       const link = formatSearch(encodeHostView(view));
@@ -123,7 +123,7 @@ describe("links", () => {
     }
   });
 
-  it("bring back every generated comparison", () => {
+  it("restore every generated comparison", () => {
     for (let seed = 1; seed <= 300; seed += 1) {
       const view = randomComparisonView(randomFrom(seed));
       const link = formatSearch(encodeComparisonView(view));
@@ -131,7 +131,7 @@ describe("links", () => {
     }
   });
 
-  it("bring back lists and accounts", () => {
+  it("restore lists and accounts", () => {
     for (const tab of ACCOUNT_TABS) {
       const view = { clock: "utc", tab } as const;
       expect(decodeAccountsView(parseSearch(formatSearch(encodeAccountsView(view))))).toEqual({ view, ignored: [] });
@@ -185,14 +185,14 @@ describe("links", () => {
     });
   });
 
-  it("are readable: times and lists stand in them as they are", () => {
+  it("are readable: times and lists appear unencoded", () => {
     const window = { start: parseIso("2026-11-21T09:00:00Z")!, end: parseIso("2026-11-21T09:10:00Z")! };
     expect(formatSearch(encodeHostView({ ...DEFAULT_HOST_VIEW, range: { kind: "fixed", window }, mark: window }))).toBe(
       "?v=1&from=2026-11-21T09:00:00Z&to=2026-11-21T09:10:00Z&mark=2026-11-21T09:00:00Z/2026-11-21T09:10:00Z",
     );
   });
 
-  it("that cannot be read say what was ignored, and show the rest", () => {
+  it("that cannot be parsed show what was ignored, and apply the rest", () => {
     const { view, ignored } = decodeHostView(
       parseSearch("?last=yesterday&tab=streams&mark=2026-11-21T09:00:00/2026-11-21T09:10:00Z&panel=nonsense&colour=red&tz=mars"),
     );
@@ -206,7 +206,7 @@ describe("links", () => {
     ]);
   });
 
-  it("to a place of raw output need a stream and an offset", () => {
+  it("to raw output need a stream and an offset", () => {
     expect(decodeHostView(parseSearch("?tab=streams&only=rejected&stream=7&line=7:0"))).toEqual({
       view: { ...DEFAULT_HOST_VIEW, tab: "streams", filter: "rejected", streamId: 7, place: { streamId: 7, offset: 0 } },
       ignored: [],
@@ -217,7 +217,7 @@ describe("links", () => {
     expect(decodeImportsView(parseSearch("?import=0&host=web1")).ignored).toEqual(["import=0"]);
   });
 
-  it("with a window that ends before it begins fall back to the default and say so", () => {
+  it("with a window that ends before it starts fall back to the default and say so", () => {
     const { view, ignored } = decodeHostView(parseSearch("?from=2026-11-21T10:00:00Z&to=2026-11-21T09:00:00Z"));
     expect(view.range).toEqual(DEFAULT_HOST_VIEW.range);
     expect(ignored).toEqual(["from, to: no window"]);

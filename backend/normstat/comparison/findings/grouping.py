@@ -1,4 +1,4 @@
-"""Group findings that changed together ("usr up on 61 of 64 CPUs"). An outlier of its group is a group of its own."""
+"""Group findings that changed together ("usr up on 61 of 64 CPUs"). An outlier of its group forms a separate group."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ MAX_INSTANCES: Final = 200
 MAX_MEMBERS: Final = 20
 MAX_RELATED: Final = 5
 MAX_WITH_RELATED: Final = 200
-# A member that changed this many times as much as the median member is a group of its own.
+# A member that changed this many times as much as the median member forms a separate group.
 OUTLIER: Final = 4.0
 MIN_FOR_OUTLIER: Final = 8
 # Groups of one stat that share this part of their instances are related.

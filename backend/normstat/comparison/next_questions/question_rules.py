@@ -52,7 +52,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The meaning of fields, whatever tool prints them. `of`: what an instance is (a key of PLACE_HOLDERS)"""
+    """The meaning of fields, independent of the tool. `of`: what an instance is (a key of PLACE_HOLDERS)"""
 
     name: str
     of: str

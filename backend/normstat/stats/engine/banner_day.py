@@ -1,11 +1,11 @@
-"""The day in the first line of sysstat's tools, as strftime's %x prints it in the locale of the host.
+"""Parse the date in the first line of sysstat's tools, as strftime's %x prints it in the locale of the host.
 
     Linux 6.1.0-40-amd64 (web1)     11/21/26        _x86_64_        (2 CPU)
     Linux 6.1.0-40-amd64 (web1)     Saturday 21 November 2026       _x86_64_        (2 CPU)
     Linux 6.1.0-40-amd64 (web1)     21. nov. 2026   _x86_64_        (2 CPU)
 
-Languages whose %x has the month in words: English of India and Africa, Norwegian, Icelandic, Albanian, Arabic, and some that Unix
-vendors defined so. Others print digits, which normstat.stats.engine.timestamps reads.
+Some languages have the month in words in %x: English of India and Africa, Norwegian, Icelandic, Albanian, Arabic, and some defined
+by Unix vendors. Others print digits, which normstat.stats.engine.timestamps reads.
 """
 
 import datetime as dt
@@ -14,7 +14,7 @@ from typing import Final
 
 from normstat.stats.engine.timestamps import parse_date
 
-# The beginnings of the months' names. May is short enough in every language to be told apart by three letters.
+# The beginnings of the months' names. Three letters of May are distinctive in every language.
 MONTHS: Final = (
     ("jan", "ene", "janv", "gen", "led", "sty", "янв", "січ", "oca", "يناير"),
     ("feb", "fev", "fév", "únor", "lut", "фев", "лют", "şub", "فبراير"),
@@ -59,7 +59,7 @@ def parse_banner_day(text: str) -> dt.date | None:
 def parse_day_first(text: str) -> dt.date | None:
     """Return the other day that a banner may mean: 03/04/2026 is the fourth of March in America, where clocks have twelve hours.
 
-    A year of two digits is how the C locale prints it, which puts the month first; there a clock of 24 hours tells nothing.
+    A two-digit year is the form of the C locale, which puts the month first; there a 24-hour clock proves nothing.
 
     >>> parse_day_first("03/04/2026"), parse_day_first("03/04/26"), parse_day_first("03/14/2026")
     (datetime.date(2026, 4, 3), None, None)

@@ -35,7 +35,7 @@ def to_array(numbers: Sequence[int | float], field: Field) -> ValueArray:
 
 
 class BlockBuilder:
-    """Gathers rows that share stat and fields; rows read in bulk and rows read one by one may come in any order."""
+    """Gathers rows that share stat and fields; rows read in bulk and rows read singly may come in any order."""
 
     def __init__(self, stat: Stat, fields: tuple[Field, ...]) -> None:
         self.stat = stat

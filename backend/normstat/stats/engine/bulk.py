@@ -1,6 +1,6 @@
-"""Many lines at once: which of them are plain rows of a header, and the values of those.
+"""Read many lines at once: find the plain rows of a header, and their values.
 
-A plain row is one that normstat.stats.engine.row would read as canonical, with nothing missing. Everything else is left to it.
+A plain row is one that normstat.stats.engine.row would read as canonical, with nothing missing. It reads everything else.
 The work is done on arrays over all words of a piece of text: a word's digits are summed up column by column of its characters,
 so that checking and converting are the same few passes. Nothing here knows about reports, runs or stamps.
 """
@@ -20,7 +20,7 @@ from normstat.stats.records import Int64Array, ValueArray
 from normstat.stats.spec import Field
 
 BoolArray = npt.NDArray[np.bool_]
-# More digits than these are left to the careful path: their numbers do not fit the sums made here.
+# Numbers with more digits are left to the careful path: they would overflow the sums made here.
 MAX_DIGITS: Final = 15
 MINUS: Final = ord("-")
 DOT: Final = ord(".")
@@ -30,7 +30,7 @@ MAX_KEY_LENGTH: Final = 8
 # Sorting arrays is not worth it for fewer.
 FEW_WORDS: Final = 300
 BLANK, TEXT, CONTROL = 0, 1, 2
-# Classes of bytes. A carriage return is a blank: texts in which it stands anywhere but before a newline never come here.
+# Classes of bytes. A carriage return is a blank: texts in which it occurs anywhere but before a newline never get here.
 CLASSES: Final = bytes(BLANK if byte in b" \t\n\r" else CONTROL if byte < 32 or byte == 127 else TEXT for byte in range(256))
 
 
@@ -84,7 +84,7 @@ class LineIndex:
         for at in range(longest):
             byte = self.bytes.take(start + at, mode="clip").astype(np.uint64) << np.uint64(8 * at)
             keys |= np.where(n_bytes > at, byte, np.uint64(0))
-        # Clocks come in runs: only where they change there is something to look at.
+        # Equal clocks come in runs: only changes need parsing.
         first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.intp)
         found, run_codes = np.unique(keys[first], return_inverse=True)
         codes = np.repeat(run_codes, np.diff(first, append=len(keys))).tolist()
@@ -111,7 +111,7 @@ class PlainRows:
 
 
 def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...]) -> PlainRows | None:
-    """Return the plain rows of a header. Missing: None when the header is not of the kind that this can do."""
+    """Return the plain rows of a header. Missing: None when the bulk path does not support the header."""
     has_zone_in_row = header.has_trailing_time and not header.zone_name
     if not header.value_at or len(fields) != len(header.value_at) or has_zone_in_row:
         return None
@@ -142,7 +142,7 @@ def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...])
 
 
 class _Rows:
-    """Lines with the right number of words, of which fewer and fewer prove to be plain."""
+    """Lines with the right number of words; each step rules out some that are not plain."""
 
     def __init__(self, index: LineIndex, line: Int64Array, first_word: Int64Array, n_lead: int) -> None:
         self._index = index

@@ -1,34 +1,34 @@
-"""The layout part of a spec: how the lines of a tool's output are told apart, for the reader `columns`.
+"""The layout part of a spec for the reader `columns`: how to distinguish the lines of a tool's output.
 
 Keys of `[layout]` (all but `tables` optional):
-    since_boot   "first" (the first report of a run tells of the time since boot), "same_clock" (only when its header has the
+    since_boot   "first" (the first report of a run covers the time since boot), "same_clock" (only when its header has the
                  same clock as its rows, which is how sysstat prints a call without an interval), "never"
     omit_option  the letter of the option that suppresses the since-boot report
     banner       regular expression of a line that begins a run; its group `date`, if it has one, holds the date
     group_line   regular expression of the line above a header that names groups of columns
-    ignored      regular expressions of lines that say nothing
-    messages     regular expressions of lines that tell of a change of state; the report after one is about the time since boot
+    ignored      regular expressions of lines without data
+    messages     regular expressions of lines that announce a change of state; the report after one covers the time since boot
     blank_ends_table   true when rows after a blank line need a new header
-    header_rows  least number of rows after which a header comes back on a new screen; one that comes earlier, or not after as many
+    header_rows  minimum number of rows before a header is repeated on a new screen; one that comes earlier, or not after as many
                  rows as the time before, begins a new run. Absent when every report has its header
 Keys of `[[layout.tables]]`:
-    stat         the stat of its rows, "" for a table that is known and not read
-    header       columns that must be there; "Device|Device:" are alternatives
+    stat         the stat of its rows, "" for a known table that is not read
+    header       required columns; "Device|Device:" are alternatives
     instance     columns that name what a row is about
     labels       columns of text that are neither
-    skipped      headers that stand for nothing ("--", an unused slot)
+    skipped      headers without a column ("--", an unused slot)
     time         "none", "leading" (clock, 12 hour clock or epoch before the columns), "trailing" (date and clock after them; the
-                 zone is their header or a third word), "line" (a line of its own before the report)
+                 zone is their header or a third word), "line" (a separate line before the report)
     missing      words that the tool prints for "no value"
     groups       [["kthr", "r"], ...]: a group and the column that begins it ("re|si": either); "<sr" begins after column sr
     last_text    true when the last column may contain blanks, if it is a column of text
-    titles       words of the header line that stand before the columns and have nothing below them ("avg-cpu:")
+    titles       words of the header line before the columns, with nothing below them ("avg-cpu:")
     lead_instance   the instance that every row begins with although the header has no word for it
     optional     columns side by side that only some rows have: those lack all of them
-    counters     true when the values count from boot in every report, so that no report is about something else
+    counters     true when the values count from boot in every report, so that the first report is no exception
     short_rows   true when columns are parted by tabs, and a row may end before its header does
     text_from    the column from which on all words of a row are one text, named by the header's words
-    wrapped      true when a long name stands on a line of its own, and its values on the next
+    wrapped      true when a long name is on a separate line, with its values on the next
     joined       columns whose names hold a blank: "read sectors"
     titled       true when the header begins with the instance of the rows below
     first_text   true when the first column, which names the row, may contain blanks between words that are no numbers
@@ -45,7 +45,7 @@ from normstat.stats.spec import Layout
 
 
 class TimeStyle(StrEnum):
-    """Where the time of a row stands."""
+    """The position of a row's time."""
 
     NONE = "none"
     LEADING = "leading"
@@ -54,7 +54,7 @@ class TimeStyle(StrEnum):
 
 
 class SinceBoot(StrEnum):
-    """Which reports tell of the time since boot instead of an interval."""
+    """Which reports cover the time since boot instead of an interval."""
 
     FIRST = "first"
     SAME_CLOCK = "same_clock"
@@ -111,7 +111,7 @@ class ColumnTable:
 
 @dataclass(frozen=True)
 class ColumnLayout(Layout):
-    """How the lines of a tool are told apart; the module's docstring explains the keys."""
+    """How to distinguish the lines of a tool; the module's docstring explains the keys."""
 
     known_tables: Annotated[tuple[ColumnTable, ...], NON_EMPTY] = toml_key("tables")
     unknown: OptionalStatName = ""

@@ -1,9 +1,9 @@
-"""A header line -> which column is what.
+"""Parse a header line into the roles of its columns.
 
     procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
      r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC
 
-Columns are known by their text. Where a tool prints a text twice, the group tells the two apart, and a group begins at a column
+Columns are known by their text. Where a tool prints a text twice, the group distinguishes them, and a group begins at a column
 that the layout names: the group line of Solaris vmstat cannot be used for that, because its columns drift when numbers grow wide.
 """
 
@@ -24,7 +24,7 @@ COLUMN_WORD: Final = re.compile(r"%?[A-Za-z][\w%/.+-]*", re.ASCII)
 NAMING_WORD: Final = re.compile(r"[A-Z][A-Z0-9]+")
 LIKE_CLOCK: Final = re.compile(r"\d{1,2}[^\d\s]\d\d[^\d\s]\d\d", re.ASCII)
 TIME_MARK: Final = re.compile(r"\s*#[ \t]*Time[ \t]")
-# A new column may bring anything; a header of more columns than this is no header of a stat tool.
+# A line with more columns than this is not the header of a stat tool.
 MAX_COLUMNS: Final = 4096
 HEADER_LIMIT: Final = 65_536
 
@@ -67,7 +67,7 @@ class Header:
 class HeaderLine:
     """A line that may be a header: its words without the time in front, and that time.
 
-    `has_clock` tells that rows begin with a time: the header does so as well (mpstat), or says "# Time" (pidstat -h).
+    `has_clock`: rows begin with a time, because the header does (mpstat) or says "# Time" (pidstat -h).
     """
 
     words: tuple[str, ...]
@@ -92,13 +92,13 @@ def split_header(text: str) -> HeaderLine | None:
 
 
 def find_header(spec: Spec, layout: ColumnLayout, line: HeaderLine, group_line: str = "") -> Header | None:
-    """Return the header that the line is, by the first table of the layout whose needed columns it has.
+    """Return the header of the line, by the first table of the layout whose required columns it has.
 
     Missing: None when the line is no header of this spec.
     """
     present = set(line.words)
     if not line.has_clock and (layout.tables[-1].is_open or LIKE_CLOCK.match(line.words[0])):
-        # A clock in a form that is not known would be taken for columns.
+        # A clock in an unknown form would be mistaken for columns.
         return None
     for table in layout.tables:
         if table.is_open and not _may_be_header(line):
@@ -245,7 +245,7 @@ def _free(name: str, taken: set[str]) -> str:
 def _field(stat: Stat, group: str, word: str, *, by_group: bool) -> Field:
     for field in stat.fields:
         if (word == field.column or word in field.aliases) and (not by_group or group == field.group):
-            # What tells this field's column from another one of the same name does not go for its other names.
+            # The suffix that distinguishes this column from another of the same name does not apply to its other names.
             return field if word == field.column else replace(field, column=word, printed_key=word)
     for family in stat.families:
         if (not by_group or group == family.template.group) and family.matches(word):

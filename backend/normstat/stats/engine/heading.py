@@ -21,16 +21,16 @@ HeaderKey = tuple[str, bool, tuple[str, ...]]
 
 
 class Unknown(Enum):
-    """Not looked up yet, which is not the same as: it is no header."""
+    """Marks a header that was not looked up yet, unlike None: not a header."""
 
     UNKNOWN = 0
 
 
 class KnownHeaders:
-    """The layout of a spec, and the headers that were understood of it lately.
+    """The layout of a spec, and its recently parsed headers.
 
-    A live stream comes in pieces of a few lines. Understanding its header takes longer than reading these, so that the result
-    is kept from piece to piece, whichever stream it was.
+    A live stream comes in pieces of a few lines. Parsing its header takes longer than reading these, so the result
+    is cached across pieces and streams.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -42,12 +42,12 @@ class KnownHeaders:
     def find(self, line: HeaderLine, group_line: str) -> Header | None:
         """Return the header that the line is under this group line, or None."""
         key = (group_line, line.has_clock, line.words)
-        # One look: another thread may clear it at any moment.
+        # Read it once: another thread may clear it at any moment.
         header = self._found.get(key, Unknown.UNKNOWN)
         if isinstance(header, Unknown):
             header = find_header(self.spec, self.layout, line, group_line)
             if len(self._found) >= MAX_HEADERS:
-                # Garbage may look like headers that never come again.
+                # Garbage may look like headers that never recur.
                 self._found.clear()
             self._found[key] = header
         return header
@@ -77,7 +77,7 @@ class Heading:
         self._known = known
         self._layout = known.layout
         self._state = state
-        # Headers stay as long as this object, which tells them apart by their identity.
+        # Headers live as long as this object, which compares them by identity.
         self._found: dict[HeaderKey, Header | None] = {}
         self._fields_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
         self._is_documented: dict[int, bool] = {}
@@ -96,8 +96,8 @@ class Heading:
     def take(self, text: str, *, may_be_unknown: bool = False) -> HeaderLine | None:
         """Make the line the present header, if it is one; give its parts.
 
-        A header that no table knows is only taken where one is awaited. Elsewhere it may be one or not, and whether the rows after
-        it are those of the table before it nobody knows: they stand under no header.
+        A header that no table knows is only accepted where one is expected. Elsewhere it is unclear whether it is a header, and
+        whether the rows after it belong to the previous table: they get no header.
         """
         line = split_header(text)
         header = self._find(line, self._state.group_line) if line is not None else None
@@ -111,7 +111,7 @@ class Heading:
         return line
 
     def take_again(self, line: bytes) -> HeaderLine | None:
-        """Return the parts of the line when it is the present header once more, perhaps with another clock.
+        """Return the parts of the line when it repeats the current header, perhaps with another clock.
 
         Missing: None for any other line, and now and then for the same header too: `take` knows it in any case.
         """
@@ -134,7 +134,7 @@ class Heading:
         return HeaderLine(self.header.words, clock, self.header.has_clock)
 
     def take_name(self, text: str) -> bool:
-        """Take a line that is nothing but the name of the row to come, where the table has such."""
+        """Take a line that holds only the name of the next row, if the table has such lines."""
         header = self.header
         if header is None or not header.table.is_wrapped or header.instance_at != (0,) or len(header.words) < 3:
             return False
@@ -145,7 +145,7 @@ class Heading:
         return True
 
     def drop(self) -> None:
-        """Forget the header: the next lines stand under none."""
+        """Forget the header: the next lines have none."""
         self.header = None
         self._tail = b""
         self._state.header_line = ""
@@ -153,7 +153,7 @@ class Heading:
 
     @property
     def section(self) -> str:
-        """What the present table is called among the tables of the tool."""
+        """The name of the current table among the tables of the tool."""
         header = self.header
         return " ".join(header.words)[:200] if header is not None and header.table.is_open else str(self.table)
 
@@ -204,13 +204,13 @@ class Heading:
         self._state.header_line = text
         self._state.header_clock_s = line.clock.seconds if line.clock is not None else None
         self._state.name_line = ""
-        # What stands after the clock; the header is known again by it.
+        # The text after the clock, by which a header is recognised.
         self._tail = text[text.index(line.words[0]) :].encode() if line.clock is not None else text.encode()
         self.table = self._layout.tables.index(header.table)
         self.fields = self._known_fields(header)
 
     def _known_fields(self, header: Header) -> tuple[Field, ...]:
-        # Tools with two tables go from one header to the other in every report.
+        # Tools with two tables switch between two headers in every report.
         is_documented = self._is_documented.get(id(header))
         if is_documented is None:
             is_documented = self._is_documented[id(header)] = all(field.is_documented for field in header.fields)

@@ -8,7 +8,7 @@
 from typing import Final
 
 JOINT: Final = "/"
-# So many different names of one report are told apart.
+# Maximum number of distinct names in one report.
 MAX_NAMES: Final = 4096
 DEEPEST: Final = 16
 
@@ -35,16 +35,16 @@ class Tree:
         self._times.clear()
 
     def is_root(self, indent: int) -> bool:
-        """Return whether a name with that indent belongs to no other."""
+        """Return whether a name with that indent has no parent."""
         return not self._path or indent <= self._path[0][0]
 
     def open_section(self, name: str, indent: int) -> None:
-        """Open a part of the present tree that has a name but no numbers (the caches of a pool)."""
+        """Open a part of the current tree that has a name but no numbers (the caches of a pool)."""
         del self._path[1:]
         self._path.append((indent + 1, name))
 
     def place(self, name: str, indent: int) -> str:
-        """Return the whole name: those above it, joined; a number tells equal ones of a report apart."""
+        """Return the full name: its parents' names and its own, joined; a number distinguishes equal ones of a report."""
         while self._path and self._path[-1][0] >= indent:
             self._path.pop()
         whole = JOINT.join([*(above for _, above in self._path), name])

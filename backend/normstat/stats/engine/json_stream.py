@@ -1,4 +1,4 @@
-"""JSON read token by token, whatever the lines are: what is open is known between two pieces of a stream, what is whole is told.
+"""Read JSON token by token, independent of lines: keeps open nodes between two pieces of a stream, reports complete ones.
 
 No token of JSON holds a newline, so that lines can be broken anywhere between two. Only what the tools need is kept: for each open
 object its texts and its numbers; lists of bare values are passed over.
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 TOKEN: Final = re.compile(r'[ \t]*(?:("(?:[^"\\]|\\.)*")|([{}\[\]:,])|([^\s{}\[\]:,"]+))')
-# What a state may hold; beyond it the stream is none of a stat tool.
+# Limits of the state; a stream beyond them is not from a stat tool.
 MAX_DEPTH: Final = 32
 MAX_ITEMS: Final = 10_000
 MAX_TEXT: Final = 2000
@@ -18,7 +18,7 @@ BROKEN: Final = "broken JSON"
 
 
 class Broken(Exception):
-    """A token where none of its kind can stand."""
+    """A token in an invalid place."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ def to_node(item: object) -> Node:
 
 
 class JsonStream:
-    """The objects and lists that are open, the outermost first. Whoever reads derives from it and says what the events mean."""
+    """The open objects and lists, outermost first. Readers derive from it and handle the events."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -83,7 +83,7 @@ class JsonStream:
                 self._take_mark(mark, offset)
             else:
                 if not self.nodes and string is not None:
-                    # What is left of an object whose beginning was not seen.
+                    # The rest of an object whose beginning was not seen.
                     self.nodes.append(Node(is_list=False, name="", offset=offset))
                 self._take_value(_text(string) if string is not None else word, is_text=string is not None)
 
@@ -103,7 +103,7 @@ class JsonStream:
                 raise Broken(BROKEN)
             node.has_colon = True
         elif node is not None:
-            # Tools that were stopped leave a comma before a bracket, or none between two reports.
+            # A stopped tool leaves a comma before a bracket, or none between two reports.
             if node.key is not None or (mark != "," and node.is_list != (mark == "]")):
                 raise Broken(BROKEN)
             if mark != ",":
@@ -131,7 +131,7 @@ class JsonStream:
 
 
 def _text(string: str) -> str:
-    """Return what a string of JSON means; one that is not quite JSON (a lone backslash in a name) is taken as it stands."""
+    """Return the value of a JSON string; one that is not quite JSON (a lone backslash in a name) is taken literally."""
     if "\\" not in string:
         return string[1:-1]
     try:

@@ -1,4 +1,4 @@
-"""Lines for people that name their numbers: "245 total,   1 running", "3.1 us,  3.1 sy", "0% usr   4% sys", "46M free".
+"""Parse human-readable lines that name their numbers: "245 total,   1 running", "3.1 us,  3.1 sy", "0% usr   4% sys", "46M free".
 
 Also the times and sizes that top and ps print.
 """
@@ -110,7 +110,7 @@ def kib_of(word: str) -> str | None:
 
 
 def span_seconds(text: str) -> str | None:
-    """Return how long a host has been up, as uptime says it, in seconds.
+    """Return the uptime of a host, as printed by uptime, in seconds.
 
     Missing: None when the text is no such time.
     Source: uptime(1) of procps, Solaris and BSD.
@@ -128,7 +128,7 @@ def span_seconds(text: str) -> str | None:
 
 
 def command_name(text: str) -> str:
-    """Return what a process is called in instances: its name, or the program of a command line.
+    """Return the name of a process for instances: its name, or the program of a command line.
 
     >>> command_name("my worker (x)"), command_name("/usr/sbin/sshd -D -o Foo=bar"), command_name("[kworker/0:0]")
     ('my worker (x)', 'sshd', '[kworker/0:0]')

@@ -1,4 +1,4 @@
-"""Every line and byte of a stream, booked once under what it was."""
+"""Account for every line and byte of a stream, each once and by kind."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What every reader stands on: bytes become lines that are booked once each; times, blocks of rows, the state between pieces.
+"""The base of every reader: splits bytes into lines and accounts for each once; handles times, blocks of rows and state.
 
 The engine keeps the promises of every reader: each byte is accounted for once, any pieces give the same samples, a line longer
 than LINE_LIMIT costs bounded memory, and nothing that a line holds makes it raise. A reader says what one line is (`take_bytes`).
@@ -21,7 +21,7 @@ TOO_LONG: Final = "line longer than 1 MiB"
 CUT_OFF: Final = "cut off: the last line has no newline and may be incomplete"
 CONTROLLED: Final = Rejected("control characters: not the output of a tool")
 CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
-# Colours, which sysstat and others print when told to.
+# Colours, which sysstat and others print on request.
 COLOUR: Final = re.compile(rb"\x1b\[[0-9;]*[mK]")
 
 LayoutT = TypeVar("LayoutT", bound=Layout)
@@ -47,7 +47,7 @@ class LineEngine(Generic[LayoutT]):
         # Keyed by the identity of the fields, which readers keep the same for one header: hashing them takes long.
         self._builders: dict[tuple[bool, int], BlockBuilder] = {}
 
-    # What a reader says.
+    # Implemented by a reader.
 
     def take_bytes(self, line: bytes, offset: int) -> Outcome:
         """Return what a line is, or why it cannot be read.
@@ -81,7 +81,7 @@ class LineEngine(Generic[LayoutT]):
         """Return what the reader must remember for the next piece, as JSON values of bounded size."""
         raise NotImplementedError
 
-    # What a reader uses.
+    # Used by a reader.
 
     def builder(self, stat: Stat, fields: Sequence[Field], *, is_since_boot: bool) -> BlockBuilder:
         """Return the builder of the block of these fields."""
@@ -102,11 +102,11 @@ class LineEngine(Generic[LayoutT]):
         if isinstance(found, LineKind):
             self.ledger.book(found, n_bytes)
         else:
-            # What is kept of a rejected line is what the tool printed.
+            # A rejected line is stored as the tool printed it.
             self.see_rejected()
             self.ledger.reject(raw.removesuffix(b"\r"), offset, n_bytes, found.reason)
 
-    # The machinery.
+    # Internals.
 
     def read(self, data: bytes, *, is_final: bool) -> ReadResult:
         """Read all whole lines of the data, and the last one if it is final."""
@@ -127,7 +127,7 @@ class LineEngine(Generic[LayoutT]):
         return self._result(begin)
 
     def _skip_long_line(self, data: bytes) -> int:
-        """Book what is still to come of a line that is too long."""
+        """Book the rest of a line that is too long."""
         newline = data.find(b"\n")
         n_bytes = len(data) if newline < 0 else newline + 1
         self.ledger.book_rest(n_bytes)
@@ -142,7 +142,7 @@ class LineEngine(Generic[LayoutT]):
             begin += len(line) + 1
 
     def _take_last(self, raw: bytes, at: int) -> None:
-        """Take a last line without a newline, if nothing can be missing from its end."""
+        """Take a last line without a newline, if its end cannot be missing."""
         line = self._clean(raw)
         if not line.strip() or self.is_complete(line, self.offset + at):
             self.read_line(raw, at, len(raw))
@@ -155,7 +155,7 @@ class LineEngine(Generic[LayoutT]):
 
     def _result(self, n_taken: int) -> ReadResult:
         """Return everything gathered."""
-        # Samples of one line stand in the order of their stats, whatever other lines came with it in this piece.
+        # Samples of one line are in the order of their stats, independent of the other lines of the piece.
         order = [stat.name for stat in self.spec.stats]
         builders = sorted(self._builders.items(), key=lambda item: (order.index(item[1].stat.name), item[1].keys))
         built = [(is_since_boot, builder.build()) for (is_since_boot, _), builder in builders]

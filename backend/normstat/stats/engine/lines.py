@@ -1,7 +1,7 @@
 """The base of readers that read text line by line: times of reports, rows of words into blocks.
 
 A reader derives from LineReader and says what one line is (`take_line`), what it must remember (`save` and `load`), and what is
-left to do after the last line (`finish`). What every reader stands on is in stats/engine/line_engine.py.
+left to do after the last line (`finish`). The base of all readers is in stats/engine/line_engine.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from normstat.stats.engine.timestamps import Timestamp, is_recorder_line, parse_
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Field, Spec, Stat
 
-# A recorder writes of itself at the beginning of its file; later such a line may be a tool's.
+# A recorder writes lines about itself only at the beginning of its file; later such a line may be a tool's.
 RECORDER_LINES: Final = 20
 ABSENT: Final = "-"
 MAX_DECIMALS: Final = 9
@@ -49,13 +49,13 @@ class LineReader(LineEngine[LayoutT]):
         else:
             self.load(own if isinstance(own, dict) else {})
 
-    # What a reader says.
+    # Implemented by a reader.
 
     def load(self, own: State) -> None:
         """Restore what `save` returned; {} at the beginning and after a gap."""
 
     def load_after_gap(self, own: State) -> None:  # noqa: ARG002 (readers look at it)
-        """Restore what is still true of what `save` returned although bytes were lost since, such as the present header."""
+        """Restore the part of the saved state that survives lost bytes, such as the current header."""
         self.load({})
 
     def save(self) -> State:
@@ -63,7 +63,7 @@ class LineReader(LineEngine[LayoutT]):
         return {}
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, or the reason why it cannot be read. Blank lines come too."""
+        """Return the kind of the line, or the reason why it cannot be read. Blank lines come too."""
         raise NotImplementedError
 
     def begin_call(self) -> None:
@@ -75,7 +75,7 @@ class LineReader(LineEngine[LayoutT]):
         """Return whether a last line without a newline is certainly complete; its last number may have lost digits."""
         return False
 
-    # What a reader uses.
+    # Used by a reader.
 
     def stat(self, name: str) -> Stat:
         """Return the stat of that name; the layout guarantees that it exists."""
@@ -105,7 +105,7 @@ class LineReader(LineEngine[LayoutT]):
 
     @property
     def report_us(self) -> int:
-        """The instant of the present report. Missing: NO_TIME where nothing tells it."""
+        """The instant of the current report. Missing: NO_TIME when it is unknown."""
         if self._base_us == NO_TIME or not self._n_since:
             return self._base_us
         interval_us = self.timing.interval_us
@@ -123,7 +123,7 @@ class LineReader(LineEngine[LayoutT]):
         missing: frozenset[str] = frozenset({ABSENT, ""}),
         is_since_boot: bool = False,
     ) -> Rejected | None:
-        """Add a row: one word for each column, or (group, column) where groups tell equal columns apart.
+        """Add a row: one word for each column, or (group, column) where groups distinguish equal columns.
 
         A column is a field of the stat by its header, else an undocumented one. Words in `missing` are "no value". Fields with
         `derived` whose factors are there are worked out. Without `time_us` the row is of the present report.
@@ -160,10 +160,10 @@ class LineReader(LineEngine[LayoutT]):
         builder.add(row, self.report_us if time_us is None else time_us, instance, offset)
         return None
 
-    # The machinery.
+    # Internals.
 
     def take_bytes(self, line: bytes, offset: int) -> Outcome:
-        """Return what the line is, or the reason why it cannot be read."""
+        """Return the kind of the line, or the reason why it cannot be read."""
         text = line.decode("utf-8", "backslashreplace")
         if self.ledger.line_no < RECORDER_LINES and is_recorder_line(text):
             return LineKind.IGNORED
@@ -189,7 +189,7 @@ class LineReader(LineEngine[LayoutT]):
             base_us, n_since, is_new = report
             self._base_us, self._n_since, self._is_stamp_new = int(base_us), int(n_since), is_new is True
         if state.get("gap") is True:
-            # The stamp before the gap may be that of a report which the gap swallowed.
+            # The stamp before the gap may belong to a report lost in the gap.
             self._base_us, self._n_since, self._is_stamp_new = NO_TIME, 0, True
 
     def _fields_of(self, stat: Stat, columns: Sequence[str] | Sequence[tuple[str, str]], words: Sequence[str]) -> tuple[Field, ...]:

@@ -1,7 +1,7 @@
-"""Numbers as the tools print them, there and back: the one definition that readers, store and exports share.
+"""Parse and format numbers as the tools print them: the one definition that readers, store and exports share.
 
 The canonical form of a field is what `printf("%.*f", decimals, value)` prints, without a minus before zero. A number in that form,
-and small enough for its column type to tell it from its neighbours, needs no text of its own: it comes back from the value. Every
+and small enough for its column type to distinguish it from its neighbours, needs no text: its value is formatted again. Every
 other number that can be read (`007`, `-0`, `+1`, `0,14`, three decimals in a field of two) keeps its text.
 """
 

@@ -1,4 +1,4 @@
-"""What came of one line: what it was, why it was rejected, or that it belongs to nobody who was asked.
+"""The outcome of one line: its kind, the reason why it was rejected, or that no reader claims it.
 
 >>> NOT_MINE or LineKind.IGNORED
 <LineKind.IGNORED: 'ignored'>
@@ -18,7 +18,7 @@ class Rejected:
 
 
 class NotMine:
-    """The line is none of those that the function knows: the next one is asked. False, so that `or` asks it."""
+    """The function does not know the line, so the next one is tried. False, so that `or` tries it."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ class NotMine:
 
 NOT_MINE: Final = NotMine()
 
-# What a reader says of a line.
+# The outcome of a reader for a line.
 Outcome = LineKind | Rejected
-# What a step of a reader says of a line.
+# The outcome of a step of a reader for a line.
 Claim = LineKind | Rejected | NotMine

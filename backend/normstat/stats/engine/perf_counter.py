@@ -34,7 +34,7 @@ THREAD_ROW: Final = re.compile(
     rf"\s*(?:{TIME}\s+)?(?P<place>[^\s\d#][^#]{{0,40}}?-\d{{1,9}})\s+{COUNT}\s+(?P<rest>[^\d\s#(].*)", re.ASCII
 )
 METRIC_ROW: Final = re.compile(rf"\s*(?:{TIME}\s+)?(?:(?P<place>{PLACE})\s+(?:\d{{1,6}}\s+)?)?#(?P<comment>\s.*)", re.ASCII)
-# Metrics of a group that needs no counter of its own: TopdownL1 (cpu_core)   #  36.4 %  tma_backend_bound.
+# Metrics of a group without a counter: TopdownL1 (cpu_core)   #  36.4 %  tma_backend_bound.
 GROUP_ROW: Final = re.compile(rf"\s*(?:{TIME}\s+)?(?P<place>[A-Z]\w{{2,30}}(?: \(\w{{1,30}}\))?)\s+#(?P<comment>\s.*)", re.ASCII)
 TAILS: Final = (
     ("variance", re.compile(r"\(\s*\+-\s*(\d{1,9}[.,]\d+)%\s*\)$", re.ASCII)),
@@ -75,9 +75,9 @@ MAX_JSON: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """What a line says. `time` is seconds since perf began; `word` the count in the plain form, or perf's words for none.
+    """The content of a line. `time` is seconds since perf started; `word` the count in the plain form, or perf's words for none.
 
-    Missing: "" for what is not printed; `event` is "" for a line that has but a further metric of the event before, or of a group
+    Missing: "" for what is not printed; `event` is "" for a line with only another metric of the previous event, or of a group
     of metrics, which is its `place` then.
     """
 

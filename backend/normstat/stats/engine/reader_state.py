@@ -1,4 +1,4 @@
-"""What a reader remembers from line to line: the report, the run, the stamp. Kept as JSON between chunks."""
+"""The state of a reader between lines: the report, the run, the stamp. Kept as JSON between chunks."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -15,15 +15,15 @@ FIRST: Final = 1
 LATER: Final = 2
 # Marks a header among the rows that were seen in a report.
 HEADER_MARK: Final = "\n"
-# No report has more rows than this; it bounds the state that a broken stream can make.
+# No report has more rows than this; it bounds the state of a broken stream.
 MAX_SEEN: Final = 20_000
 
 
 class ReaderState:
-    """The position in the story that a stream tells.
+    """The position in the sequence of runs and reports of a stream.
 
-    A run begins with the tool, a report with its header, its stamp, or an instance that comes again. A stamp dates one report of
-    every table; what follows it without a stamp of its own has no known time, unless the interval is known from elsewhere.
+    A run begins with the tool, a report with its header, its stamp, or a repeated instance. A stamp dates one report of
+    every table. Later reports without a stamp have no known time, unless the interval is known from elsewhere.
     """
 
     __slots__ = (
@@ -54,9 +54,9 @@ class ReaderState:
         self.group_line = str(state.get("group", ""))
         # The clock of the present header; the header's line holds it between chunks.
         self.header_clock_s: float | None = None
-        # Whether the line before was blank, or there is none.
+        # Whether the previous line was blank or does not exist.
         self.is_after_blank = state.get("blank", True) is True
-        # A name that stands on a line of its own before its row.
+        # A name on a separate line before its row.
         self.name_line = str(state.get("name", ""))
         # The tables that this run has printed so far.
         tables = state.get("tables")
@@ -69,7 +69,7 @@ class ReaderState:
         self.period = _int(state, "period", 0)
         start_us = NO_TIME if timing.start_us is None else timing.start_us
         self.stamp_us = _int(state, "stamp", start_us)
-        # True until a row came after the stamp: a run that begins now is what the stamp dates.
+        # True until a row came after the stamp: the stamp dates a run that begins now.
         self.is_stamp_new = state.get("stamp_new", True) is True
         self.interval_us = timing.interval_us
         # For each table the number of reports since the stamp; only counted where the interval is known.
@@ -134,7 +134,7 @@ class ReaderState:
             self.stamp_us = NO_TIME
 
     def row_us(self, table: int) -> int:
-        """Return the instant of the table's present report, as far as stamps tell."""
+        """Return the instant of the table's current report, if a stamp dates it."""
         if self.interval_us is None or self.stamp_us == NO_TIME:
             return self.stamp_us
         return self.stamp_us + self.steps[table] * self.interval_us
@@ -144,9 +144,9 @@ class ReaderState:
         self.steps = [0] * len(self.steps)
 
     def see_rows(self, table: int, header: Header, instances: Sequence[str]) -> list[int] | None:
-        """Note many rows of the table with nothing between them, and return the time that the stamp gives each.
+        """Note many consecutive rows of the table, and return the stamped time of each.
 
-        Missing: None, and nothing seen, when an instance comes twice or too many come: then each row must be looked at.
+        Missing: None, and nothing noted, when an instance repeats or there are too many: then the rows must be noted one by one.
         """
         if not header.instance_at:
             # Only the first of such rows can belong to the stamp; the second one opens a report without, and so do all others.
@@ -172,7 +172,7 @@ class ReaderState:
         return [self.row_us(table)] * len(rows)
 
     def see_stamp(self, stamp_us: int) -> None:
-        """Note a time on a line of its own: what follows belongs to a new report."""
+        """Note a time on a separate line: a new report follows."""
         self.stamp_us = stamp_us
         self.is_stamp_new = True
         self.steps = [0] * len(self.steps)
@@ -216,7 +216,7 @@ class ReaderState:
         self.is_stamp_new = False
 
     def _next_report(self, table: int) -> None:
-        """Start a report without a time of its own, unless the previous one was empty."""
+        """Start a report without its own time, unless the previous one was empty."""
         if self.n_reports[table] != NONE:
             if self.interval_us is None:
                 self.stamp_us = NO_TIME

@@ -1,4 +1,4 @@
-"""What reports for people print that the numbers of the *stat tools never have: thousands separators, exponents, names that repeat.
+"""Parse what only human-readable reports print: numbers with thousands separators or exponents, repeated names.
 
 Readers bring such words to the plain form of formats.py before they add a row.
 """
@@ -12,7 +12,7 @@ GROUPED: Final = re.compile(r"[-+]?[0-9]{1,3}(?:([,'\u2019\u00a0\u202f])[0-9]{3}
 EXPONENT: Final = re.compile(r"([-+]?)([0-9]*)\.?([0-9]*)[eE]([-+]?[0-9]{1,2})")
 # No number of a report has more digits.
 MAX_LENGTH: Final = 40
-# So many different names of one report are told apart; no report for people is longer.
+# Maximum number of distinct names in one report; no human-readable report is longer.
 MAX_NAMES: Final = 4096
 
 
@@ -46,7 +46,7 @@ def spell_out(word: str) -> str:
 
 
 class Repeats:
-    """Keeps rows of one report apart that have the same name: the second gets " #2", the third " #3"."""
+    """Makes equal names in one report unique: the second gets " #2", the third " #3"."""
 
     __slots__ = ("_times",)
 

@@ -1,7 +1,7 @@
-"""Which report of its run a reader is in, when reports begin with a header, a stamp, or a name that comes again.
+"""Count the reports of a run, when reports begin with a header, a stamp, or a repeated name.
 
-Tools that print tables again and again tell in their first report of the time since boot (or since a process began), and a report
-has no number of its own: it is over when something comes that it has already.
+The first report of tools that print tables repeatedly covers the time since boot (or since a process started). Reports have no
+number: one ends when a name repeats.
 """
 
 from typing import Final
@@ -10,14 +10,14 @@ from typing import Final
 NONE: Final = 0
 FIRST: Final = 1
 LATER: Final = 2
-# The command line of a stream that an agent makes by calling the tool again and again begins with it.
+# The command line of a stream begins with it if the agent calls the tool repeatedly.
 LOOP_MARK: Final = "@"
-# No report has more rows than this; it bounds the state that a broken stream can make.
+# No report has more rows than this; it bounds the state of a broken stream.
 MAX_SEEN: Final = 20_000
 
 
 class Reports:
-    """The present report: `number` of it (0, 1 or 2), and the names it has already."""
+    """The current report: its `number` (0, 1 or 2), and the names seen in it."""
 
     __slots__ = ("is_open", "number", "seen")
 
@@ -35,7 +35,7 @@ class Reports:
         return [self.number, self.is_open, sorted(self.seen)]
 
     def see(self, name: str) -> bool:
-        """Take a name; True when a new report begins with it, because none is open or the open one has that name already."""
+        """Take a name. Return True when it starts a new report, because none is open or the open one already has the name."""
         is_new = not self.is_open or name in self.seen or len(self.seen) >= MAX_SEEN
         if is_new:
             self.number = min(LATER, self.number + 1)
@@ -50,10 +50,10 @@ class Reports:
         self.seen.clear()
 
     def see_stamp(self, command: str) -> None:
-        """End the present report at a time on a line of its own.
+        """End the current report at a time on a separate line.
 
-        An agent that calls a tool again and again (`@5 command`) puts the time before each call, whose first report is about the
-        time since boot once more.
+        An agent that calls a tool repeatedly (`@5 command`) prints the time before each call, whose first report covers the
+        time since boot again.
         """
         self.close()
         if command.startswith(LOOP_MARK):

@@ -1,4 +1,4 @@
-"""One data line under a header, read word by word: the definition of what a row is. The bulk path must agree with it.
+"""Read one data line under a header word by word. This defines what a row is; the bulk path must agree with it.
 
 12:53:22     1000      7900  359.42   53.55    0.00    8.47  412.96     2  gnome-shell
 """
@@ -40,7 +40,7 @@ class Words:
 def split_row(header: Header, text: str, header_line: str = "") -> Words | Rejected | NotMine:
     """Return the words of a line under a header; `header_line` is its text.
 
-    A line that does not even begin like a row is not mine; one that begins like a row and does not fit is rejected.
+    A line that does not begin like a row is NOT_MINE; one that begins like a row but does not fit is rejected.
     """
     table = header.table
     words = split_words(text)
@@ -69,7 +69,7 @@ def split_row(header: Header, text: str, header_line: str = "") -> Words | Rejec
 
 
 def _fit(header: Header, words: list[str], text: str, n_before: int, header_line: str) -> list[str]:
-    """Return the words of a row that has more or fewer than its header, where the layout says how that can be; else as they were.
+    """Return the words of a row with more or fewer words than its header, fitted as the layout allows; otherwise unchanged.
 
     `n_before` words of the text are its clock.
     """
@@ -112,7 +112,7 @@ def _moment(day_text: str, clock_text: str) -> float | None:
 
 
 def instance_of(header: Header, words: Sequence[str]) -> str:
-    """Return the name of what the row is about."""
+    """Return the instance of the row."""
     return header.title or join_instance([words[at] for at in header.instance_at])
 
 

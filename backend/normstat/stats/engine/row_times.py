@@ -1,7 +1,7 @@
-"""When the rows of the reader `columns` were printed: from the clock before them, the moment after them, or what another program
-put before every line.
+"""Date the rows of the reader `columns`: by the clock before them, the time after them, or a time that another program put
+before every line.
 
-sar prints a file table after table, and each table begins at the beginning again:
+sar prints a file table by table, and each table starts over:
 
     00:00:01        CPU     %user     %nice   %system   %iowait    %steal     %idle
     00:10:01        all      0.01      0.00      0.01      0.00      0.00     99.98
@@ -12,8 +12,8 @@ sar prints a file table after table, and each table begins at the beginning agai
     00:10:01        18.50    310.30
 
 With an interval it prints all tables of one report, then all of the next. In the first form a header of another table turns the
-clock back to where the tables begin; in the second one it is a little later than the header before. A table
-that comes back after others tells the second form.
+clock back to where the tables begin; in the second one it is a little later than the previous header. A table
+that recurs after others proves the second form.
 """
 
 import re
@@ -48,7 +48,7 @@ class Sections:
             self._is_by_report = is_by_report is True
 
     def to_state(self) -> list[object]:
-        """Return what a new one takes up again."""
+        """Return the state for a new object."""
         return [self._begin_s, self._begin_us, sorted(self._ended), self._present, self._is_by_report]
 
     @property
@@ -82,12 +82,12 @@ class RowTimes:
         # The time that another program put before the present line.
         self.prefix_us = NO_TIME
         self._has_zone = has_zone
-        # The day that the banner means where the day stands before the month, while that is not known.
+        # The date of the banner read with the day before the month, while the order is unknown.
         other_day_s = state.get("other_day")
         self._other_day_s = other_day_s if isinstance(other_day_s, int) else None
 
     def to_state(self) -> State:
-        """Return what a new one takes up again."""
+        """Return the state for a new object."""
         return {"sections": self.sections.to_state(), "other_day": self._other_day_s}
 
     def see_banner(self, text: str) -> None:
@@ -99,7 +99,7 @@ class RowTimes:
         self._other_day_s = day_seconds(other) if other is not None else None
 
     def see_header(self, clock: ClockWords, section: str | None) -> None:
-        """Note a header and its clock; `section` names its table where tables follow each other."""
+        """Note a header and its clock; `section` names its table if tables follow each other."""
         if self._other_day_s is not None and not clock.is_epoch:
             if clock.n_words == 1:
                 # A clock of 24 hours under a day in this form: the host's locale puts the day first.

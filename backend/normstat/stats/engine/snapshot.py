@@ -1,6 +1,6 @@
-"""What the readers of snapshots share: files of /proc and tools that print the present state, recorded again and again.
+"""The base of snapshot readers: for files of /proc and tools that print the current state, recorded repeatedly.
 
-A snapshot ends where its first key comes again, and before a line that is a time, a call of the tool or the name of a file:
+A snapshot ends where its first key repeats, and before a line that is a time, a call of the tool or the name of a file:
 
     Sat Nov 21 12:00:01 UTC 2026
     zzz ***Sat Nov 21 12:00:01 UTC 2026
@@ -27,7 +27,7 @@ PROMPT: Final = re.compile(
     r"(?:\[?[\w.-]{1,40}@[^#$%>]{1,100}[#$%>]|(?:[\w.-]{1,40}(?: [\w/~.-]{1,60})?)?[#$])\s*(?P<command>\S.{0,300})", re.ASCII
 )
 PATH: Final = re.compile(r"/(?:proc|sys)/[\w./:@-]+")
-# A sample of more columns than these is no tool's.
+# No tool prints a sample with more columns.
 MAX_GATHERED: Final = 4096
 NO_VALUES: Final = Rejected("no numbers")
 NO_WORDS: Final = frozenset({ABSENT, ""})
@@ -88,10 +88,10 @@ class SnapshotReader(LineReader[LayoutT]):
         rows = {name: row.to_state() for name, row in self._gathered.items()}
         return {"reports": self.n_reports, "begun": self._is_begun, "file": self.file, "gathered": rows}
 
-    # What a reader says.
+    # Implemented by a reader.
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is to the tool, a reason why it cannot be read, or None when it is none of its lines."""
+        """Return the kind of the line, the reason why it cannot be read, or None when it is not a line of the tool."""
         raise NotImplementedError
 
     def take_blank(self) -> None:
@@ -100,7 +100,7 @@ class SnapshotReader(LineReader[LayoutT]):
     def see_file(self, path: str) -> None:
         """Note the file that the next lines are from."""
 
-    # What a reader uses.
+    # Used by a reader.
 
     def want_report(self) -> None:
         """Start a report for the next row, unless one is open."""
@@ -128,7 +128,7 @@ class SnapshotReader(LineReader[LayoutT]):
     ) -> Rejected | None:
         """Add values to the stat's open row. A column that the row already has starts the next report.
 
-        Missing: None when all is well, else the reason why the line cannot be taken.
+        Missing: None on success, else the reason why the line cannot be taken.
         """
         refused = self.refusal(stat, columns, words) if columns else NO_VALUES
         row = self._gathered.get(stat.name)
@@ -159,7 +159,7 @@ class SnapshotReader(LineReader[LayoutT]):
                 self.add_gathered(self.stat(stat_name), row)
 
     def add_gathered(self, stat: Stat, row: GatheredRow) -> None:
-        """Add a row that is whole. Its words were checked when they came."""
+        """Add a complete row. Its words were checked when they were read."""
         words = list(row.words.values())
         missing = unreadable(words)
         self.add_row(stat, list(row.words), words, instance=row.instance, time_us=row.time_us, offset=row.offset, missing=missing)
@@ -180,10 +180,10 @@ class SnapshotReader(LineReader[LayoutT]):
                 return Rejected(f"column {column}: {shorten(word, 40)} is not a number that it can hold")
         return None
 
-    # The machinery.
+    # Internals.
 
     def take_line(self, line: Line) -> Outcome:
-        """Try the tool's own lines first, then those that recorders and people put between."""
+        """Try the tool's own lines first, then those inserted by recorders and users."""
         text = line.text.strip()
         if not text:
             self.take_blank()
@@ -195,7 +195,7 @@ class SnapshotReader(LineReader[LayoutT]):
             return LineKind.TIMESTAMP
         path = named_file(text, self.spec.tool)
         if path is not None:
-            # The report goes on: several files are read at one time.
+            # The report continues: several files are read at the same time.
             self.flush()
             self.file = path
             self.see_file(path)
@@ -206,7 +206,7 @@ class SnapshotReader(LineReader[LayoutT]):
         stamp = parse_timestamp(text)
         if stamp is None:
             return False
-        # A stamp stands before a call. The rows before it are added while the time of theirs still stands.
+        # A stamp precedes a call. Add the previous rows while their time is still set.
         self.begin_call()
         self.see_stamp(stamp)
         return True

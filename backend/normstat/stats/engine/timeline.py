@@ -1,4 +1,4 @@
-"""Clock readings -> instants: the day that a clock belongs to, and the way from a zone to UTC."""
+"""Convert clock readings to instants: find the day of a clock, and convert from a zone to UTC."""
 
 import datetime as dt
 import zoneinfo
@@ -18,7 +18,7 @@ UTC_NAMES: Final = ("UTC", "Etc/UTC", "GMT")
 def require_zone(name: str) -> dt.tzinfo:
     """Return the zone of that name in the zone database.
 
-    Raises: BadRequest when there is none.
+    Raises: BadRequest for an unknown zone.
     """
     if name in UTC_NAMES:
         return dt.UTC
@@ -32,8 +32,8 @@ def require_zone(name: str) -> dt.tzinfo:
 class Timeline:
     """Follows the times of a stream in the order of its lines.
 
-    `zone` is that of clocks which do not name theirs, None when nobody knows it: then it is what the latest stamp named, else UTC.
-    `day_s` is the day that clocks without a date belong to, None while nobody said; `last_s` the latest reading of a clock, as
+    `zone` is that of clocks which do not name theirs, None when unknown: then it is the zone of the latest stamp, else UTC.
+    `day_s` is the day that clocks without a date belong to, None while unknown; `last_s` the latest reading of a clock, as
     seconds since the epoch by the wall; `last_us` the latest instant; `offset_s` the latest stamp's distance from UTC. All four
     survive in the reader's state.
     """
@@ -50,7 +50,7 @@ class Timeline:
 
     @classmethod
     def resume(cls, times: object, timing: Timing) -> Self:
-        """Return the timeline that goes on where `to_state` was; without a state it begins on the day that the timing names.
+        """Return the timeline that continues from a saved state; without a state it begins on the day that the timing names.
 
         Raises: BadRequest for an unknown zone
         """
@@ -60,11 +60,11 @@ class Timeline:
         return timeline
 
     def to_state(self) -> list[int | float | None]:
-        """Return what `load` takes up again."""
+        """Return the state for `load`."""
         return [self.day_s, self.last_s, self.last_us, self.offset_s]
 
     def load(self, times: object) -> bool:
-        """Go on where `to_state` was; False when the state is none."""
+        """Continue from a saved state. Return False when it is invalid."""
         if not isinstance(times, list) or len(times) not in (3, 4):
             return False
         day_s, last_s, last_us, offset_s = (*times, 0)[:4]
@@ -122,7 +122,7 @@ class Timeline:
         return self.last_us
 
     def stamp_us(self, stamp: Timestamp) -> int:
-        """Return the instant of a stamp on a line of its own. Missing: NO_TIME for a clock while no day is known."""
+        """Return the instant of a stamp on a separate line. Missing: NO_TIME for a clock while no day is known."""
         if stamp.is_clock_only:
             return self.clock_us(stamp.seconds)
         self.last_s = stamp.seconds

@@ -39,17 +39,17 @@ DAY_FIRST_LINE: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 PREFIX: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)\t", re.ASCII)
-# Programs that call a tool every so often and write all of its output into one file.
+# Programs that call a tool at intervals and write all of its output to one file.
 CALL_LINE: Final = re.compile(
     r"zzz\s+(?:\*\*\*\s*(?P<words>.+?)(?:\s+Sample interval:.*)?|<(?P<day>\S+) (?P<clock>\S+)>.*)", re.ASCII
 )
-# What they write above the first call. Source: OSWbb 3 to 22 archives.
+# The lines above the first call. Source: OSWbb 3 to 22 archives.
 RECORDER_LINE: Final = re.compile(
     r"[A-Za-z]+ OSW(?:bb)? v\S+(?: \S+)?|(?:SNAP_INTERVAL|CPU_CORES|VCPUS|OSWBB_ARCHIVE_DEST|OSWBB)(?: .*)?", re.ASCII
 )
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # The zone names that RFC 822 fixes, and European and Japanese ones of one meaning only. Others ("CST" outside America, "IST") are
-# not guessed at: the caller names the zone.
+# not guessed: the caller must name the zone.
 ZONE_HOURS: Final = {
     "UTC": 0, "GMT": 0, "UT": 0, "Z": 0, "UCT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
     "PDT": -7, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MET": 1, "MEST": 2, "JST": 9, "KST": 9,
@@ -71,7 +71,7 @@ class ClockWords:
 class Timestamp:
     """A time on its own: seconds since the epoch by the clock on the wall, or `is_clock_only` seconds of some day.
 
-    `offset_s` is the zone's distance from UTC, None when the text does not say; `zone_name` its name, "" where it has none or is a
+    `offset_s` is the zone's distance from UTC, None if unknown; `zone_name` its name, "" if it has none or is a
     number. `is_call`: a recorder wrote it before it called the tool.
     """
 

@@ -3,7 +3,7 @@
     Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn
     vda              12.34         1.2M        10.5k       3.4G       1.1G
 
-The suffix takes the place of the unit that the name tells, so such a number is another field than the plain one: its unit is bytes.
+The suffix replaces the unit in the column's name, so such a number is another field than the plain one: its unit is bytes.
 """
 
 import re

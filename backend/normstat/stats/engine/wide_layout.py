@@ -1,9 +1,9 @@
 """The layout part of a spec for the reader `wide_tables`: tables with a header of one or two lines.
 
 Keys of `[layout]` (all but `tables` optional):
-    since_boot   "first" (the first report of a run tells of the time since boot) or "never"
+    since_boot   "first" (the first report of a run covers the time since boot) or "never"
     omit_option  the letter of the option that suppresses the since-boot report
-    ignored      regular expressions of lines that say nothing
+    ignored      regular expressions of lines without data
     caption      regular expression of a line that names what the rows below are about; its group `name` begins their instances
 Keys of `[[layout.tables]]`:
     stat         the stat of its rows
@@ -26,7 +26,7 @@ Keys of `[[layout.tables]]`:
     missing      words for "no value", besides "-"
     suffix       what is put after every instance of this table
     counters     true when its values count from boot in every report, so that no report is about something else
-    captioned    true when the name that the caption told begins every instance
+    captioned    true when the caption's name begins every instance
 """
 
 import re
@@ -38,7 +38,7 @@ from normstat.stats.engine.lines import ABSENT
 from normstat.stats.layout import NON_EMPTY, Alternatives, AnyPattern, Convert, StatName, toml_key
 from normstat.stats.spec import Layout
 
-# Over how many columns a word of the upper line stands, where the spec does not say.
+# Default number of columns below a word of the upper line.
 USUAL_SPAN: Final = 2
 
 
@@ -84,7 +84,7 @@ class WideTable:
 
 @dataclass(frozen=True)
 class WideLayout(Layout):
-    """How the lines of a tool are told apart; the module's docstring explains the keys."""
+    """How to distinguish the lines of a tool; the module's docstring explains the keys."""
 
     tables: Annotated[tuple[WideTable, ...], NON_EMPTY]
     since_boot: Literal["first", "never"] = "never"

@@ -1,7 +1,7 @@
 """Find the readers, and read a piece of a stream with the one that its spec names.
 
 A reader is a module in a package of this folder. It exports `LAYOUT`, the model of its `[layout]` (stats/layout.py), and `Reader`,
-the class of one call; specs name it by the module's name. Nothing else is to be edited to add one: see docs/add-a-tool.md.
+the class of one call; specs name it by the module's name. Adding one needs no other edit: see docs/add-a-tool.md.
 A reader never imports another reader; what they share is in `stats.engine`.
 """
 
@@ -31,7 +31,7 @@ class ReadCall(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReaderModule:
-    """What a module of a reader exports."""
+    """The exports of a reader's module."""
 
     layout: type[Layout]
     reader: type[ReadCall]
@@ -51,7 +51,7 @@ def find_readers(package: ModuleType) -> dict[str, ReaderModule]:
             name = item.name.rpartition(".")[2]
             layout, reader = getattr(module, LAYOUT_NAME, None), getattr(module, READER_NAME, None)
             if not isinstance(layout, type) or not isinstance(reader, type) or name in found:
-                raise TypeError(f"{item.name}: a reader exports LAYOUT and Reader, and has a name of its own")
+                raise TypeError(f"{item.name}: a reader exports LAYOUT and Reader, and has a unique name")
             found[name] = ReaderModule(layout, reader)
     return found
 
@@ -72,9 +72,9 @@ def read(
     """Return samples, rejected lines and accounts of a piece of a stream.
 
     `state` is {} at the beginning, else what the call before returned; `offset` is the place of data[0] in the stream. A last line
-    without newline is left for the next call, unless `is_final`. `timing` says what is known of the times from elsewhere, `command`
-    the command line: its options tell whether the first report is about the time since boot.
-    Raises: BadRequest for an unknown zone, and nothing else, whatever the bytes.
+    without newline is left for the next call, unless `is_final`. `timing` is what is known of the times from elsewhere, `command`
+    the command line: its options decide whether the first report covers the time since boot.
+    Raises: BadRequest for an unknown zone; no bytes raise anything else.
     """
     call = READERS[spec.reader].reader(spec, state=state, offset=offset, timing=timing, command=command)
     return call.read(data, is_final=is_final)

@@ -83,7 +83,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
             <Checkbox
               size="xs"
               label="Revoke the API tokens of this account"
-              description="Scripts that use them will need new ones. Keep them only if nobody else can have seen them."
+              description="Scripts that use them will need new ones. Keep them only if no one else can have seen them."
               checked={isRevoking}
               onChange={(event) => {
                 setRevoking(event.currentTarget.checked);

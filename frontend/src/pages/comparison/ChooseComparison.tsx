@@ -40,7 +40,7 @@ export function ChooseComparison({ view, onCompare }: ChooseComparisonProps) {
       </Title>
       <Text fz="sm" className="soft" mb="md">
         All series of the host, ranked by how far each moved relative to its usual variation. From a graph: Shift-drag over the
-        trouble, then <i>Compare with baseline</i>.
+        problem, then <i>Compare with baseline</i>.
       </Text>
       {first === undefined ? (
         <StateView state={{ kind: "empty", title: "No hosts yet", next: "Add one on the Hosts page." }} />

@@ -27,7 +27,7 @@ import "./ComparisonPage.css";
 export function ComparisonPage() {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
-  // Asked for beside the comparison, so that columns have their names when it comes.
+  // Fetched in parallel, so that column names are known when the comparison arrives.
   useQuery(statsQuery);
   const { view, ignored } = useMemo(() => decodeComparisonView(search), [search]);
   const [isListing, setListing] = useState(false);
@@ -82,7 +82,7 @@ export function ComparisonPage() {
   );
 }
 
-/** What the link asks to compare. Missing: null while something has to be chosen. */
+/** Return the comparison that the link asks for. Missing: null while a choice is missing. */
 function inputsOfView({ hosts, incident, against, divisor }: ComparisonView): ComparisonInputs | null {
   return hosts.length === 0 || incident === null || against === null ? null : { hosts, incident, against, divisor };
 }

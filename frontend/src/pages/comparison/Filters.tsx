@@ -21,7 +21,7 @@ interface FiltersProps {
   readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
 }
 
-/** Which groups are shown, in which order, and what their graphs are drawn over. */
+/** The filter and order of the groups, and the background of their graphs. */
 export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
   return (
     <div className="filters no-print">
@@ -113,7 +113,7 @@ interface ChipsProps<T extends string> {
   readonly onChange: (chosen: readonly T[]) => void;
 }
 
-/** Buttons that narrow down; none pressed lets all through. */
+/** Filter buttons; none pressed shows all. */
 function Chips<T extends string>({ label, options, labels, chosen, onChange }: ChipsProps<T>) {
   return options.length < 2 && chosen.length === 0 ? null : (
     <div className="chips" role="group" aria-label={label}>
@@ -134,7 +134,7 @@ function Chips<T extends string>({ label, options, labels, chosen, onChange }: C
   );
 }
 
-/** What the lines of all the small graphs are; once for all. */
+/** The legend shared by all small graphs. */
 function Legend({ hasLine }: { readonly hasLine: boolean }) {
   return (
     <span className="sketch-legend soft" aria-hidden>

@@ -57,7 +57,7 @@ interface MembersProps {
   readonly decimals: number;
 }
 
-/** The instances of a group, strongest first: with graphs where the result has them, the others by name. */
+/** The instances of a group, strongest first: with graphs if the result has them, otherwise by name. */
 export function Members({ group, place, zone, align, decimals }: MembersProps) {
   const { rest, n_unnamed } = memberNames(group);
   const link = (instance: string) => (

@@ -36,11 +36,11 @@ export function UnmatchedSeries({ comparison, stats, filter, place }: ListProps)
     ...disappeared.map((row) => ({ ...row, kind: "baseline", label: "− disappeared", window: baseline })),
   ].filter((row) => matchesWords(filter, `${keyOf(row)} ${row.sentence}`));
   if (rows.length === 0) {
-    return <NothingHere count={count} filter={filter} title="Every series is on both sides" />;
+    return <NothingHere count={count} filter={filter} title="Every series has samples on both sides" />;
   }
   return (
-    <ScrollCard label="Series on one side only">
-      <Table aria-label="Series on one side only">
+    <ScrollCard label="Appeared and disappeared series">
+      <Table aria-label="Appeared and disappeared series">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>In the incident</Table.Th>

@@ -12,7 +12,7 @@ interface MuteDialogProps {
   readonly onClose: () => void;
 }
 
-/** Mutes series: which, and why. */
+/** Mutes series, with a reason. */
 export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
   const client = useQueryClient();
   const choices = muteChoices(group, instanceTitle);
@@ -43,7 +43,7 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
             value={index}
             onChange={setIndex}
             label="Series to mute"
-            description="Muted series are still compared and listed, but not as findings, for all users, until someone unmutes them."
+            description="Muted series are still compared and listed, but not as findings, for all users, until they are unmuted."
           >
             <Stack gap={6} mt={8}>
               {choices.map(({ label }, position) => (

@@ -70,7 +70,7 @@ export function Results(props: ResultsProps) {
   );
 }
 
-/** Where links to a host lead; a stable object. */
+/** The target of links to a host; a stable object. */
 function usePlace({ comparison, incident, view }: ResultsProps): Place {
   const { clock } = view;
   const bandId = comparison.against.baseline_id;

@@ -72,7 +72,7 @@ interface SavedListProps {
   readonly onOpen: (id: number) => void;
 }
 
-/** The comparisons that were saved. */
+/** The saved comparisons. */
 export function SavedList({ zone, onClose, onOpen }: SavedListProps) {
   const me = useMe();
   const client = useQueryClient();

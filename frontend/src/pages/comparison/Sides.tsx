@@ -62,7 +62,7 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
   );
 }
 
-/** The version that was compared with, and the newest if it is another one. */
+/** The compared version, and the newest one if it differs. */
 function VersionNote({ comparison, onNewest }: { readonly comparison: Comparison; readonly onNewest: () => void }) {
   const { against } = comparison;
   const baselines = useQuery(baselinesQuery(null)).data?.baselines ?? [];

@@ -11,7 +11,7 @@ export function Verdict({ comparison }: { readonly comparison: Comparison }) {
       <p className="verdict-sentence">{comparison.verdict}</p>
       <p className="soft">{describeAccount(comparison)}.</p>
       <p>
-        Is the trouble within this window? Is the baseline normal operation?
+        Does this window contain the problem? Is the baseline normal operation?
         {appeared + disappeared > 0 && " Series that appeared or disappeared have their own list."}
         {muted > 0 && " Muted series have their own list."}
       </p>

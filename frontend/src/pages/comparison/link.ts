@@ -41,7 +41,7 @@ export function seriesLink(row: Series & { readonly instance: string }, place: P
   return panelLink(row, [row.instance], place);
 }
 
-/** The same with the strongest instances of a group. */
+/** The same for the strongest instances of a group. */
 export function groupLink(group: FindingGroup, place: Place): RawSearch {
   return panelLink(group, group.instances.slice(0, MAX_LINES), place);
 }

@@ -27,7 +27,7 @@ export interface GraphContext {
   readonly window: Window;
   /** The window to fetch: the visible one once it is stable. */
   readonly asked: Window;
-  /** Whether the window follows the clock; then a request is finished before the next one starts. */
+  /** Whether the window follows the clock; then each request is finished before the next one starts. */
   readonly isLive: boolean;
   readonly zone: Zone;
   readonly scheme: Scheme;

@@ -9,13 +9,13 @@ interface DropZoneProps {
   readonly onChoose: (files: readonly ChosenFile[]) => void;
 }
 
-/** Where files and folders are dropped, or chosen by keyboard. */
+/** The zone for dropping files and folders, with file choosers for the keyboard. */
 export function DropZone({ onChoose }: DropZoneProps) {
   const [isOver, setOver] = useState(false);
   const [problem, setProblem] = useState<Error | null>(null);
 
   useEffect(() => {
-    // A file that is dropped beside the zone must not replace the page.
+    // A file dropped outside the zone must not replace the page.
     const keep = (event: DragEvent): void => {
       event.preventDefault();
     };
@@ -30,10 +30,10 @@ export function DropZone({ onChoose }: DropZoneProps) {
   const take = async (transfer: DataTransfer): Promise<void> => {
     try {
       const files = await filesOfDrop(transfer);
-      setProblem(files.length === 0 ? new Error("There was no file in what was dropped") : null);
+      setProblem(files.length === 0 ? new Error("No files were dropped") : null);
       onChoose(files);
     } catch (error) {
-      setProblem(new Error(`What was dropped cannot be read: ${error instanceof Error ? error.message : String(error)}`));
+      setProblem(new Error(`Cannot read the dropped files: ${error instanceof Error ? error.message : String(error)}`));
     }
   };
 
@@ -59,7 +59,7 @@ export function DropZone({ onChoose }: DropZoneProps) {
       <Group gap="sm" justify="center">
         <IconUpload size={20} aria-hidden />
         <Text fz="sm" fw={600}>
-          {isOver ? "Let go to choose them" : "Drop files or folders here"}
+          {isOver ? "Release to choose the files" : "Drop files or folders here"}
         </Text>
         <Text fz="sm" className="soft">
           or
@@ -68,8 +68,8 @@ export function DropZone({ onChoose }: DropZoneProps) {
         <Chooser label="Choose a folder" isFolder onChoose={onChoose} />
       </Group>
       <Text fz="sm" className="soft" ta="center" mt={6}>
-        Output of the tools as text, or packed: .gz, .bz2, .xz, .zst, .tar, .zip. OSWatcher archives, sosreport, Explorer and GUDS
-        folders, binary sa files and dim_STAT BatchLOAD files are known. Loading a file twice changes nothing.
+        Tool output as text, or packed as .gz, .bz2, .xz, .zst, .tar or .zip. OSWatcher archives, sosreport, Explorer and GUDS
+        folders, binary sa files and dim_STAT BatchLOAD files work too. Loading a file twice changes nothing.
       </Text>
       <ErrorLine error={problem} />
     </div>
@@ -98,7 +98,7 @@ function Chooser({ label, isFolder, onChoose }: ChooserProps) {
         aria-label={label}
         onChange={(event) => {
           onChoose(filesOfList(event.currentTarget.files ?? []));
-          // So that the same file can be chosen again.
+          // Lets the same file be chosen again.
           event.currentTarget.value = "";
         }}
       />

@@ -12,7 +12,7 @@ interface HostWindowLinkProps {
   readonly clock: Clock;
 }
 
-/** The time of what was loaded, which leads to its graphs. */
+/** The window of the loaded samples, as a link to their graphs. */
 export function HostWindowLink({ host, window: loaded, clock }: HostWindowLinkProps) {
   const range = { kind: "fixed", window: windowToShow(loaded) } as const;
   return (

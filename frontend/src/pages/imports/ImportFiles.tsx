@@ -25,7 +25,7 @@ interface ImportFilesProps {
   readonly clock: Clock;
 }
 
-/** What was found in each file of an import: first what could not be read. */
+/** The result for each file of an import. */
 export function ImportFiles({ item, clock }: ImportFilesProps) {
   const [limit, setLimit] = useState(FIRST_SHOWN);
   if (item.files.length === 0) {
@@ -37,7 +37,7 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
         state={{
           kind: "empty",
           title: item.message === "" ? "No file was read" : item.message,
-          next: "Look whether the file is whole and is the output of a tool that the page Specs lists; then load it again.",
+          next: "Check that the file is complete and is output of a tool listed on the Specs page; then load it again.",
         }}
       />
     );
@@ -83,13 +83,13 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
       ))}
       {item.n_files > item.files.length && (
         <Text fz="sm" className="soft" mt="xs">
-          {plural(item.n_files - item.files.length, "more file")} {isActive(item) ? "to come" : "not listed one by one"}.
+          {plural(item.n_files - item.files.length, "more file")} {isActive(item) ? "to come" : "not listed"}.
         </Text>
       )}
       {lacksOptions(item.files) && (
         <Text fz="sm" mt="sm">
-          Choose the files that lack something once more, open <i>When the files do not say their date, zone or tool</i> above,
-          say there what is missing, and load them again: only what was not read before is new.
+          Choose the incomplete files again, open <i>If files lack a date, time zone or tool</i> above, fill in what is missing,
+          and load them again. Samples that are already stored are not added twice.
         </Text>
       )}
       {window !== null && (
@@ -109,7 +109,7 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
 
 const FIRST_PATHS = 20;
 
-/** Files of which nothing was read for one reason; most archives have many, and few people ask which. */
+/** Files that were not read for the same reason; most archives have many, so the list is closed at first. */
 function Unread({ group, isOpenAtFirst }: { readonly group: UnreadGroup; readonly isOpenAtFirst: boolean }) {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   const [limit, setLimit] = useState(FIRST_PATHS);

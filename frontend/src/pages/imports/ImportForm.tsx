@@ -22,7 +22,7 @@ interface ImportFormProps {
   readonly onHost: (host: string) => void;
 }
 
-/** Which files, of which host, and what they do not say themselves. */
+/** Choose files, their host, and what the files do not state themselves. */
 export function ImportForm({ host, zone, onHost }: ImportFormProps) {
   const [own, setOwn] = useState<ImportOptions>(NO_OPTIONS);
   const [isTried, setTried] = useState(false);
@@ -37,9 +37,9 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
   const startAt = parseInstant(own.start, startZone, readNow());
   const all = {
     ...optionProblems(options, startAt),
-    ...(isZoneKnown ? {} : { zone: "no zone of that name; choose one of the list" }),
+    ...(isZoneKnown ? {} : { zone: "unknown time zone; choose one from the list" }),
   };
-  // What is still empty is no mistake before somebody wants to go on.
+  // Empty fields are not errors before the first attempt to submit.
   const shown = isTried
     ? all
     : Object.fromEntries(Object.entries(all).filter(([key]) => options[key as keyof ImportOptions] !== ""));
@@ -73,7 +73,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
             size="xs"
             w={460}
             label="Host"
-            description="on which the files were recorded; one that is not known yet is made"
+            description="host on which the files were recorded; a new host is created if needed"
             placeholder="web1"
             required
             data={hosts.map(({ name }) => name)}
@@ -99,7 +99,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
               }
               onClick={optionsOpen.toggle}
             >
-              When the files do not say their date, zone or tool
+              If files lack a date, time zone or tool
             </Button>
             <Collapse expanded={areOptionsOpen}>
               <div style={{ paddingTop: 8 }}>

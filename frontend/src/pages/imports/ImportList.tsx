@@ -26,7 +26,7 @@ interface ImportListProps {
   readonly onOpen: (importId: number | null) => void;
 }
 
-/** Imports, the newest first; one of them is open and shows its files. */
+/** Imports, newest first. The open one shows its files. */
 export function ImportList({ imports, openId, clock, onOpen }: ImportListProps) {
   const client = useQueryClient();
   const [forgetting, setForgetting] = useState<Import | null>(null);
@@ -188,7 +188,7 @@ function StopButton({ item, onGone }: { readonly item: Import; readonly onGone: 
   const stopping = useMutation({ mutationFn: () => deleteImport(item.id), onSuccess: onGone });
   return (
     <>
-      <Tooltip label="Stop and take out of this list; what is loaded so far stays">
+      <Tooltip label="Stop and remove from this list; loaded data is kept">
         <ActionIcon
           aria-label={`Stop ${item.name}`}
           loading={stopping.isPending}
@@ -206,8 +206,8 @@ function StopButton({ item, onGone }: { readonly item: Import; readonly onGone: 
 
 function ForgetButton({ item, onForget }: { readonly item: Import; readonly onForget: () => void }) {
   return (
-    <Tooltip label="Take out of this list; the samples stay">
-      <ActionIcon aria-label={`Forget ${item.name}`} onClick={onForget}>
+    <Tooltip label="Remove from this list; the samples are kept">
+      <ActionIcon aria-label={`Remove ${item.name}`} onClick={onForget}>
         <IconTrash size={15} />
       </ActionIcon>
     </Tooltip>
@@ -230,8 +230,8 @@ function ForgetDialog({ item, onGone, onClose }: ForgetDialogProps) {
   });
   return (
     <ConfirmDialog
-      title="Forget this import?"
-      action="Forget"
+      title="Remove this import from the list?"
+      action="Remove"
       isPending={forgetting.isPending}
       error={forgetting.error}
       onConfirm={() => {
@@ -239,7 +239,7 @@ function ForgetDialog({ item, onGone, onClose }: ForgetDialogProps) {
       }}
       onClose={onClose}
     >
-      The record of <b>{item.name}</b> leaves this list. Its samples and its raw output stay with {item.host}.
+      <b>{item.name}</b> is removed from this list. {item.host} keeps its samples and raw output.
     </ConfirmDialog>
   );
 }

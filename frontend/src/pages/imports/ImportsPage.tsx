@@ -48,7 +48,7 @@ export function ImportsPage() {
     void client.invalidateQueries({ queryKey: importsQuery.queryKey });
   }, [client, nSent]);
   useEffect(() => {
-    // Something came to an end: hosts and stats may be new.
+    // An import ended: there may be new hosts and stats.
     for (const key of ["imports", "hosts", "host", "accounts", "stats", "instances", "coverage"]) {
       void client.invalidateQueries({ queryKey: [key] });
     }
@@ -61,7 +61,7 @@ export function ImportsPage() {
         Import
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        Recorded output of the tools becomes samples of a host, as if an agent had sent it.
+        Load recorded tool output as samples of a host, as if an agent had sent it.
       </Text>
       {mayWrite(me) ? (
         <ImportForm
@@ -73,7 +73,7 @@ export function ImportsPage() {
         />
       ) : (
         <Text fz="sm" mb="md">
-          You may look at what was loaded. To load files, ask an administrator for the role operator.
+          You can view imports. To load files, ask an administrator for the operator role.
         </Text>
       )}
       <Uploads uploads={uploads} />
@@ -96,8 +96,8 @@ export function ImportsPage() {
           <StateView
             state={{
               kind: "empty",
-              title: "Nothing was loaded yet",
-              next: "Say above of which host the files are, drop them, and press Load. What came of each file appears here.",
+              title: "No imports yet",
+              next: "Choose the host above, drop the files, and press Load. The result of each file appears here.",
             }}
           />
         ) : (

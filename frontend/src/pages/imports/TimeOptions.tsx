@@ -5,26 +5,26 @@ import type { ImportOptions, OptionProblems } from "../../logic/imports";
 import type { Zone } from "../../logic/zone";
 import { listZones } from "../../state/clock";
 
-// The notes stand below, so that the inputs stand in one row.
+// The descriptions are below, so that the inputs are in one row.
 const ORDER = ["label", "input", "description", "error"] satisfies ("label" | "input" | "description" | "error")[];
 
 interface TimeOptionsProps {
   readonly options: ImportOptions;
   readonly problems: OptionProblems;
   readonly specs: readonly SpecInfo[];
-  /** In which a start without a zone is read. */
+  /** The zone of a start without one. */
   readonly startZone: Zone;
   readonly onChange: (change: Partial<ImportOptions>) => void;
 }
 
-/** What files may leave unsaid: needed only where the result table says so. */
+/** Values that files may lack: needed only if the result says so. */
 export function TimeOptions({ options, problems, specs, startZone, onChange }: TimeOptionsProps) {
   const zones = useMemo(() => listZones(), []);
   return (
     <div>
       <Text fz="sm" className="soft" mb={6}>
-        All of these may stay empty. Load first; where a time or a tool could not be told, the result says so, and you load the
-        file again with what it lacks.
+        All of these are optional. Load the files first. If a time or a tool could not be detected, the result says so; then load
+        the file again with the missing values.
       </Text>
       <Group gap="sm" align="flex-start">
         <Autocomplete
@@ -32,7 +32,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           w={210}
           inputWrapperOrder={ORDER}
           label="Time zone"
-          description="of clocks that name no zone; else UTC"
+          description="of times without a zone; default UTC"
           placeholder="Europe/Berlin"
           data={[...zones]}
           limit={50}
@@ -47,7 +47,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           w={190}
           inputWrapperOrder={ORDER}
           label="Date"
-          description="of the first line, where only clocks are printed (mpstat, sar)"
+          description="of the first line, if the tool prints only times of day (mpstat, sar)"
           placeholder="2026-11-21"
           value={options.date}
           error={problems.date}
@@ -60,7 +60,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           w={230}
           inputWrapperOrder={ORDER}
           label={`First report at (${startZone})`}
-          description="where no time at all is printed (iostat, prstat, netstat)"
+          description="if the tool prints no time at all (iostat, prstat, netstat)"
           placeholder="2026-11-21 09:05:00"
           value={options.start}
           error={problems.start}
@@ -73,7 +73,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           w={170}
           inputWrapperOrder={ORDER}
           label="Seconds between reports"
-          description="as the tool was called: iostat 5"
+          description="the tool's interval, such as 5 for iostat 5"
           placeholder="5"
           inputMode="decimal"
           value={options.interval}
@@ -87,8 +87,8 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           w={260}
           inputWrapperOrder={ORDER}
           label="Spec"
-          description="where the tool is not told by what it prints"
-          placeholder="told by the file's content"
+          description="if the tool cannot be detected from its output"
+          placeholder="detected from the content"
           clearable
           searchable
           limit={100}

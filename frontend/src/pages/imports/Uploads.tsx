@@ -7,7 +7,7 @@ import { percentSent, type Upload } from "../../logic/upload";
 
 const SHOWN = 8;
 
-/** What will be sent; each can be taken out again. */
+/** The chosen files; each can be removed again. */
 export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }) {
   if (uploads.length === 0) {
     return null;
@@ -23,7 +23,7 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
           <span className="soft">{formatBytes(n_bytes)}</span>
           <ActionIcon
             size="sm"
-            aria-label={`Leave out ${name}`}
+            aria-label={`Remove ${name}`}
             onClick={() => {
               uploadQueue.remove(id);
             }}
@@ -44,7 +44,7 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
               }
             }}
           >
-            Leave out all
+            Remove all
           </Button>
         </li>
       )}
@@ -52,16 +52,16 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
   );
 }
 
-/** Files on their way to the server, and those that did not get there. */
+/** Files that are being uploaded, and failed uploads. */
 export function Uploads({ uploads }: { readonly uploads: readonly Upload[] }) {
   const shown = uploads.filter(({ state }) => state === "sending" || state === "queued" || state === "failed");
   if (shown.length === 0) {
     return null;
   }
   return (
-    <section aria-label="On their way" style={{ marginBottom: 16 }}>
+    <section aria-label="Uploading" style={{ marginBottom: 16 }}>
       <Title order={2} mb={6}>
-        On their way to the server
+        Uploading
       </Title>
       <ScrollCard label="Uploads">
         <Table aria-label="Uploads">
@@ -96,7 +96,7 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
             Not sent: {problem}
           </Text>
         ) : state === "queued" ? (
-          <span className="soft">waits for those before it</span>
+          <span className="soft">waiting for earlier files</span>
         ) : (
           <Group gap="sm" wrap="nowrap">
             <Progress value={percentSent(upload)} aria-label={`Sending ${name}`} style={{ flex: 1, maxWidth: 260 }} />

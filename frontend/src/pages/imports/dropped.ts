@@ -1,4 +1,4 @@
-/** The files of a drop, those in dropped folders too, and of the browser's choosers. */
+/** Files of a drop, including those in dropped folders, and of the browser's file choosers. */
 
 import type { ChosenFile } from "../../api/uploads";
 
@@ -14,7 +14,7 @@ async function filesOfFolder(folder: FileSystemDirectoryEntry, path: string): Pr
   const reader = folder.createReader();
   const found: ChosenFile[] = [];
   for (;;) {
-    // Chromium hands out a hundred at a time, and none when it is done.
+    // Chromium returns a hundred entries at a time, and none when it is done.
     const entries = await new Promise<FileSystemEntry[]>((resolve, reject) => {
       reader.readEntries(resolve, reject);
     });
@@ -37,9 +37,9 @@ async function filesOfEntry(entry: FileSystemEntry, path: string): Promise<reado
   return isFolder(entry) ? filesOfFolder(entry, path) : [];
 }
 
-/** Everything that was dropped; names of files in folders begin with the folder. */
+/** Return all dropped files; names of files in folders begin with the folder. */
 export async function filesOfDrop(transfer: DataTransfer): Promise<readonly ChosenFile[]> {
-  // The list is empty once the event is over, so entries are taken before anything is waited for.
+  // The list is empty once the event is over, so read the entries before awaiting anything.
   const entries = Array.from(transfer.items).flatMap((item) => item.webkitGetAsEntry() ?? []);
   if (entries.length === 0) {
     return filesOfList(transfer.files);
@@ -48,7 +48,7 @@ export async function filesOfDrop(transfer: DataTransfer): Promise<readonly Chos
   return found.flat();
 }
 
-/** What a file chooser gave. */
+/** Return the files of a file chooser. */
 export function filesOfList(files: Iterable<File>): readonly ChosenFile[] {
   return Array.from(files, (file) => ({ name: file.webkitRelativePath === "" ? file.name : file.webkitRelativePath, file }));
 }

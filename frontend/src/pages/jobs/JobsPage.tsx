@@ -20,7 +20,7 @@ import type { Zone } from "../../logic/zone";
 import { zoneOf } from "../../state/clock";
 import { decodeListView, encodeListView } from "../../state/url";
 
-/** The background work of the server: what is queued, what runs, what failed and why. */
+/** The background jobs of the server: queued, running and failed ones, with their errors. */
 export function JobsPage() {
   useDocumentTitle("Jobs · normstat");
   const search = useSearch({ strict: false });
@@ -80,7 +80,7 @@ export function JobsPage() {
 const NO_JOBS = {
   kind: "empty",
   title: "No background work yet",
-  next: "Jobs appear here when a file is imported, a baseline is saved, streams are read again, or a host is deleted. Rollups follow once a server has run for a minute.",
+  next: "Jobs appear here when a file is imported, a baseline is saved, streams are reparsed, or a host is deleted. Rollups start a minute after the server.",
 } as const;
 
 function matches(job: Job, filter: string): boolean {
@@ -171,7 +171,7 @@ function JobActions({ job }: { readonly job: Job }) {
   return (
     <Group gap={4} wrap="nowrap">
       {job.is_stoppable && (
-        <Tooltip label="Stop; what it did so far stays">
+        <Tooltip label="Stop; completed work is kept">
           <ActionIcon
             aria-label={`Stop job ${String(job.id)}`}
             loading={stopping.isPending}

@@ -1,4 +1,4 @@
-"""Which words of a line name columns. A header is believed for what stands below it, so there is more than one way to read it.
+"""Find the words of a line that name columns. The row below decides, so there is more than one way to read a header.
 
   PID COMM             # CALLS TIME (us)    Max wait
  1520 java                   9       210        12.5
@@ -22,7 +22,7 @@ TITLE_ENDS: Final = (":", ",", ")")
 WORD: Final = re.compile(r"[^\s|]+")
 # Ends of sentences, titles and lists.
 SENTENCE_ENDS: Final = (".", ":", ",", ";", ")]", "'")
-# A word that stands in a header and hardly in a sentence: FUNC, %RAN, R_Kb, EXEC/s, HIT%, (ns).
+# A word that occurs in headers and hardly in sentences: FUNC, %RAN, R_Kb, EXEC/s, HIT%, (ns).
 HEADER_WORD: Final = re.compile(
     r"%\S+|\S+%|[A-Z][A-Z0-9_/.#-]+(?:\(\S+\))?|[#>]\s?\S+|\S+/s|.*\((?:[num]?s|[num]?secs?|[KMGkmg]?[Bb](?:ytes)?|bytes|count)\)"
 )
@@ -31,7 +31,7 @@ REMARK: Final = re.compile(r" \([^()]*\d[^()]*\)")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A piece of a line and where it stands in it."""
+    """A piece of a line and its position."""
 
     text: str
     start: int
@@ -42,8 +42,8 @@ class Cell:
 class TraceHeader:
     """A way to read a line as the names of columns.
 
-    `is_strong`: its words hardly stand in sentences; the cells of rows must stand below the names of other headers. `is_squeezed`:
-    single blanks part its words, so that where a cell stands says nothing.
+    `is_strong`: its words hardly occur in sentences; for other headers, the cells of rows must be below the names. `is_squeezed`:
+    single blanks separate its words, so the position of a cell proves nothing.
     """
 
     cells: tuple[Cell, ...]
@@ -94,12 +94,12 @@ def split_headers(text: str, row: str = "") -> list[TraceHeader]:
 
 
 def is_name(cell: Cell) -> bool:
-    """Return whether the word stands in headers and hardly in sentences."""
+    """Return whether the word occurs in headers and hardly in sentences."""
     return HEADER_WORD.fullmatch(cell.text) is not None
 
 
 def is_header(text: str) -> bool:
-    """Return whether the line has a word that is hardly one of a title."""
+    """Return whether the line has a word that hardly occurs in titles."""
     return not text.endswith(SENTENCE_ENDS) and any(map(is_name, split_cells(text)))
 
 
@@ -121,7 +121,7 @@ def find_title(texts: Sequence[str], title: str) -> str:
 
 
 def are_aligned(columns: Sequence[Cell], cells: Sequence[Cell]) -> bool:
-    """Return whether every cell stands under the name of its column."""
+    """Return whether every cell is below the name of its column."""
     return len(columns) == len(cells) and all(
         cell.start < column.end and column.start < cell.end for column, cell in zip(columns, cells, strict=True)
     )
@@ -150,7 +150,7 @@ def _join_units(cells: Iterable[Cell]) -> list[Cell]:
 def _name_by_row(words: Sequence[Cell], cells: Sequence[Cell]) -> tuple[Cell, ...] | None:
     """Return the words as names of the cells below them.
 
-    Missing: None when a cell neither begins nor ends where a word does, or it does not follow to which of two cells a word belongs.
+    Missing: None when a cell neither begins nor ends where a word does, or when a word could belong to two cells.
     """
     if not 2 <= len(cells) < len(words) <= MAX_COLUMNS:
         return None

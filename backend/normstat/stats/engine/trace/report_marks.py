@@ -1,6 +1,6 @@
-"""Where a report ends: outputs of tracers have no mark for it, so what comes again tells.
+"""Detect where a report ends: tracers print no mark for it, so repeated output is the only sign.
 
-A new report begins with a time, or when something comes that was in the present one: the same header under the same title, the same
+A new report begins with a time, or when a part of the current one repeats: the same header under the same title, the same
 distribution, the same counted key. Only checksums of these are kept, and only of the first ones of a report.
 """
 
@@ -21,7 +21,7 @@ def mark_of(*parts: str) -> int:
 
 
 class ReportMarks:
-    """What was in the present report. `is_fresh` while nothing was, `is_stamped` while a time tells which report it is."""
+    """The parts of the current report. `is_fresh` while there are none, `is_stamped` while a time identifies the report."""
 
     def __init__(self, state: object) -> None:
         is_known = isinstance(state, list) and len(state) == 3 and isinstance(state[2], list)

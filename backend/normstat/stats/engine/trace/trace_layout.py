@@ -1,8 +1,8 @@
-"""The `[layout]` of a tracer's spec: where its samples go.
+"""The `[layout]` of a tracer's spec: the stats of its samples.
 
 keys, stacks, histogram, table, summary   the stat of counted keys, counted stacks, distributions, tables under any header, and
-                                          lines of `name: number`; each may be left out
-[[layout.tables]]    tables that have a stat of their own, the first that fits counts
+                                          lines of `name: number`; each is optional
+[[layout.tables]]    tables with a separate stat; the first match counts
     stat, header     the words that must be in the header
     instance         columns that name what a row is about; one that is also a field of the stat is a value as well
     labels           columns of text that are neither
@@ -27,7 +27,7 @@ INSTANCE: Final = "instance"
 
 @dataclass(frozen=True)
 class KnownTable:
-    """A table that has a stat of its own; the module's docstring explains the keys."""
+    """A table with a separate stat; the module's docstring explains the keys."""
 
     stat: Stat
     header: Annotated[frozenset[str], NON_EMPTY]
@@ -72,7 +72,7 @@ class KnownLine:
 
 @dataclass(frozen=True)
 class TraceLayout(Layout):
-    """Where samples go. Missing: None where the spec has no such stat."""
+    """The stats of samples. Missing: None if the spec has no such stat."""
 
     keys: Annotated[Stat | None, Shaped(Shape.KEYS)] = None
     stacks: Annotated[Stat | None, Shaped(Shape.STACKS)] = None
@@ -85,7 +85,7 @@ class TraceLayout(Layout):
 
 
 def begin_tables(layout: TraceLayout, headers: Sequence[TraceHeader], title: str) -> Iterator[TraceTable]:
-    """Yield the tables that a line may be the header of: those with a stat of their own, else one of the stat for any table."""
+    """Yield the tables whose header the line may be: those with a separate stat, else one of the stat for any table."""
     is_known = False
     for header in headers:
         for known in layout.tables:

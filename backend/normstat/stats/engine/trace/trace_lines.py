@@ -1,4 +1,4 @@
-"""Single lines of tracers: what says nothing, times with text after them, and numbers with names.
+"""Parse single lines of tracers: lines without data, times followed by text, and named numbers.
 
 Tracing block device I/O... Hit Ctrl-C to end.
 2005 Jul 16 00:34:40,  load: 1.21,  disk_r:  12891 KB,  disk_w:   1087 KB
@@ -15,7 +15,7 @@ from normstat.stats.engine.timestamps import MONTHS, Timestamp, day_seconds, par
 INTERRUPT: Final = "^C"
 INTEGER: Final = re.compile(r"-?[0-9]{1,19}")
 NUMBER: Final = re.compile(r"[-+]?(?:[0-9]{1,20}(?:\.[0-9]{0,12})?|\.[0-9]{1,12})%?")
-# What a tracer says while it works; a line of these that ends in a bare number is a row whose key is such a word.
+# Messages of a running tracer; such a line that ends in a bare number is a row whose key is such a word.
 AT_WORK: Final = re.compile(
     r"\s*(?:Tracing|Sampling|Counting|Collecting|Running|Monitoring|Capturing|Profiling|Recording|Reading|Measuring|"
     r"Attach(?:ing|ed)|Detaching|Ending|Beginning|Starting|Stopping|Waiting|Instrumenting|Summing|Output|Press|Type|Hit|Now|Exiting)"
@@ -77,7 +77,7 @@ def tidy(text: str) -> str:
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether the line is what a tracer says about itself, a rule, or a mark that something was left out.
+    """Return whether the line is a message of the tracer, a rule, or a mark for omitted lines.
 
     >>> says_nothing("Tracing... Hit Ctrl-C to end."), says_nothing("[...]"), says_nothing("Running 12"), says_nothing("  read 12")
     (True, True, False, False)
@@ -88,7 +88,7 @@ def says_nothing(text: str) -> bool:
 
 
 def tells_of_losses(text: str) -> bool:
-    """Return whether the tracer says that it lost events."""
+    """Return whether the tracer reports lost events."""
     return LOSSES.fullmatch(text) is not None
 
 

@@ -1,7 +1,7 @@
-"""What the readers of tracers remember between lines: the time, the table, the title, the stack or distribution that is open.
+"""The state of tracer readers between lines: the time, the table, the title, the open stack or distribution.
 
-A script prints what it likes, so a line often says only together with the next one what it is: a text may be a title, a header, a
-frame or the key of a distribution; a row of dtrace may be the key of one, too. Such lines are held back, within fixed bounds.
+The output of scripts is free-form, so a line often gets its meaning from the next one: a text may be a title, a header, a
+frame or the key of a distribution; so may a row of dtrace. Such lines are held back, within fixed bounds.
 
 Counted keys wait until their block ends as well: only then it is known whether the block begins a new report (see marks.py).
 """
@@ -131,7 +131,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         self._marks.see_break()
 
     def mark_time(self, stamp: Timestamp) -> None:
-        """Whatever comes next was printed at this time."""
+        """Set the time of the following lines."""
         self.flush_block()
         self.see_stamp(stamp)
         self._marks.see_time()
@@ -149,7 +149,7 @@ class TraceReader(LineReader[TraceLayoutT]):
             self._title, self._is_title_used = "", False
 
     def take_self_talk(self, line: Line) -> LineKind | None:
-        """Return what the tracer says about itself. Missing: None for other lines."""
+        """Return the outcome of a message of the tracer. Missing: None for other lines."""
         is_loss = tells_of_losses(line.text)
         if not is_loss and not says_nothing(line.text):
             return None
@@ -173,7 +173,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         return LineKind.TIMESTAMP if pairs is None else self.add_pairs(pairs, line.offset)
 
     def take_after_time(self, stamp: Timestamp, rest: Line) -> Claim:  # noqa: ARG002 (readers look at them)
-        """Return a line of a tool that begins with a time and goes on. Missing: None when it is not known."""
+        """Return the outcome of a tool's line that begins with a time. Missing: None for an unknown line."""
         return NOT_MINE
 
     def _leave_parts(self) -> None:
@@ -189,7 +189,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         return self._table is not None and self._table.columns[0].text.upper() in TIME_NAMES
 
     def take_pairs(self, line: Line, least: int = 1) -> Claim:
-        """Return a line of numbers with names, at least so many. Missing: None for other lines."""
+        """Return the outcome of a line with at least a minimum of named numbers. Missing: None for other lines."""
         pairs = parse_pairs(line.text) if self.layout.summary is not None else None
         if pairs is None or len(pairs.columns) < least:
             return NOT_MINE
@@ -227,7 +227,7 @@ class TraceReader(LineReader[TraceLayoutT]):
     def take_row(self, line: Line) -> Claim:
         """Return a row under the header just above, or of the table that is being read.
 
-        Missing: None when it is no row; a reason when it stands in a table and does not fit.
+        Missing: None when it is not a row; a reason when it is in a table and does not fit.
         """
         if self.texts:
             return NOT_MINE if self.has_gap else self._take_first_row(line)
@@ -269,10 +269,10 @@ class TraceReader(LineReader[TraceLayoutT]):
         self.enter("row", row.table.stat, instance, *row.columns, is_row=bool(row.key))
         return self.add(self.stat(row.table.stat), row.columns, row.words, instance=instance, offset=offset)
 
-    # Texts that wait for what they belong to.
+    # Texts whose meaning is still open.
 
     def hold_text(self, line: Line) -> Outcome:
-        """Keep a line whose meaning the next ones tell: a header, a title, a frame, the key of a distribution."""
+        """Keep a line whose meaning depends on the next ones: a header, a title, a frame, the key of a distribution."""
         self.flush_block()
         self._table = None
         if self._is_too_deep:
@@ -290,7 +290,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         return LineKind.HEADER
 
     def take_title(self, line: Line) -> Outcome:
-        """Return a title or a header. Numbers that nothing names must not be lost in one."""
+        """Return a title or a header. Unnamed numbers must not get lost in one."""
         if line.text.endswith(":") or not any(map(is_number, line.text.split())) or is_header(line.text):
             return self.hold_text(line)
         return Rejected(UNKNOWN.format(tool=self.spec.tool))
@@ -382,7 +382,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         return self.add(stat, columns, words, instance=instance, offset=offset)
 
     def add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], *, instance: str, offset: int) -> Outcome:
-        """Add a sample; columns are the stat's fields whatever their case and blanks."""
+        """Add a sample; columns match the stat's fields, ignoring case and blanks."""
         names, values = [], []
         for column, word in zip(columns, words, strict=True):
             field = stat_column(stat, column)

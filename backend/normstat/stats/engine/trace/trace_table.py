@@ -1,9 +1,9 @@
-"""Tables under any header: which words name the columns, and which cell of a row belongs to which of them.
+"""Read tables under any header: find the names of the columns, and assign the cells of rows to them.
 
   UID    PID   PPID CMD              DEVICE  MAJ MIN D            BYTES
     0  27751  20320 tar              cmdk0   102  16 W            23040
 
-A header is only believed when the line below it fits: as many cells as columns, or more where one column of text may hold blanks
+A header is only accepted when the line below it fits: as many cells as columns, or more where one column of text may hold blanks
 and exactly one way of cutting fits what is known. A row that fits in no way, or in two, is not cut.
 """
 
@@ -19,15 +19,15 @@ from normstat.stats.engine.trace.column_names import Cell, TraceHeader, are_alig
 from normstat.stats.engine.trace.trace_lines import TIME_NAMES, find_stamp, is_number
 from normstat.stats.spec import Field, Stat
 
-# What names something: it is the key and no value, numbers or not.
+# Columns that name something: keys, not values, even if numeric.
 NAMING: Final = frozenset({"LWP/ID", "PID/LWP", "CPUID", "CORE", "IRQ", "CHIP"})
 NAMING_NUMBERS: Final = frozenset({"PID", "TID", "LWP", "LWPID", "TGID", "TPID"})
 # Documented where they are numbers, but some tools print a name there.
 NUMBER_OR_NAME: Final = frozenset({"UID"})
-# Numbers that tell rows apart and may be wanted as numbers as well; MAJ and MIN only where a device has both.
+# Numbers that are both key and value; MAJ and MIN only if a device has both.
 NAMING_TOO: Final = frozenset({"ERR", "SIG", "PORT", "LPORT", "RPORT", "FPORT", "DPORT", "SPORT", "ZONE", "PROJ", "NODE", "FD"})
 DEVICE_NUMBERS: Final = frozenset({"MAJ", "MIN"})
-# Text that may hold blanks: names of programs and files, and what is said of them.
+# Text that may contain blanks: names of programs and files, and remarks.
 BLANKED: Final = frozenset({
     "CMD", "COMM", "COMMAND", "EXEC", "EXECNAME", "PROCESS", "PROCESS NAME", "NAME", "FILE", "PATH", "PATHNAME", "FILENAME", "ARGS",
     "CMDLINE", "DESC", "QUERY", "EVENT", "THREAD", "FUNC", "FUNCTION", "CALL", "TEXT", "DATA", "STATISTIC", "HOST",
@@ -42,7 +42,7 @@ ABSENT: Final = "-"
 
 
 class TraceRole(StrEnum):
-    """What a column is; one letter each, because the roles of a table are kept between pieces as a text."""
+    """The role of a column; one letter each, because the roles of a table are kept between pieces as text."""
 
     VALUE = "v"
     KEY = "k"
@@ -149,7 +149,7 @@ def cut_row(table: TraceTable, text: str, *, is_exact: bool = False) -> TableRow
 
 
 def stat_column(stat: Stat, name: str) -> Field | None:
-    """Return the field of the stat that the header means, whatever its case and blanks. Missing: None when the stat does not
+    """Return the stat's field for a header, ignoring case and blanks. Missing: None when the stat does not
     know it.
     """
     key = slug(name)

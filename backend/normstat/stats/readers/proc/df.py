@@ -9,7 +9,7 @@ Keys of `[[layout.tables]]`: the first one with a column of the header is the ta
     stat      the stat of the rows
     columns   words that only this table's header has: "1K-blocks", "Inodes"
 Keys of `[layout]`:
-    texts     columns that are no numbers (Type)
+    texts     columns that are not numbers (Type)
     ends      first words of the column that holds the mount point, which may have blanks ("Mounted on")
     columns   names of columns with blanks
 
@@ -39,7 +39,7 @@ SHORT: Final = re.compile(
     r"(?P<mount>/\S{0,300}) +\((?P<device>[^()]{1,300})\):? *(?P<blocks>\d{1,18}) blocks +(?P<files>-?\d{1,18}) files", re.ASCII
 )
 MAX_COLUMNS: Final = 32
-# Words of a device that stands on a line of its own.
+# Words of a device on a separate line.
 MAX_DEVICE_WORDS: Final = 3
 MESSAGE: Final = re.compile(r"df: .*")
 BLOCKS: Final = re.compile(r"1(?P<unit>[kKMGTPE])B?-\w+")
@@ -89,7 +89,7 @@ class Reader(SnapshotReader[DfLayout]):
         self._header, self._alone = [], False
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         header = self._split_header(text)
         if header is not None:
             self.end_report()
@@ -129,7 +129,7 @@ class Reader(SnapshotReader[DfLayout]):
 
     @staticmethod
     def _unit_of(header: Sequence[str]) -> str:
-        """Return the suffix that stands for one block. Missing: "" where the header names no such block."""
+        """Return the suffix for one block. Missing: "" if the header names no such block."""
         found = next(filter(None, map(BLOCKS.fullmatch, header)), None)
         return found["unit"] if found is not None else ""
 
@@ -139,7 +139,7 @@ class Reader(SnapshotReader[DfLayout]):
         begin = self._find_numbers(words, least=0 if was_alone else 1)
         if begin is None:
             if not was_alone and len(words) <= MAX_DEVICE_WORDS and not any(map(NUMBER.fullmatch, words)):
-                # The device filled the line, the numbers come in the next one.
+                # The device filled the line; the numbers are on the next one.
                 self._alone = True
                 return LineKind.HEADER
             return Rejected(f"not {len(header)} columns followed by a mount point")
@@ -155,7 +155,7 @@ class Reader(SnapshotReader[DfLayout]):
     def _find_numbers(self, words: Sequence[str], *, least: int) -> int | None:
         """Return where the columns begin: after a device, which may have blanks, and before a mount point.
 
-        Missing: None when there is no such place.
+        Missing: None when there is none.
         """
         header = self._header
         for begin in range(least, len(words) - len(header)):

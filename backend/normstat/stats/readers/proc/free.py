@@ -11,7 +11,7 @@
     SwapUse           0 CachUse     2051824  MemUse     1554232 MemFree    21957228
 
 Rows of three numbers hold the first three columns, the row of old releases the second and third. Without a suffix the unit is that
-of the option (-m, -g), KiB when there was none; with suffixes (-h) the numbers are fields of their own, in bytes.
+of the option (-m, -g), KiB when there was none; with suffixes (-h) the numbers are separate fields, in bytes.
 
 Layout keys: `rows` and `line`, the stats of the two forms.
 
@@ -41,7 +41,7 @@ BUFFERS: Final = "-/+ buffers/cache"
 # The columns that rows of three numbers have, and the group of those with suffixes.
 SHORT_ROW: Final = 3
 HUMAN: Final = "human"
-# Headers have 6 columns, 7 with -w or in procps 3.2 and before ("shared buffers cached"), whatever the language.
+# Headers have 6 columns, 7 with -w or in procps 3.2 and before ("shared buffers cached"), in any language.
 HEADER_SIZES: Final = (6, 7)
 MAX_HEADER: Final = 400
 INDENT: Final = " " * 8
@@ -71,7 +71,7 @@ class Reader(LineReader[FreeLayout]):
         return {"header": self._header}
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, or the reason why it cannot be read."""
+        """Return the kind of the line, or the reason why it cannot be read."""
         text = line.text.strip()
         if not text:
             return LineKind.IGNORED

@@ -8,7 +8,7 @@
            2228377   23618      0       0       0       0
 
 All numbers of an interface are one row; a column is the direction and the name, "RX bytes"; with -s -s there are "RX length" of the
-header "RX errors:" and others. Virtual functions ("vf 0") are rows of their own, "eth0 vf 0".
+header "RX errors:" and others. Virtual functions ("vf 0") are separate rows, "eth0 vf 0".
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -35,7 +35,7 @@ SETTING: Final = re.compile(r" (?P<name>mtu|qlen) (?P<number>\d{1,12})(?=\s|$)",
 HEADER: Final = re.compile(r"(?P<side>RX|TX)(?: errors)?: +(?P<names>[a-z_]\w{0,20}(?: +[a-z_]\w{0,20}){0,20})", re.ASCII)
 NUMBERS: Final = re.compile(r"\d{1,20}(?:\.\d{1,3})?(?:[kKMGTPE]i?)?(?:\s+\d{1,20}(?:\.\d{1,3})?(?:[kKMGTPE]i?)?){0,20}", re.ASCII)
 FUNCTION: Final = re.compile(r"vf (?P<number>\d{1,5})\b.{0,400}", re.ASCII)
-# What else is told of an interface: addresses, kinds, settings.
+# Other lines about an interface: addresses, kinds, settings.
 OTHER: Final = re.compile(r"[a-z].{0,2000}")
 
 
@@ -66,7 +66,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         self._index = 0
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         interface = INTERFACE.fullmatch(text)
         if interface is not None:
             return self._take_interface(line, interface)

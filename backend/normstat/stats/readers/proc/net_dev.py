@@ -49,7 +49,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         self._columns = []
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         if TITLE.fullmatch(text) is not None:
             self.end_report()
             return LineKind.HEADER

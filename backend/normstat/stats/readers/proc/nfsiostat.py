@@ -10,8 +10,8 @@
 
              12 VFS opens
 
-Titles hold blanks and are parted by more of them, or by tabs (1.2 and before). A number with a share after it gives two values.
-The first report is about the time since the file system was mounted.
+Titles contain blanks and are separated by several, or by tabs (1.2 and before). A number with a share after it gives two values.
+The first report covers the time since the file system was mounted.
 
 Layout keys: `mount`, `operation` and `counts`, the stats of the three forms; [layout.lines]: a regular expression of each line of
 counts, whose groups are numbered -> the columns of the groups.
@@ -103,7 +103,7 @@ class Reader(LineReader[NfsiostatLayout]):
         self._flush()
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, or the reason why it cannot be read."""
+        """Return the kind of the line, or the reason why it cannot be read."""
         text = line.text.strip()
         if not text:
             return LineKind.IGNORED

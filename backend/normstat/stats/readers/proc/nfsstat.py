@@ -9,7 +9,7 @@
     0       0% 11     18% 0       0% 26     42% 14     22% 0       0%
 
 Counters of a section are one row, its instance is the section ("client rpc"); operations with their share are a row each
-("client v3 getattr"). Solaris names the version in a line of its own, "Version 3: (63 calls)".
+("client v3 getattr"). Solaris names the version on a separate line, "Version 3: (63 calls)".
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -78,7 +78,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         return {**super().save(), **own}
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         found = self._take_heading(line, text)
         if found:
             return found
@@ -109,7 +109,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
             return NOT_MINE
         self._begin_section(self._section, f"v{found['version']}")
         if found["what"] == "calls" and self._section.endswith(f" {self._part}"):
-            # Solaris 11 has the same number in a line of its own.
+            # Solaris 11 has the same number on a separate line.
             return LineKind.HEADER
         stat = self.spec.stats[0]
         refused = self.gather(stat, [found["what"]], [found["number"]], instance=self._instance(), offset=line.offset)
@@ -149,7 +149,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         return LineKind.SAMPLE
 
     def _operations(self) -> str:
-        """Return the section without what all operations are of: "client nfs" with version 3 is "client v3"."""
+        """Return the section without the common part of all operations: "client nfs" with version 3 is "client v3"."""
         name = self._instance().removesuffix(" operations")
         return name.replace("client nfs v", "client v").replace("server nfs v", "server v")
 
@@ -170,7 +170,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
 
 
 def section_name(side: str, what: str) -> str:
-    """Return a section in the words of all releases.
+    """Return the name of a section, normalised across releases.
 
     >>> section_name("Client", "nfs v3"), section_name("Server", "NFSv4"), section_name("Server", "nfs_acl")
     ('client v3', 'server v4', 'server nfs_acl')

@@ -58,7 +58,7 @@ class Reader(SnapshotReader[ProtocolLayout]):
         return {**super().save(), "names": self._names, "protocol": self._protocol}
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         found = LINE.fullmatch(text)
         if found is None:
             return NOT_MINE

@@ -1,4 +1,4 @@
-"""ps: tables of processes as OSWatcher, sosreport and people record them.
+"""ps: tables of processes as recorded by OSWatcher, sosreport and users.
 
     USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
     root           1  0.0  0.3 104364 13208 ?        Ss   Nov20   0:06 /sbin/init splash
@@ -8,9 +8,9 @@
 The instance is the process' number and its program, "1/init"; with threads it is "1/7/init". Times are in seconds.
 
 Keys of `[layout]`:
-    texts    columns that are no numbers
+    texts    columns that are not numbers
     times    columns that are times of CPU or since the beginning
-    starts   columns that say when the process began, in one, two or five words
+    starts   columns with the start time of the process, in one, two or five words
     threads  columns that are a thread's number
     sizes    columns that are KiB when they have no suffix
 
@@ -83,7 +83,7 @@ class Reader(SnapshotReader[PsLayout]):
         self._header = []
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         words = text.split(None, MAX_COLUMNS)
         if self.is_header(words):
             self.end_report()
@@ -105,7 +105,7 @@ class Reader(SnapshotReader[PsLayout]):
     def _take_row(self, line: Line, text: str) -> Claim:
         cells = self._split_row(text)
         if isinstance(cells, Rejected):
-            # Command lines with newlines go on in lines of their own; they look like anything.
+            # Command lines with newlines continue on further lines; these look like anything.
             return cells
         named = dict(zip(self._header, cells, strict=True))
         if named[PID] == "-":
@@ -128,12 +128,12 @@ class Reader(SnapshotReader[PsLayout]):
         return self.put_row(self.spec.stats[0], columns, words, instance=instance, offset=line.offset)
 
     def _split_row(self, text: str) -> list[str] | Rejected:
-        """Return the cells of a row, or why they cannot be told apart."""
+        """Return the cells of a row, or why they are ambiguous."""
         cells: list[str] = []
         rest = text
         for number, column in enumerate(self._header[:-1]):
             if column == WAITS and self._header[number + 1] in self.layout.starts and START.match(rest) is not None:
-                # Solaris prints nothing for a process that waits for nothing.
+                # Solaris prints nothing for a process that does not wait.
                 cells.append("-")
                 continue
             found = (LONG_START.match(rest) or DAY.match(rest)) if column in self.layout.starts else None
@@ -147,12 +147,12 @@ class Reader(SnapshotReader[PsLayout]):
             cells.append(word)
             rest = more[0]
         if self._header[-2] == STATE:
-            # Busybox has a place of its own for nice processes, "S N".
+            # Busybox has a separate column for niced processes, "S N".
             rest = NICE.sub("", rest, count=1) if NICE.match(rest) else rest
         return [*cells, rest]
 
     def _number(self, column: str, word: str) -> str | None:
-        """Return the word as a plain number. Missing: "" where ps says that there is none, None when it is no number."""
+        """Return the word as a plain number. Missing: "" if ps prints that it has none, None when it is not a number."""
         if word in NOTHING:
             return ""
         if column in self.layout.times:

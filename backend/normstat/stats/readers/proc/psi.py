@@ -4,7 +4,7 @@
     some avg10=0.68 avg60=1.05 avg300=1.53 total=27957477
     full avg10=0.62 avg60=0.76 avg300=1.25 total=19754378
 
-The instance is "io.some"; "system.slice/io.some" for a cgroup; "some" where nothing names the file.
+The instance is "io.some"; "system.slice/io.some" for a cgroup; "some" if nothing names the file.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -27,7 +27,7 @@ from normstat.stats.records import LineKind, State
 LINE: Final = re.compile(
     r"(?:(?P<file>[\w./@:-]{1,300}?):? *)?\b(?P<level>some|full)(?P<pairs>(?: [a-z]\w{0,40}=[^\s=]{1,40}){1,40})", re.ASCII
 )
-# A line that is nothing but the resource or its file.
+# A line that holds only the resource or its file.
 NAME: Final = re.compile(r"[^\w/]*(?P<file>(?:/[\w./@:-]{1,300}/)?(?:cpu|io|memory|irq)(?:\.pressure)?)[^\w/]*", re.ASCII)
 CGROUPS: Final = "/sys/fs/cgroup/"
 FILE_END: Final = ".pressure"
@@ -38,7 +38,7 @@ LAYOUT: Final = OneStatLayout
 
 
 class Reader(SnapshotReader[OneStatLayout]):
-    """One call of the reader. A report ends where an instance comes again."""
+    """One call of the reader. A report ends where an instance repeats."""
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
@@ -51,7 +51,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         return {**super().save(), "seen": sorted(self._seen)}
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         found = LINE.fullmatch(text)
         if found is None:
             named = NAME.fullmatch(text)
@@ -83,7 +83,7 @@ class Reader(SnapshotReader[OneStatLayout]):
 
 
 def resource_of(path: str) -> str:
-    """Return what a file of pressure is about.
+    """Return the resource of a pressure file.
 
     >>> resource_of("/proc/pressure/cpu"), resource_of("/sys/fs/cgroup/system.slice/io.pressure"), resource_of("memory.pressure")
     ('cpu', 'system.slice/io', 'memory')

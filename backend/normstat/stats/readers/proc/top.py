@@ -13,7 +13,7 @@ Keys of `[layout]`:
     begins     regular expression of the lines that begin a report, where the head stands below
     head_stat  the stat of those columns
     process    the stat of the rows under the header that holds PID
-    texts      columns of processes that are no numbers
+    texts      columns of processes that are not numbers
     times      columns of processes that are times of CPU, kept in seconds
     sizes      columns of processes that are KiB when they have no suffix
     old_cpu    true when the first report of a call has no %CPU of now: its rows are about the time since boot, but for what is
@@ -24,9 +24,9 @@ Keys of `[[layout.summaries]]`:
     pattern    regular expression of the line; group `items` holds the numbers, `instance` what they are about, `unit` their unit
     prefix     what stands before the name of each column; `{unit}` is the group
     units      a suffix and what `{unit}` is then
-    old        true when the first report of a call tells of the time since boot
+    old        true when the first report of a call covers the time since boot
     several    true when the line may hold several of them ("%Cpu0 : ...   %Cpu1 : ...")
-    renamed    other names of numbers, where a release says it in another way
+    renamed    other names of numbers, if a release uses another one
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -123,7 +123,7 @@ class Reader(SnapshotReader[TopLayout]):
         self.flush()
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         if self._header:
             found = self._take_process(line, text)
             if found:
@@ -156,7 +156,7 @@ class Reader(SnapshotReader[TopLayout]):
 
     def _see_clock(self, seconds: float) -> None:
         """Date the report with this time of day. A time from elsewhere for the first report of a call wins, and the clock then
-        tells how much later the others are: the two may be of different zones.
+        shows how much later the others are: the two may be of different zones.
         """
         if self._clock is None and self.stamped_us != NO_TIME:
             self._clock_us = self.stamped_us
@@ -243,7 +243,7 @@ class Reader(SnapshotReader[TopLayout]):
         return self.add_row(stat, columns, words, instance=instance, offset=line.offset, is_since_boot=is_old)
 
     def _number(self, column: str, word: str) -> str | None:
-        """Return the word as a plain number. Missing: "" where top had no room for it, None when it is none."""
+        """Return the word as a plain number. Missing: "" if top had no room for it, None when it is not a number."""
         if word in ("?", "rt", "RT", ABSENT):
             return ""
         if column in self.layout.times:

@@ -1,4 +1,4 @@
 """Readers of reports that a tool prints once: perf, iozone, mcelog, opreport, time.
 
-Never: what readers share (`stats.engine`). Entry point: each module is a reader, found by `stats.readers`.
+Never: shared code (`stats.engine`). Entry point: each module is a reader, found by `stats.readers`.
 """

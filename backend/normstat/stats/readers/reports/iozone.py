@@ -4,8 +4,8 @@
                   kB  reclen    write  rewrite    read    reread    read     write     read   rewrite      read   fwrite
               102400       4     3087     3145    10337    10376     9761     5744
 
-The first line of the header says more about the last columns of the second. Tests that did not run leave blanks; which ones those
-are shows by the command line above, or by the places of the numbers under the header.
+The first line of the header completes the names of the last columns of the second. Tests that did not run leave blanks; the
+command line above, or the positions of the numbers under the header, show which ones.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -74,7 +74,7 @@ SETTING: Final = re.compile(
 )
 OUTPUT: Final = re.compile(r"\s*Output is in .*")
 MAX_LINE: Final = 1000
-# A header and its rows need not stand at the same place: their distance from their first number must.
+# A header and its rows need not be aligned: their distance from their first number must be.
 NEAR: Final = 2
 
 
@@ -147,7 +147,7 @@ class Reader(LineReader[IozoneLayout]):
         return SEEN_BY.fullmatch(line.text) is not None
 
     def take_line(self, line: Line) -> Outcome:
-        """Return a header, a row of one of the tables, a line of the children, or what IOzone says of itself."""
+        """Return a header, a row of one of the tables, a line of the children, or a message of IOzone."""
         text = line.text
         if not text.strip():
             return LineKind.IGNORED
@@ -185,7 +185,7 @@ class Reader(LineReader[IozoneLayout]):
             self._tests = [int(test) for test in re.findall(r"(?:^|\s)-i\s*(\d{1,2})(?=\s|$)", found["command"])][:32]
             return LineKind.IGNORED
         if OUTPUT.fullmatch(text) is not None:
-            # The names of the contributors are after us.
+            # The names of the contributors follow.
             self._in_banner = False
             return LineKind.IGNORED
         if self._in_banner or SETTING.fullmatch(text.strip()) is not None or text.strip() in ("[...]", "..."):
@@ -233,7 +233,7 @@ class Reader(LineReader[IozoneLayout]):
         return self.add_row(stat, columns, values, instance=name, offset=line.offset) or LineKind.SAMPLE
 
     def _place(self, values: list[str], ends: list[int]) -> list[str] | None:
-        """Return which columns the values belong to. Missing: None when that cannot be told."""
+        """Return which columns the values belong to. Missing: None when that is unclear."""
         if len(values) == len(self._columns):
             return self._columns
         asked = {column for test in self._tests if test < len(TESTS) for column in TESTS[test]}

@@ -64,7 +64,7 @@ class Reader(LineReader[McelogLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Restore what is known of the present event or memory module, and where its first line stands."""
+        """Restore the current event or memory module, and the position of its first line."""
         self._events, self._memory = self.layout.events, self.layout.memory
 
         def texts(key: str) -> dict[str, str]:

@@ -113,7 +113,7 @@ class Reader(LineReader[OpreportLayout]):
         self._close_arcs("")
 
     def take_line(self, line: Line) -> Outcome:
-        """Return a header, a row, or what OProfile says of the profile."""
+        """Return a header, a row, or a message of OProfile."""
         text = line.text
         if not text.strip():
             return LineKind.IGNORED

@@ -1,4 +1,4 @@
-"""`perf lock report` and `perf lock contention`: how often locks were taken, and how long was waited for them.
+"""`perf lock report` and `perf lock contention`: how often locks were acquired, and how long threads waited for them.
 
      contended   total wait     max wait     avg wait         type   caller
 
@@ -31,7 +31,7 @@ COUNTS: Final = ("acquired", "contended")
 COLUMN: Final = r"(?:acquired|contended|(?:total|max|min|avg) wait(?: \(ns\))?)"
 COLUMNS: Final = re.compile(COLUMN)
 REPORT_HEADER: Final = re.compile(rf"\s*Name((?:\s+{COLUMN})+)\s*")
-# After the numbers stands what a row of contention is about.
+# The instance of a contention row follows its numbers.
 CONTENTION_HEADER: Final = re.compile(
     rf"\s*({COLUMN}(?:\s+{COLUMN})*)\s+(type\s+caller|pid\s+comm|pid\s+owner|address\s+symbol|cgroup)\s*"
 )
@@ -46,7 +46,7 @@ NANOSECONDS: Final = {
     "m": 60_000_000_000,
     "h": 3_600_000_000_000,
 }
-# With -v the stack of each caller stands below it.
+# With -v the stack of each caller is printed below it.
 FRAME: Final = re.compile(r"\s*0x[0-9a-f]{1,16}\s+\S.*")
 MESSAGE: Final = re.compile(
     r"(?:=== output for debug ===|bad: \d+, total: \d+|bad rate: \d.*|histogram of .*|[a-z]+: \d+|# debug: .*"
@@ -92,7 +92,7 @@ class Reader(LineReader[PerfLockLayout]):
         self._columns = []
 
     def take_line(self, line: Line) -> Outcome:
-        """Return a header, a row, or what perf says besides."""
+        """Return a header, a row, or a message of perf."""
         text = line.text
         if not text.strip():
             return LineKind.IGNORED

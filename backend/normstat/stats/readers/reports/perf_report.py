@@ -8,7 +8,7 @@
     #
         28.15%  firefox-bin  libxul.so          [.] 0xd10b45
 
-The columns of numbers come first; what follows them is what the row is about. Call graphs below a row are not read.
+The columns of numbers come first; the instance of the row follows them. Call graphs below a row are not read.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -33,11 +33,11 @@ from normstat.stats.spec import Layout, Stat
 
 SHARES: Final = ("Overhead", "Children", "Self", "sys", "usr", "guest sys", "guest usr", "Latency")
 NUMBERS: Final = (*SHARES, "Samples", "Period")
-# Long names before those that they begin with.
+# Longer names before their prefixes.
 NUMBER: Final = "|".join(sorted(NUMBERS, key=len, reverse=True))
 NUMBER_NAMES: Final = re.compile(NUMBER)
 GAP: Final = r"(?:\s*[;,|]\s*|\s+)"
-# After the columns of numbers come those that name a row, whatever perf was told to sort by.
+# After the columns of numbers come those that name a row, for any sort order of perf.
 HEADER: Final = re.compile(rf"#\s*(?P<numbers>(?:{NUMBER})(?:{GAP}(?:{NUMBER}))*){GAP}[A-Z\[].*")
 # perf top and the browser print no #.
 BARE_HEADER: Final = re.compile(
@@ -121,7 +121,7 @@ class Reader(LineReader[PerfReportLayout]):
             words = text.split(maxsplit=1)
             if VALUE.fullmatch(words[0].split(self._separator or "%", 1)[0]) is not None:
                 return self._take_row(text, line.offset)
-            # A call graph, or [...] where someone left out rows.
+            # A call graph, or [...] for omitted rows.
             return LineKind.IGNORED
         if self.see_time_line(text):
             self.begin_call()

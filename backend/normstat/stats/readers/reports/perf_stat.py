@@ -108,15 +108,15 @@ class Reader(LineReader[PerfStatLayout]):
         self._repeats.clear()
 
     def clean(self, line: bytes) -> bytes:
-        """Return the line without the ^C that a terminal shows."""
+        """Return the line without the terminal's ^C."""
         return line.replace(INTERRUPT, b"", 1) if line.lstrip().startswith(INTERRUPT) else line
 
     def is_whole(self, line: Line) -> bool:
-        """Return the brackets at the end are there."""
+        """Return whether the brackets at the end are there."""
         return line.text.rstrip().endswith((")", "}")) or SECONDS.fullmatch(line.text) is not None
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is in its form."""
+        """Return the outcome of the line in its form."""
         text = line.text
         if self._is_titled and text.endswith("#") and (found := RUN.fullmatch(text)) is not None:
             # The bar of a run that took no time at all is very long.
@@ -236,7 +236,7 @@ class Reader(LineReader[PerfStatLayout]):
 
     def _begin_interval(self, time: str) -> None:
         if self._interval and _seconds(time) < _seconds(self._interval):
-            # Another run began, and nothing says when.
+            # Another run began at an unknown time.
             self._is_lost = True
         self._interval = time
         self._repeats.clear()

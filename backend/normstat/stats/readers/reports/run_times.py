@@ -99,7 +99,7 @@ class Reader(LineReader[RunTimesLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Restore what is known of the present run, and where its first line stands."""
+        """Restore the current run, and the position of its first line."""
         self._runs = self.layout.runs
         words = own.get("words")
         self._words = {str(key): str(word) for key, word in words.items()} if isinstance(words, dict) else {}

@@ -1,4 +1,4 @@
-"""Readers of Solaris tools with layouts of their own: prstat, kstat, lockstat, truss, iostat -E, nicstat.
+"""Readers of Solaris tools with special layouts: prstat, kstat, lockstat, truss, iostat -E, nicstat.
 
-Never: what readers share (`stats.engine`). Entry point: each module is a reader, found by `stats.readers`.
+Never: shared code (`stats.engine`). Entry point: each module is a reader, found by `stats.readers`.
 """

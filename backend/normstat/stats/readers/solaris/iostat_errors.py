@@ -46,7 +46,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         return {**super().save(), "device": self._device, "first": self._first}
 
     def end_report(self) -> None:
-        """Whatever comes is about another time."""
+        """Another report follows."""
         super().end_report()
         self._device = self._first = ""
 

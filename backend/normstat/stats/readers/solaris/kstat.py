@@ -7,8 +7,8 @@ module: cpu_stat                        instance: 0
 name:   cpu_stat0                       class:    misc
         idle                            2325343762
 
-The instance is the whole name, MODULE:INSTANCE:NAME:STATISTIC. Texts are no samples. A report ends where its first name comes
-again.
+The instance is the full name, MODULE:INSTANCE:NAME:STATISTIC. Texts are not samples. A report ends where its first name
+repeats.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -53,7 +53,7 @@ class Reader(LineReader[OneStatLayout]):
         self.load({"first": own.get("first", "")})
 
     def save(self) -> State:
-        """Return what `load` takes."""
+        """Return the state for `load`."""
         return {"first": self._first, "module": self._module, "group": self._group}
 
     def take_line(self, line: Line) -> Outcome:

@@ -35,7 +35,7 @@ from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Shape, Stat
 
 RULE: Final = re.compile(r"\s*-{5,}\s*")
-# What people write where they left something out.
+# Marks for omitted text.
 LEFT_OUT: Final = re.compile(r"\s*(?:\[?\.\.\.[^\]]*\]?|\u2026|\[\u2026\])\s*")
 HEADER: Final = re.compile(
     r"\s*(?P<count>Count|ops/s)(?P<shares>\s+(?P<share>indv|genr)\s+cuml\s+rcnt)?(?:\s+(?P<unit>[a-z]+|\(N/A\)))?"
@@ -47,14 +47,14 @@ TITLE: Final = re.compile(
     r"(?: in (?P<seconds>\d+\.\d+) seconds \((?P<rate>\d{1,18}) events/sec\))?\s*",
     re.ASCII,
 )
-# A title that was wrapped; the rest of it stands in the next line.
+# A wrapped title; the rest of it is on the next line.
 TITLE_BEGIN: Final = re.compile(r"\s*[A-Z][^:|]{2,60}: \d+ events in(?: \d+\.\d+(?: seconds(?: \(\d+)?)?)?\s*", re.ASCII)
 TITLE_ONLY: Final = re.compile(
     r"(?:(?:Adaptive )?[Mm]utex|(?:Spin|Thread) lock|R/W reader|R/W writer) (?:hold|block|spin|unsuccessful spin)"
     r"|Profiling interrupt"
 )
 WIDE_GAP: Final = re.compile(r"\s{2,}")
-# lockstat -D 0 prints nothing but this.
+# lockstat -D 0 prints only this.
 TOTAL_ONLY: Final = re.compile(
     r"\s*(?P<events>\d{1,18}) (?P<title>[A-Z][a-zA-Z/ ]{2,60}"
     r" (?:spin|block|hold|writer|readers|wanted|interrupt|detected|failure))",
@@ -152,11 +152,11 @@ class Reader(LineReader[LockstatLayout]):
         self._close_record()
 
     def is_whole(self, line: Line) -> bool:
-        """Return a rule has no numbers to lose."""
+        """Return whether the line is a rule, which has no numbers to lose."""
         return RULE.fullmatch(line.text) is not None or LEFT_OUT.fullmatch(line.text) is not None
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is in its section."""
+        """Return the outcome of the line in its section."""
         text = line.text
         if len(text) > MAX_LINE:
             return LineKind.SAMPLE if self._take_one_line(line) else NOT_OURS
@@ -326,7 +326,7 @@ class Reader(LineReader[LockstatLayout]):
         if len(columns) == len(record.words):
             self.add_row(self._stacks, columns, record.words, instance=instance, offset=record.offset)
 
-    # A whole report in one line, as mails and web pages squeeze it.
+    # A whole report on one line, as in mails and web pages.
 
     def _take_one_line(self, line: Line) -> bool:
         is_report = len(line.text) <= MAX_REPORT and " events " in line.text and " Lock " in line.text

@@ -8,8 +8,8 @@
 
     1795266765:eth0:1077.4:1.579:30.04:15.00:0.01:0.00
 
-The clock stands before the rows, or in their header (-x, -t, -u), and -p prints epochs and no headers. The first report is about
-the time since boot; rows of one report have one time.
+The clock is before the rows, or in their header (-x, -t, -u); -p prints epochs and no headers. The first report covers
+the time since boot; all rows of a report have the same time.
 
 Layout keys: `tables`, each with `stat` and `header` (columns that must be there), as of the reader `columns`.
 
@@ -74,7 +74,7 @@ class Reader(LineReader[ColumnLayout]):
         self._first, self._is_first = "", True
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, or the reason why it cannot be read."""
+        """Return the kind of the line, or the reason why it cannot be read."""
         words = line.text.split()
         if not words:
             return LineKind.IGNORED

@@ -41,7 +41,7 @@ from normstat.stats.layout import NON_EMPTY, Alternatives, StatName, toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
-# What a terminal is told between the words: to move, to clear, to underline, to use another set of characters.
+# Terminal control between the words: move, clear, underline, switch character sets.
 TERMINAL: Final = re.compile(rb"[\x1b\r\x0e\x0f]")
 ESCAPE: Final = re.compile(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|[()*+][0-9A-Za-z]|[=>78cDEHM])|[\r\x0e\x0f]")
 TOTAL: Final = re.compile(
@@ -53,7 +53,7 @@ WAIT: Final = re.compile(r"\s*Please wait\.*\s*")
 # The name of a process may hold blanks and slashes; with -L the name of the thread stands after it (illumos).
 PROCESS: Final = re.compile(r"(?P<name>[^\[]*[^\[\s])/(?P<number>\d{1,9})(?P<thread> \[.*)?")
 NUMBER_LIKE: Final = re.compile(r"[-+]?[.,]?\d[\d.,]*[KMGTP%]?|-", re.ASCII)
-# What is left of a number that was too long for its column: ".10M" as ".10", "10240G" as "10240", "1000:00:00" as "1000:00:0".
+# Truncated numbers that were too long for their column: ".10M" as ".10", "10240G" as "10240", "1000:00:00" as "1000:00:0".
 CUT: Final = {
     "counts": re.compile(r"[.,]\d+", re.ASCII),
     "sizes": re.compile(r"\d+(?:[.,]\d+)?", re.ASCII),
@@ -83,7 +83,7 @@ class PrstatTable:
 
     @functools.cached_property
     def cut(self) -> Mapping[str, re.Pattern[str]]:
-        """What a number of each column looks like when nothing of it was cut off."""
+        """The form of a complete number in each column."""
         columns = {"counts": self.counts, "sizes": self.sizes, "times": self.times}
         return {column: pattern for key, pattern in CUT.items() for column in columns[key]}
 
@@ -116,11 +116,11 @@ class Reader(LineReader[PrstatLayout]):
         self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
-        """Return what `load` takes."""
+        """Return the state for `load`."""
         return {"reports": self._reports.to_state(), "header": " ".join(self._header)}
 
     def clean(self, line: bytes) -> bytes:
-        """Return the words of a screen, without what moved them there."""
+        """Return the words of a screen, without control sequences."""
         return line if TERMINAL.search(line) is None else ESCAPE.sub(b"", line)
 
     def is_whole(self, line: Line) -> bool:

@@ -1,4 +1,4 @@
-"""live_test.se of the SE toolkit: what the rules of Virtual Adrian say of a host, subsystem by subsystem.
+"""live_test.se of the SE toolkit: the states by Virtual Adrian's rules for a host and its subsystems.
 
 Overall current state is red at: Wed Jul 29 00:12:32 1998
 
@@ -82,7 +82,7 @@ class Reader(LineReader[LiveTestLayout]):
         self._subsystem = str(own.get("subsystem", ""))
 
     def save(self) -> State:
-        """Return what `load` takes."""
+        """Return the state for `load`."""
         return {"in_report": self._is_in_report, "subsystem": self._subsystem}
 
     def take_line(self, line: Line) -> Outcome:

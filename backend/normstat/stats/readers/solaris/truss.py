@@ -1,4 +1,4 @@
-"""truss -c: how often which system call was made, and how long the kernel worked for it; signals, faults and library calls as well.
+"""truss -c: counts and kernel time of each system call; also signals, faults and library calls.
 
     syscall               seconds   calls  errors
     read                     .002      31
@@ -31,7 +31,7 @@ from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
-# What a terminal shows when someone ends the tool by hand.
+# Shown by a terminal when a user stops the tool.
 INTERRUPT: Final = b"^C"
 NAME: Final = r"(?P<name>[^\s\d.][^\n]{0,200}?)"
 SECONDS: Final = r"(?P<seconds>\d{0,12}[.,]\d{1,9})"
@@ -93,11 +93,11 @@ class Reader(LineReader[TrussLayout]):
         self._section, self._is_open = "", False
 
     def clean(self, line: bytes) -> bytes:
-        """Return the line without the ^C that a terminal shows."""
+        """Return the line without the terminal's ^C."""
         return line.lstrip().removeprefix(INTERRUPT) if INTERRUPT in line[:40] else line
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is in its section."""
+        """Return the outcome of the line in its section."""
         text = line.text
         if len(text) > MAX_LINE:
             return LineKind.SAMPLE if self._take_one_line(line) else NOT_OURS
@@ -170,7 +170,7 @@ class Reader(LineReader[TrussLayout]):
         return LineKind.IGNORED if MESSAGE.fullmatch(line.text.strip()) is not None else NOT_OURS
 
     def _take_one_line(self, line: Line) -> bool:
-        """Return a whole report in one line, as mails and web pages squeeze it: only where every word has its place."""
+        """Return a whole report on one line, as in mails and web pages: only if every word fits."""
         is_report = len(line.text) <= MAX_REPORT and "syscall seconds calls errors" in line.text
         words = line.text.split() if is_report else []
         if not words:

@@ -8,7 +8,7 @@ latency      read  write   read  write
 --------------------------------------
 
 Keys of `[[layout.tables]]`: `stat`, and `title`, the word that the line with the names of the columns begins with. A column is a
-distribution of its own, "tank total_wait read"; its samples are added when the table is over.
+separate distribution, "tank total_wait read"; its samples are added when the table is over.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -92,7 +92,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
-        """Return what `load` takes."""
+        """Return the state for `load`."""
         return {
             "reports": self._reports.to_state(),
             "title": self._title,
@@ -162,7 +162,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         return self._kind()
 
     def _kind(self) -> LineKind:
-        # A table that goes on is of the present report, another one may begin the next.
+        # A continued table belongs to the current report; another one may begin the next.
         number = self._reports.number
         is_first = not number or (number == 1 and not self._is_next())
         return LineKind.SAMPLE if self._omits or not is_first else LineKind.SINCE_BOOT

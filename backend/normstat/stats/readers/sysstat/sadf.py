@@ -41,7 +41,7 @@ ROW_ORDER: Final = {"manufact": ("BUS", "idvendor", "idprod", "maxpower", "manuf
 REPEATED: Final = "[...]"
 # The columns of text that name nothing.
 NOT_NAMES: Final = frozenset({"status"})
-# No item has more values than these; it bounds the state that a broken stream can make.
+# No item has more values than these; it bounds the state of a broken stream.
 MAX_VALUES: Final = 2000
 MAX_HEADER: Final = 20_000
 NO_CLOCK: Final = ClockWords(0, 0.0, is_epoch=False)
@@ -49,7 +49,7 @@ NO_CLOCK: Final = ClockWords(0, 0.0, is_epoch=False)
 
 @dataclass(slots=True)
 class SadfItem:
-    """What sadf -p said so far of one item at one time: `key` is what its lines have in common."""
+    """The output of sadf -p so far for one item at one time: `key` is the common part of its lines."""
 
     key: tuple[str, ...]
     offset: int
@@ -97,7 +97,7 @@ class Reader(LineReader[ColumnLayout]):
         return own
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, or the reason why it cannot be read."""
+        """Return the kind of the line, or the reason why it cannot be read."""
         text = line.text.strip()
         if not text:
             return LineKind.IGNORED
@@ -161,7 +161,7 @@ class Reader(LineReader[ColumnLayout]):
         return reason or LineKind.SAMPLE
 
     def _row_names(self, header: Header, n_cells: int) -> list[str]:
-        """Return the names of the row's cells. INTR;CPU* stands for as many CPUs as were asked for, and does not say which."""
+        """Return the names of the row's cells. INTR;CPU* stands for the requested CPUs, without naming them."""
         names = list(header.words)
         if names[-1:] == ["CPU*"] and n_cells > len(names):
             names = [*names[:-1], *(f"CPU*{number}" for number in range(n_cells - len(names) + 1))]

@@ -6,8 +6,8 @@
             {"cpu": "0", "usr": 5.00, "sys": 1.00, "idle": 94.00}]}]}]}}
 
 A row is an object under the name of a table, or in a list of that name; objects in it that are no tables belong to it. The text may
-be broken into lines anywhere between two tokens, as sysstat, jq or nobody does. Rows are given as soon as they are whole; those
-that come before the time of their report wait for it.
+be broken into lines anywhere between two tokens. Rows are emitted as soon as they are complete; those
+before the time of their report wait for it.
 
 Layout keys:
     since_boot, omit_option, unknown   as of the reader `columns`
@@ -48,7 +48,7 @@ DAYS: Final = frozenset({"date", "file-date"})
 CHANGES: Final = frozenset({"restarts", "boot"})
 # Objects whose date is not that of the document.
 UNDATED: Final = CHANGES | {TIME, "comments", "comment"}
-# How a line begins with which JSON can be understood again.
+# The beginning of a line from which JSON can be parsed again.
 BEGINNINGS: Final = ('{"sysstat"', f'"{TIME}"', f'{{"{TIME}"')
 # The kind of a line that holds several things.
 IN_ORDER: Final = (LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
@@ -74,7 +74,7 @@ class JsonTable:
 
 @dataclass(frozen=True)
 class SysstatJsonLayout(Layout):
-    """The tables, and which reports tell of the time since boot."""
+    """The tables, and which reports cover the time since boot."""
 
     tables: tuple[JsonTable, ...]
     unknown: Stat | None = None
@@ -133,7 +133,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         return line.text.rstrip()[-1:] in ("}", "]")
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, or the reason why it cannot be read."""
+        """Return the kind of the line, or the reason why it cannot be read."""
         text = line.text.strip()
         if not text:
             return LineKind.IGNORED
@@ -169,7 +169,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
                 self.opened(self.nodes[-1])
         return True
 
-    # What the JSON tells.
+    # From the JSON.
 
     def opened(self, node: Node) -> None:
         """Start a document or a report."""
@@ -231,7 +231,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         zone = node.texts.get("tz", "UTC" if node.numbers.get("utc") == "1" else "")
         text = f"{node.texts.get('date', '')} {node.texts.get('time', '')}".strip()
         with_zone = f"{text} {zone}".strip()
-        # A zone whose name has several meanings tells no time, unless the zone is known from elsewhere. Epochs need none.
+        # An ambiguous zone name gives no time, unless the zone is known from elsewhere. Epochs need none.
         is_plain = self.has_zone or text.isdigit()
         self._see_time(text if parse_timestamp(with_zone) is None and is_plain else with_zone)
 

@@ -12,7 +12,7 @@
                  2.0     100     0.0       0
 
 With several options the headers follow each other, and so do the rows: one for each header, and as many as there are devices for
-one that begins with a name. Of a file it prints table after table, each from the beginning. Where nothing was counted, old releases
+one that begins with a name. From a file it prints table by table, each from the beginning. Where nothing was counted, old releases
 print nothing in the columns of -q: such a row is read by the places of its numbers, if they all end where a header's word does. A
 row that does not fit its header ends the report: those after it may belong to any header.
 
@@ -43,7 +43,7 @@ from normstat.stats.engine.timestamps import ClockWords, Timestamp, take_clock
 from normstat.stats.records import LineKind, State, Timing
 from normstat.stats.spec import Spec
 
-# Cells that hold two numbers: what there is, and what there can be.
+# Cells with two numbers: the current value and the maximum.
 PAIRS: Final = {f"{name}-sz": (f"{name}-sz", f"{name}-max") for name in ("proc", "inod", "file", "lock", "text", "thrd")}
 PAIR: Final = re.compile(r"(\d+)/(\d+)")
 ABSENT_PAIR: Final = "N/A"
@@ -98,7 +98,7 @@ class Reader(LineReader[ColumnLayout]):
         }
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, or the reason why it cannot be read."""
+        """Return the kind of the line, or the reason why it cannot be read."""
         text = line.text
         if not text.strip():
             self._is_heading = self._is_average = False
@@ -125,7 +125,7 @@ class Reader(LineReader[ColumnLayout]):
         return self.timeline.clock_us(clock.seconds)
 
     def _take_known(self, text: str) -> LineKind | None:
-        """Return a line that the layout knows, or that is nothing but a time."""
+        """Return a line that the layout knows, or that holds only a time."""
         layout = self.layout
         if AVERAGE.match(text):
             self._is_average, self._is_heading, self._at = True, False, None
@@ -145,7 +145,7 @@ class Reader(LineReader[ColumnLayout]):
         return LineKind.TIMESTAMP if self.see_time_line(text) else None
 
     def _take_header(self, text: str, clock: ClockWords | None) -> bool:
-        """Take a header: one with a clock begins a stack, one without goes on with the stack just begun."""
+        """Take a header: one with a clock starts a stack, one without continues the stack just started."""
         text = text[:MAX_HEADER]
         header = self._find(text)
         if header is None:
@@ -199,7 +199,7 @@ class Reader(LineReader[ColumnLayout]):
         return reason
 
     def _cells(self, header: Header, words: Sequence[str], head: str, text: str) -> list[str] | Rejected:
-        """Return the cells of the row, one for each of the header's words, or why it is no row of that header."""
+        """Return the cells of the row, one for each of the header's words, or why it does not fit that header."""
         n_columns = len(header.words)
         cells: list[str] = []
         columns = iter(header.words)

@@ -1,4 +1,4 @@
 """Readers of tables and other regular layouts, each described by a spec: columns, CPU blocks, named values, sentences.
 
-Never: what readers share (`stats.engine`). Entry point: each module is a reader, found by `stats.readers`.
+Never: shared code (`stats.engine`). Entry point: each module is a reader, found by `stats.readers`.
 """

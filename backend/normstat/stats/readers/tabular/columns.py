@@ -39,7 +39,7 @@ from normstat.stats.spec import Field, Spec
 # A piece of fewer bytes is read line by line: it takes longer to set up the arrays than to read so little without them.
 MIN_BULK_BYTES: Final = 3000
 GROUP_LINE_LIMIT: Final = 1000
-# A piece with more kinds of headers than these is no tool's output; each kind costs a pass over all of its lines.
+# A piece with more kinds of headers is not tool output; each kind costs a pass over all of its lines.
 MAX_BULK_HEADERS: Final = 12
 
 
@@ -56,7 +56,7 @@ class _Runs:
 
 
 class Reader(LineEngine[ColumnLayout]):
-    """One call of the reader: goes through the lines in their order and gathers what they say."""
+    """One call of the reader: processes the lines in order and gathers their data."""
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
@@ -73,11 +73,11 @@ class Reader(LineEngine[ColumnLayout]):
         return self._state.to_state() | self._row_times.to_state()
 
     def take_many(self, data: bytes, begin: int) -> bool:
-        """Read whole lines: rows that are plain in bulk, everything else one by one. Return False where bulk does not pay."""
+        """Read whole lines: rows that are plain in bulk, everything else one by one. Return False if bulk is not worthwhile."""
         if len(data) < MIN_BULK_BYTES or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n")):
             return False
         index = LineIndex(data, LINE_LIMIT)
-        # Two lists of numbers: as many pairs would make the garbage collector look at all that there is.
+        # Two lists of numbers: as many pairs would trigger full garbage collections.
         starts, ends = index.line_start.tolist(), index.line_end.tolist()
         at = 0
         while at < index.n_lines:
@@ -106,7 +106,7 @@ class Reader(LineEngine[ColumnLayout]):
         )
 
     def take_bytes(self, line: bytes, offset: int) -> Outcome:
-        """Return what the line is, or why it cannot be read."""
+        """Return the kind of the line, or why it cannot be read."""
         self._is_after_blank = self._state.is_after_blank
         self._state.is_after_blank = not line.strip(b" \t")
         if self._state.is_after_blank:
@@ -145,7 +145,7 @@ class Reader(LineEngine[ColumnLayout]):
         name, state.name_line = state.name_line, ""
         words = split_row(header, f"{name} {text}", state.header_line) if name else None
         if not isinstance(words, Words):
-            # What stood on a line of its own was no name.
+            # The text on a separate line was not a name.
             words = split_row(header, text, state.header_line)
         if not isinstance(words, Words):
             return words
@@ -170,7 +170,7 @@ class Reader(LineEngine[ColumnLayout]):
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
 
     def _is_known_line(self, text: str) -> bool:
-        """Return whether the layout knows the line for something that is no row, however many words it has."""
+        """Return whether the layout knows that the line is not a row, regardless of its words."""
         layout = self.layout
         return any(pattern is not None and pattern.search(text) for pattern in (layout.messages, layout.ignored))
 

@@ -1,4 +1,4 @@
-"""Tables with bars in which every CPU has a column: intrstat and trapstat. As many CPUs as there is room for stand side by
+"""Tables with bars in which every CPU has a column: intrstat and trapstat. As many CPUs as fit are side by
 side, the others in further blocks below.
 
       device |      cpu0 %tim      cpu1 %tim
@@ -9,7 +9,7 @@ Keys of `[[layout.tables]]`:
     stat      the stat of its rows
     left      the words of the header before the first bar
     rows      regular expression of what stands before the first bar of a row (its words joined by single blanks): the instance
-    gathers   true when one row of a report may go on in other blocks; it is a sample when the report is over
+    gathers   true when a row of a report may continue in other blocks; it becomes a sample when the report ends
 
 A share of time ("%tim") belongs to the column before it, and has its name; one without a column before it is that of the whole row.
 
@@ -40,7 +40,7 @@ SHARE: Final = "%tim"
 WHOLE_ROW: Final = "total"
 COUNT_WORD: Final = re.compile(r"[0-9]{1,18}|-")
 SHARE_WORD: Final = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,6})?|-")
-# Of a report that is not over, as characters of its words; what comes beyond is refused.
+# Limit of an unfinished report, in characters of its words; more is rejected.
 MAX_PENDING: Final = 1 << 18
 MAX_COLUMNS: Final = 2048
 MAX_NAME_LENGTH: Final = 1000
@@ -110,7 +110,7 @@ class Reader(LineReader[CpuBlocksLayout]):
         self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
-        """Return what `load` takes."""
+        """Return the state for `load`."""
         return {
             "reports": self._reports.to_state(),
             "header": [self.layout.tables.index(self._table), self._columns] if self._table is not None else None,

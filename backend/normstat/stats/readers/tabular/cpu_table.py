@@ -5,8 +5,8 @@
     NMI:          0          0   Non-maskable interrupts
     ERR:          0
 
-The instance is the interrupt with the devices that use it, "24 ACPI:Ged"; a row of one number that is not one CPU's has a column of
-its own, `total`.
+The instance is the interrupt with the devices that use it, "24 ACPI:Ged"; a row with one number for the whole machine has the
+column `total`.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -32,7 +32,7 @@ HEADER: Final = re.compile(r"CPU\d{1,5}(?:\s+CPU\d{1,5})*", re.ASCII)
 ROW: Final = re.compile(r"(?P<name>[A-Za-z0-9_-]{1,30}): *(?P<rest>.*)", re.ASCII)
 NUMBER: Final = re.compile(r"\d{1,20}", re.ASCII)
 BLANKS: Final = re.compile(r"\s{2,}")
-# What stands before the devices: the number in the controller and the kind, "5-edge", "IO-APIC-fasteoi", "27 Level".
+# The text before the devices: the number in the controller and the kind, "5-edge", "IO-APIC-fasteoi", "27 Level".
 KIND: Final = re.compile(r"\S*(?:edge|level|fasteoi|Edge|Level|None|percpu)\S*|\d+ +\S+", re.ASCII)
 # Counters of the whole machine.
 TOTAL: Final = "total"
@@ -79,7 +79,7 @@ class Reader(SnapshotReader[CpuTableLayout]):
         self._cpus = []
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         if len(text) > MAX_LINE_LENGTH:
             return Rejected(f"longer than {MAX_LINE_LENGTH} characters: not a line of {self.spec.tool}")
         if HEADER.fullmatch(text) is not None:
@@ -113,7 +113,7 @@ class Reader(SnapshotReader[CpuTableLayout]):
 
 
 def devices_of(text: str) -> str:
-    """Return the devices of an interrupt; they stand last, after the controller and the kind. "" when nobody uses it.
+    """Return the devices of an interrupt; they come last, after the controller and the kind. "" if it is unused.
 
     >>> devices_of("IO-APIC   5-edge      ACPI:Ged"), devices_of("PCI-MSI 524288-edge      eth0-TxRx-0, eth1")
     ('ACPI:Ged', 'eth0-TxRx-0, eth1')

@@ -1,4 +1,4 @@
-"""Rows of words whose columns nobody prints a header for: what add-ons of users mostly are.
+"""Read rows of words without a header, as most users' add-ons have them.
 
     2026-11-21T12:00:00Z
     0.21 0.30 1.20 4.05 0.00 12
@@ -6,14 +6,14 @@
 Every line that is neither a time nor ignored is a row. Keys of `[layout]`:
     stat       the stat of the rows
     columns    the names of all columns, in their order
-    instance   those that name what a row is about; without them every row is a report of its own
-    labels     those that are text and nothing else
+    instance   those that name what a row is about; without them every row is a separate report
+    labels     those that are only text
     missing    words that stand for "no value", besides "-"
     last_text  true when the last column, of text, may contain blanks
-    time       "line": a time on a line of its own stands before each report; "leading": one stands before the columns of each row
+    time       "line": a time on a separate line before each report; "leading": one stands before the columns of each row
                (a clock, an epoch, 2026-11-21T12:00:00Z, 2026-11-21 12:00:00)
-    ignored    regular expressions of lines that say nothing; they come before rows
-    shortest   lines of fewer characters that are no row are noise (4, as dim_STAT has it)
+    ignored    regular expressions of lines without data; they are tried before rows
+    shortest   lines of fewer characters that are not rows are noise (4, as in dim_STAT)
 
 >>> from normstat.stats.catalogue import parse_spec
 >>> from normstat.stats.readers import read
@@ -62,7 +62,7 @@ from normstat.stats.spec import Layout, Stat
 
 MIN_LENGTH: Final = 4
 MAX_COLUMNS: Final = 500
-# No report has more rows than this; it bounds the state that a broken stream can make.
+# No report has more rows than this; it bounds the state of a broken stream.
 MAX_SEEN: Final = 20_000
 # "Sat Nov 21 12:00:01 PM UTC 2026" is the longest time that tools print.
 MAX_TIME_WORDS: Final = 7
@@ -123,7 +123,7 @@ class Reader(LineReader[FixedColumnsLayout]):
     """One call of the reader."""
 
     def load(self, own: State) -> None:
-        """Take up which instances the present report has."""
+        """Restore the instances of the current report."""
         seen = own.get("seen")
         self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
 

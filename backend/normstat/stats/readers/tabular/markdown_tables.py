@@ -1,4 +1,4 @@
-"""Tables of results as slides and pages show them: cells between bars (Markdown), or columns parted by two blanks.
+"""Tables of results as shown on slides and pages: cells between bars (Markdown), or columns separated by two blanks.
 
     | 順位 | アドレス | 回数 | 平均(秒) | 最大(秒) | 合計(秒) | 割合(%) |
     |----|------------|--------|----------|----------|--------|--------|
@@ -61,7 +61,7 @@ NANO: Final = 1_000_000_000
 
 
 def plain_header(text: str) -> str:
-    """Return the header without what tells nothing: case, blanks, brackets.
+    """Return the header normalised: without case, blanks, brackets.
 
     >>> plain_header("平均 (秒)"), plain_header("~1 マイ クロ 秒"), plain_header("Average[sec]")
     ('平均秒', '~1マイクロ秒', 'averagesec')

@@ -13,7 +13,7 @@ Keys of `[layout]`:
                taken where it is there
     blank_ends true when a blank line ends a section
 
-A value that is a word ("vanj") is none. All numbers of a section are one row; a name that comes again begins the next report.
+A value that is a word ("vanj") is ignored. All numbers of a section are one row; a repeated name starts the next report.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -88,7 +88,7 @@ class Reader(SnapshotReader[NamedValuesLayout]):
             return LineKind.TIMESTAMP
         heading = SECTION.match(text)
         if heading is not None and NOTHING not in self._sections:
-            # What stands below a section that is not known is not of the one before it.
+            # Lines below an unknown section do not belong to the previous one.
             self._section = heading["section"]
             text = text[heading.end() :]
             if not text:

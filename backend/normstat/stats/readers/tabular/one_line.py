@@ -1,4 +1,4 @@
-"""Tools that say everything in one line: swap -s.
+"""Tools that print everything on one line: swap -s.
 
 total: 456164k bytes allocated + 44248k reserved = 500412k used, 1105756k available
 

@@ -1,4 +1,4 @@
-"""Lines that regular expressions take apart: files of /proc, and tools that print a few lines of fixed form.
+"""Lines parsed by regular expressions: files of /proc, and tools that print a few lines of fixed form.
 
        8       0 sda 14200 3361 892828 5058 18736 13416 715384 12604 0 24940 17663 0 0 0 0 0 0
     MemTotal:        3997272 kB
@@ -12,7 +12,7 @@ Keys of `[[layout.rows]]`:
     pattern    regular expression of the line without the blanks at its ends. Its groups are columns by their names, but for
                `numbers`, several numbers between blanks; `key` and `value`, a column and its number; and those of `instance`
     columns    the names of `numbers`, in their order
-    least      how many numbers there are at least; as many as `columns` when it is left out
+    least      minimum number of numbers; by default as many as `columns`
     names      the columns of groups whose names are not those of the columns
     instance   the instance with groups in braces: "{device}"
     gathered   true when the numbers belong to a row together with those of other lines
@@ -46,7 +46,7 @@ CLOCK: Final = re.compile(
     r"(?P<hours>[01]?\d|2[0-3]):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d))?(?: ?(?P<half>[aApP])[mM])?", re.ASCII
 )
 MAX_SEEN: Final = 65_536
-# No line of this reader's tools is longer; patterns need not look at others.
+# No line of this reader's tools is longer; patterns skip longer ones.
 MAX_LINE_LENGTH: Final = 1 << 19
 
 
@@ -75,12 +75,12 @@ class PatternRow:
 
     @property
     def least(self) -> int:
-        """How many numbers a line has at least."""
+        """The minimum number of numbers on a line."""
         return len(self.columns) if self.least_numbers is None else self.least_numbers
 
     @functools.cached_property
     def silent(self) -> frozenset[str]:
-        """Groups that are no columns by themselves."""
+        """Groups that are not columns themselves."""
         return frozenset({"numbers", "key", "value", self.clock, *INSTANCE_GROUP.findall(self.instance)})
 
 
@@ -97,7 +97,7 @@ LAYOUT: Final = PatternsLayout
 
 
 class Reader(SnapshotReader[PatternsLayout]):
-    """One call of the reader. A report ends where a row of the same stat and instance comes again."""
+    """One call of the reader. A report ends where a row of the same stat and instance repeats."""
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
@@ -115,7 +115,7 @@ class Reader(SnapshotReader[PatternsLayout]):
         self._seen.clear()
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         if len(text) > MAX_LINE_LENGTH:
             return Rejected(f"longer than {MAX_LINE_LENGTH} characters: not a line of {self.spec.tool}")
         for row in self.layout.rows:

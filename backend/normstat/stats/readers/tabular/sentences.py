@@ -37,7 +37,7 @@ LAYOUT: Final = OneStatLayout
 
 
 class Reader(SnapshotReader[OneStatLayout]):
-    """One call of the reader: `_section` and the `_part` of it that a line of its own named ("ICMP input histogram:")."""
+    """One call of the reader: `_section` and the `_part` of it named by a separate line ("ICMP input histogram:")."""
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
@@ -64,11 +64,11 @@ class Reader(SnapshotReader[OneStatLayout]):
         self._section = self._part = ""
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return what the line is, after adding its row."""
+        """Return the outcome of the line, after adding its row."""
         indent = len(line.text) - len(line.text.lstrip())
         section = SECTION.fullmatch(text) if indent == 0 else None
         if section is not None:
-            # A section that comes again is of the next call.
+            # A repeated section belongs to the next call.
             if section["name"] in self._seen or len(self._seen) >= MAX_SECTIONS:
                 self.end_report()
             self._section, self._part = section["name"], ""

@@ -1,16 +1,16 @@
-"""iostat of Solaris without -x: disks stand side by side, terminals before them, the CPU's shares after them.
+"""iostat of Solaris without -x: disks side by side, terminals before them, the CPU's shares after them.
 
    tty        sd0           sd1           cpu
  tin tout kps tps serv  kps tps serv  us sy dt id
    0  234   5   1   12    0   0    0   2  1  0 97
 
 Keys of `[layout]`:
-    host, side   the stats of what is about the whole host, and of what stands side by side
+    host, side   the stats of the whole host, and of the columns side by side
     lead, tail   the word above the columns before and after ("tty", "cpu")
     before       the columns before ("tin", "tout")
     behind       the columns after ("us", "sy", "wt|dt|st" for either, "id")
     sides        the columns of one side, one list for each form of call
-    messages     regular expression of lines that tell of a change; the report after one is about the time since boot again
+    messages     regular expression of lines that announce a change; the report after one covers the time since boot again
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -88,7 +88,7 @@ class Reader(LineReader[SideBySideLayout]):
         self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
-        """Return what `load` takes."""
+        """Return the state for `load`."""
         return {"reports": self._reports.to_state(), "names": self._names, "new": self._are_names_new, "header": self._header}
 
     def take_line(self, line: Line) -> Outcome:

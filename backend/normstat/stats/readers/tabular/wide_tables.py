@@ -34,10 +34,10 @@ RULE: Final = frozenset("-= \t")
 MAX_COLUMNS: Final = 512
 MAX_HEADER_LENGTH: Final = 8192
 COMMA: Final = ","
-# A word in front of a name, or instead of one, that shows that the row has a value too many.
+# A word before a name, or instead of one, which shows that the row has a value too many.
 NUMBER_LIKE: Final = re.compile(r"-?[0-9][0-9.,]*[KMGTPE%]?(?: |$)|- ")
 MAX_NAME_LENGTH: Final = 1000
-# A header of this many words without a blank between them is one of words parted by commas.
+# A header of this many words without blanks between them has words separated by commas.
 MIN_BY_COMMA: Final = 4
 
 
@@ -81,12 +81,12 @@ class Reader(LineReader[WideLayout]):
         self._upper = tuple(split_words(str(own.get("upper", ""))))
 
     def load_after_gap(self, own: State) -> None:
-        """Headers are still true; the place in the tree is not known any more."""
+        """Headers stay valid; the position in the tree is no longer known."""
         self.load({**own, "tree": None, "upper": "", "lost": True})
         self._reports = reports_after_gap(own.get("reports"))
 
     def save(self) -> State:
-        """Return what `load` takes."""
+        """Return the state for `load`."""
         return {
             "reports": self._reports.to_state(),
             "tree": self._tree.to_state(),
@@ -308,7 +308,7 @@ def _join_texts(header: WideHeader, words: list[str]) -> list[str]:
         return words
     if header.table.has_last_text:
         tail = words[n_columns - 1 :]
-        # The number of the zone is a column of its own where words are parted by commas.
+        # The number of the zone is a separate column where words are separated by commas.
         text = f"{tail[0]} ({tail[1]})" if header.is_by_comma and n_more == 1 else " ".join(tail)
         if not text[:1].isdigit() or text.endswith(")"):
             return [*words[: n_columns - 1], text]

@@ -45,7 +45,7 @@ BOUNDS: Final = re.compile(r">=\((\w{1,20})\) *\.\. *<\(\w{1,20}\)")
 SECTION: Final = re.compile(r" *[A-Za-z][^=:]{0,60} = \S.*")
 # Counts have no zeros in front of them; addresses may consist of digits alone.
 COUNT: Final = re.compile(r" *(-?(?:0|[1-9]\d{0,18}))")
-# What stands between the stacks of kernel and user, or before the name of the process.
+# The separator between kernel and user stacks, or before the name of the process.
 DELIMITER: Final = re.compile(r" +-{1,2}(?: +-{1,2})?")
 LAST_LINE: Final = re.compile(r" +- +(\S.*)")
 LEAK: Final = re.compile(r" +(\d{1,19}) bytes in (\d{1,19}) allocations? from stack")
@@ -80,7 +80,7 @@ class Reader(TraceReader[TraceLayout]):
         super().finish()
 
     def take(self, line: Line) -> Outcome:
-        """Return what the line is, by its form and by what was held back."""
+        """Return the outcome of the line, by its form and the held-back lines."""
         if self._leak is not None and not line.text.startswith(DEEP):
             self._close_leak()
         found = DISTRIBUTION.fullmatch(line.text)
@@ -124,7 +124,7 @@ class Reader(TraceReader[TraceLayout]):
         return self.begin_histogram(f"{section} {measured}".strip())
 
     def _take_section(self, line: Line) -> Claim:
-        """Take `pid = 5068`, what the next distribution is about."""
+        """Take `pid = 5068`, the subject of the next distribution."""
         pairs = parse_pairs(line.text) if SECTION.fullmatch(line.text) is not None else None
         is_section = SECTION.fullmatch(line.text) is not None and (pairs is None or len(pairs.columns) == 1)
         return self.hold_text(line) if is_section else NOT_MINE
@@ -132,7 +132,7 @@ class Reader(TraceReader[TraceLayout]):
     # Stacks.
 
     def _is_in_stack(self, line: Line) -> bool:
-        """Return whether the line goes on with a stack: indented, and something waits that is indented as well."""
+        """Return whether the line continues a stack: it is indented, and so is a line that waits."""
         return not self.has_gap and bool(self.texts) and line.text.startswith(INDENT) and self.texts[-1].text.startswith(INDENT)
 
     def _take_frame(self, line: Line) -> Claim:

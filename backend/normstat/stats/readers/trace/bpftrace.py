@@ -1,4 +1,4 @@
-"""The reader of bpftrace: maps, distributions and stacks as bpftrace prints them, and what scripts print with printf().
+"""The reader of bpftrace: maps, distributions and stacks as printed by bpftrace, and the printf() output of scripts.
 
 Attaching 3 probes...
 @syscall[6]: 36862

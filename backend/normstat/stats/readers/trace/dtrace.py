@@ -11,7 +11,7 @@ dtrace: description 'syscall:::entry ' matched 228 probes
                1 |                                         0
 
 The last number of a row is its count and everything before it the key: dtrace prints one value for each key unless a script says
-otherwise, and no line tells numbers that are keys from a second value. The key of a distribution stands on the line above it, so a
+otherwise, and nothing distinguishes numeric keys from a second value. The key of a distribution stands on the line above it, so a
 row is held back until the next line shows that it was one.
 
 >>> from normstat.stats.catalogue import require_spec
@@ -43,11 +43,11 @@ BY_DTRACE: Final = "dtrace: "
 CALL: Final = re.compile(r"\) +=")
 DIGITS: Final = re.compile(r"-?[0-9]{19,}")
 UNIT: Final = re.compile(r"(.*\S) +(-?\d{1,19}) ([KMG]B|[KMG]?bytes|Kb|Mb|pages|[mnu]s|secs?|ticks)")
-# dtrace prints at most so many numbers in a row without saying what they are; more are a table whose header was not seen.
+# dtrace prints at most this many unnamed numbers in a row; more are a table whose header was not seen.
 MAX_NUMBERS: Final = 8
 NO_HEADER: Final = Rejected("a row of numbers that fits no header")
 NO_DECIMALS: Final = Rejected("a number with decimals under no header: dtrace has none")
-# So many numbers under so many words are a row under a header, and not a block under a title, which has a colon or an aside.
+# This many numbers under as many words are a row under a header, not a block under a title, which has a colon or an aside.
 MIN_ROW: Final = 3
 TITLE_ENDS: Final = ":,;)."
 FRAME_INDENT: Final = 10
@@ -77,7 +77,7 @@ class Reader(TraceReader[TraceLayout]):
             self.block.append(held)
 
     def take(self, line: Line) -> Outcome:
-        """Return what the line is, by its form and by what was held back."""
+        """Return the outcome of the line, by its form and the held-back lines."""
         if DISTRIBUTION.fullmatch(line.text) is not None:
             return self._take_distribution(line)
         if self.bucket_key is not None:
@@ -110,7 +110,7 @@ class Reader(TraceReader[TraceLayout]):
         return self.begin_histogram(key)
 
     def _distribution_key(self) -> str | None:
-        """Return the key is the line above: a row held back, a text, or the stack that ends there."""
+        """Return the key, which is the line above: a row held back, a text, or the stack that ends there."""
         if self.block and (not self.has_gap or len(self.block) == 1):
             row = self.block.pop()
             return f"{row.key} {row.word}".strip()

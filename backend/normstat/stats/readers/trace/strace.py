@@ -7,8 +7,8 @@
     ------ ----------- ----------- --------- --------- ----------------
     100.00    0.000903          11        76         6 total
 
-Without errors that column is blank; releases before 5.8 (and ltrace) leave usecs/call of the totals blank as well. Which one is blank
-shows by the place of the numbers under the rule or, where blanks were squeezed, by the sums of the rows above.
+Without errors that column is blank; releases before 5.8 (and ltrace) leave usecs/call of the totals blank as well. The position of
+the numbers under the rule shows which one is blank or, if blanks were squeezed, the sums of the rows above.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -101,11 +101,11 @@ class Reader(LineReader[StraceLayout]):
         self._columns, self._spans, self._is_titled = [], [], False
 
     def clean(self, line: bytes) -> bytes:
-        """Return the line without the ^C that a terminal shows."""
+        """Return the line without the terminal's ^C."""
         return line.lstrip().removeprefix(INTERRUPT) if INTERRUPT in line[:40] else line
 
     def take_line(self, line: Line) -> Outcome:
-        """Return a header, a rule, a row, or what the tool says besides."""
+        """Return a header, a rule, a row, or a message of the tool."""
         text = line.text
         if len(text) > MAX_LINE:
             return NOT_OURS
@@ -168,7 +168,7 @@ class Reader(LineReader[StraceLayout]):
         return reason or LineKind.SAMPLE
 
     def _place(self, words: list[str], text: str, *, is_total: bool) -> dict[str, str] | None:
-        """Return which word belongs to which column. Missing: None when that cannot be told."""
+        """Return which word belongs to which column. Missing: None when that is unclear."""
         n_blank = len(self._columns) - len(words)
         if n_blank == 0:
             return dict(zip(self._columns, words, strict=True))
@@ -189,7 +189,7 @@ class Reader(LineReader[StraceLayout]):
         return None
 
     def _by_place(self, text: str) -> dict[str, str] | None:
-        """Return numbers end where the dashes of their column end, names begin where those of theirs begin."""
+        """Return whether numbers end where the dashes of their column end, and names begin where those of theirs begin."""
         placed: dict[str, str] = {}
         for found in WORD.finditer(text):
             at = [

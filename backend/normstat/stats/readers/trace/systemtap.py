@@ -40,7 +40,7 @@ class Reader(TraceReader[TraceLayout]):
     """One call of the reader."""
 
     def take(self, line: Line) -> Outcome:
-        """Return what the line is, by its form and by what was held back."""
+        """Return the outcome of the line, by its form and the held-back lines."""
         if DISTRIBUTION.fullmatch(line.text) is not None:
             return self._take_distribution()
         if self.bucket_key is not None:
@@ -55,13 +55,13 @@ class Reader(TraceReader[TraceLayout]):
         return kind or self.take_row(line) or self.take_pairs(line) or self._take_count(line) or self.take_title(line)
 
     def _take_distribution(self) -> Outcome:
-        """Return the key of a distribution is the text above it."""
+        """Return the key of a distribution: the text above it."""
         texts = self.take_texts()
         return self.begin_histogram(" ".join(texts[-1].text.split()).rstrip(" :,") if texts else "")
 
     def _take_count(self, line: Line) -> Claim:
-        """Return a counted key under no header. Numbers in the key but the last are not told from values: such rows are not
-        taken.
+        """Return a counted key under no header. Other numbers in the key cannot be distinguished from values: such rows are
+        not taken.
         """
         found = KEY_ROW.fullmatch(line.text)
         if found is None or not is_integer(found[2]) or any(map(is_number, found[1].split())):
