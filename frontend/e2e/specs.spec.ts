@@ -17,7 +17,7 @@ test("every spec is listed; one shows what its fields mean", async ({ page }) =>
   await page.getByRole("link", { name: "vmstat_linux", exact: true }).click();
   await expect(page.getByRole("heading", { name: "vmstat_linux", exact: true })).toBeVisible();
   const fields = page.getByRole("table", { name: "Fields of vmstat_linux", exact: true });
-  await expect(fields.getByRole("row", { name: /procs_r/ })).toContainText("Processes that run or wait for a CPU.");
+  await expect(fields.getByRole("row", { name: /procs_r/ })).toContainText("Processes running or waiting for a CPU.");
   await page.getByRole("button", { name: /Show spec text/ }).click();
   await expect(page.getByText('name = "vmstat_linux"').first()).toBeVisible();
   await expectAccessible(page);
