@@ -136,6 +136,16 @@ def test_no_two_modules_have_one_name() -> None:
     assert not twice, f"name them for what they do: {twice}"
 
 
+def test_no_two_classes_have_one_name() -> None:
+    """But for `Reader`, which each reader exports, and private ones."""
+    found: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and node.name != "Reader":
+                found.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     broken = []
     for path in (path for path in tree_files() if path.suffix == ".md"):

@@ -17,7 +17,7 @@ from normstat.ingest.imports.import_queue import remove_file
 from normstat.ingest.imports.import_run import require_host_name
 from normstat.storage import import_rows
 from normstat.storage.import_rows import Import, ImportList
-from normstat.storage.schema.job_models import Import as ImportRow
+from normstat.storage.schema.job_models import ImportRow
 from normstat.storage.session import open_write_session
 from normstat.window import from_us
 

@@ -10,7 +10,7 @@ from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, Body
 from normstat.errors import BadRequest
 from normstat.retention import retention_rules
-from normstat.retention.retention_rules import MAX_DAYS, Retention, RetentionRun, RuleRequest
+from normstat.retention.retention_rules import MAX_DAYS, Retention, RetentionRuleRequest, RetentionRun
 
 router = APIRouter(prefix="/retention", tags=["retention"])
 StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
@@ -40,8 +40,8 @@ async def get_retention(session: ReadSession) -> Retention:
 @router.put("", responses=guarded_answers(BadRequest))
 async def put_retention(body: RetentionPut, principal: Administrator, session: WriteSession) -> Retention:
     """Replace all rules; what they let go is removed the next night, or by a run."""
-    wishes = [RuleRequest(rule.stat, rule.samples_days, rule.chunks_days) for rule in body.rules]
-    await retention_rules.put_rules(session, wishes, updated_by=principal.name)
+    requests = [RetentionRuleRequest(rule.stat, rule.samples_days, rule.chunks_days) for rule in body.rules]
+    await retention_rules.put_rules(session, requests, updated_by=principal.name)
     return await retention_rules.read_retention(session)
 
 

@@ -28,7 +28,7 @@ _HASHER: Final = PasswordHasher()
 T = TypeVar("T")
 
 
-class Lane:
+class HashingLane:
     """One worker thread with a short queue."""
 
     def __init__(self) -> None:
@@ -65,15 +65,15 @@ class Lane:
 
 
 @cache
-def stranger_lane() -> Lane:
+def stranger_lane() -> HashingLane:
     """Return the lane of clients that have proved nothing yet."""
-    return Lane()
+    return HashingLane()
 
 
 @cache
-def known_lane() -> Lane:
+def known_lane() -> HashingLane:
     """Return the lane of logged-in users and of browsers that logged in to this account before."""
-    return Lane()
+    return HashingLane()
 
 
 @cache
@@ -89,7 +89,7 @@ async def hash_password(password: str, *, who: str) -> str:
     return await known_lane().run(who, lambda: _HASHER.hash(password))
 
 
-async def verify_password(password_hash: str | None, password: str, lane: Lane) -> bool:
+async def verify_password(password_hash: str | None, password: str, lane: HashingLane) -> bool:
     """Return whether the password is right; without a hash (no such account, no password) it takes as long and returns False.
 
     Call it while holding a place in the lane.

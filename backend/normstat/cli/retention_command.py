@@ -10,7 +10,7 @@ from normstat.errors import BadRequest
 from normstat.logs import configure_logging
 from normstat.retention import retention_rules
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.retention_rules import MAX_DAYS, RetentionRule, RetentionRun, RuleRequest
+from normstat.retention.retention_rules import MAX_DAYS, RetentionRule, RetentionRuleRequest, RetentionRun
 from normstat.settings import load_settings
 from normstat.storage.schema.job_models import OPEN_STATES, JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
@@ -68,13 +68,13 @@ def set_(
 
     async def put(session: WriteSession) -> None:
         await refresh_catalogue(session)
-        wishes = [
-            RuleRequest(rule.stat, rule.samples_days, rule.chunks_days)
+        requests = [
+            RetentionRuleRequest(rule.stat, rule.samples_days, rule.chunks_days)
             for rule in await retention_rules.read_rules(session)
             if rule.stat != name
         ]
-        wishes.append(RuleRequest(name, _to_days(samples), _to_days(raw)))
-        await retention_rules.put_rules(session, wishes, updated_by=CREATED_BY)
+        requests.append(RetentionRuleRequest(name, _to_days(samples), _to_days(raw)))
+        await retention_rules.put_rules(session, requests, updated_by=CREATED_BY)
 
     run_in_session(put)
     typer.echo("the rule is set; `normstat retention run`, or the next night, removes what it lets go")
@@ -88,9 +88,9 @@ def remove(stat: Annotated[str, typer.Argument(help=f"name of the stat, or `{OTH
     async def put(session: WriteSession) -> bool:
         await refresh_catalogue(session)
         rules = await retention_rules.read_rules(session)
-        wishes = [RuleRequest(rule.stat, rule.samples_days, rule.chunks_days) for rule in rules if rule.stat != name]
-        await retention_rules.put_rules(session, wishes, updated_by=CREATED_BY)
-        return len(wishes) < len(rules)
+        requests = [RetentionRuleRequest(rule.stat, rule.samples_days, rule.chunks_days) for rule in rules if rule.stat != name]
+        await retention_rules.put_rules(session, requests, updated_by=CREATED_BY)
+        return len(requests) < len(rules)
 
     if not run_in_session(put):
         typer.echo(f"normstat: there is no rule for {stat}", err=True)

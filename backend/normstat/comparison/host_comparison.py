@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat import work_budget
 from normstat.baselines.window_sets import Windows
 from normstat.comparison.divisor import Divisor, divide, divide_field
-from normstat.comparison.findings.classify import Series, make_findings, strongest_ratios
+from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
 from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.model import FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
 from normstat.comparison.read_side import read_side
@@ -179,7 +179,7 @@ def _baseline_coverage(task: Task, stats: Sequence[StatPair]) -> SideCoverage:
     )
 
 
-def _is_muted(series: Series, mutes: Mutes) -> bool:
+def _is_muted(series: SeriesIdentity, mutes: Mutes) -> bool:
     return any(
         stat == series.stat and field == series.field.key and (instance is None or instance == series.instance)
         for stat, field, instance in mutes

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from normstat.comparison.findings.classify import Series
+from normstat.comparison.findings.classify import SeriesIdentity
 from normstat.comparison.read_side import StatSide
 from normstat.profiles.adhoc_profile import Block, compare_blocks, event_size_of, relative
 from normstat.profiles.sketch_builder import SPARSE_SHARE
@@ -31,7 +31,7 @@ class StatPair:
 class ScoredSeries:
     """The series with their scores. Shape: series (n_series,) in the order of `profile` and `scores`"""
 
-    series: Sequence[Series]
+    series: Sequence[SeriesIdentity]
     profile: HostProfile
     scores: WindowScores
 
@@ -39,7 +39,7 @@ class ScoredSeries:
 def score_samples(stats: Sequence[StatPair]) -> ScoredSeries | None:
     """Score the series with samples on both sides. Missing: None if there are none."""
     parts: list[tuple[StatPair, StatSide, list[tuple[str, str]], bool]] = []
-    series: list[Series] = []
+    series: list[SeriesIdentity] = []
     families: list[int] = []
     codes: dict[tuple[str, str], int] = {}
     for stat in stats:
@@ -59,7 +59,7 @@ def score_samples(stats: Sequence[StatPair]) -> ScoredSeries | None:
             if not rows:
                 continue
             parts.append((stat, stat.baseline, rows, sparse))
-            series += [Series(stat.incident.stat.name, name, stat.fields[key]) for name, key in rows]
+            series += [SeriesIdentity(stat.incident.stat.name, name, stat.fields[key]) for name, key in rows]
             families += [codes.setdefault((stat.incident.stat.name, key), len(codes)) for _, key in rows]
     if not parts:
         return None
@@ -110,7 +110,7 @@ def score_with_profile(loaded: LoadedProfile, incident: Window, stats: Mapping[s
     window, size, binned = concatenate(windows).take(back), np.concatenate(sizes)[back], np.concatenate(bins)[back]
     binned = binned[:, ~np.isnan(binned).all(axis=0)]
     scores = score_window(profile, window, size, to_log(binned, profile.added) if binned.shape[1] else None, incident.length_s)
-    series = [Series(key.stat, key.instance, _field_of(stats, key)) for key in keys]
+    series = [SeriesIdentity(key.stat, key.instance, _field_of(stats, key)) for key in keys]
     return ScoredSeries(series, profile, scores)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from normstat import work_budget
-from normstat.comparison.findings.classify import Series, to_values
+from normstat.comparison.findings.classify import SeriesIdentity, to_values
 from normstat.comparison.findings.wording import describe_insufficient_data, describe_unmatched
 from normstat.comparison.model import InsufficientData, SideName, UnmatchedSeries
 from normstat.comparison.read_side import StatSide
@@ -74,11 +74,11 @@ class UnscoredSeries:
             for row, (instance, _) in enumerate(rows):
                 work_budget.check()
                 if summary.n[row]:
-                    series = Series(name, instance, stat.fields[key])
+                    series = SeriesIdentity(name, instance, stat.fields[key])
                     self._add_unmatched(series, side, summary.take(slice(row, row + 1)), np.zeros(1))
 
     def _add_unmatched(
-        self, series: Series, side: SideName, summary: Summary, level: np.ndarray[tuple[int], np.dtype[np.float64]]
+        self, series: SeriesIdentity, side: SideName, summary: Summary, level: np.ndarray[tuple[int], np.dtype[np.float64]]
     ) -> None:
         """List a series of one side. Where the other side has no value of the whole field, the data is insufficient instead."""
         n = int(summary.n[0])
@@ -89,11 +89,11 @@ class UnscoredSeries:
         found = self.appeared if side == "incident" else self.disappeared
         found.append(UnmatchedSeries(self._host, *_name_of(series), n, sentence))
 
-    def _add_insufficient(self, series: Series, n_baseline: int, n_incident: int) -> None:
+    def _add_insufficient(self, series: SeriesIdentity, n_baseline: int, n_incident: int) -> None:
         reason = describe_insufficient_data(series.stat, n_baseline, n_incident, MIN_BASELINE, MIN_INCIDENT)
         self.insufficient_data.append(InsufficientData(self._host, *_name_of(series), n_baseline, n_incident, reason))
 
-    def _has_field(self, series: Series, side: SideName) -> bool:
+    def _has_field(self, series: SeriesIdentity, side: SideName) -> bool:
         """Return whether a side has any value of the field."""
         stat = self._stats.get(series.stat)
         if side == "baseline" and (stat is None or stat.baseline is None):
@@ -102,5 +102,5 @@ class UnscoredSeries:
         return values is not None and series.field.key in values.values
 
 
-def _name_of(series: Series) -> tuple[str, str, str]:
+def _name_of(series: SeriesIdentity) -> tuple[str, str, str]:
     return series.stat, series.field.key, series.instance

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import Conflict, NotFound
 from normstat.field_docs import Documented
 from normstat.storage.schema.baseline_models import Baseline
-from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState, Reparse
+from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState, ReparseRow
 from normstat.storage.schema.models import Host
 from normstat.storage.session import WriteSession
 
@@ -154,7 +154,7 @@ async def retry_job(session: AsyncSession, job_id: int) -> JobInfo:
     await session.execute(update(Job).where(Job.id == job_id).values(values | times))
     if kind is JobKind.REPARSE:
         counts = ("last_stream_id", "n_streams_done", "n_samples_before", "n_samples_after", "n_rejected_after")
-        await session.execute(update(Reparse).where(Reparse.job_id == job_id).values(dict.fromkeys(counts, 0)))
+        await session.execute(update(ReparseRow).where(ReparseRow.job_id == job_id).values(dict.fromkeys(counts, 0)))
     return await read_job(session, job_id)
 
 

@@ -15,7 +15,7 @@ from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_cou
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import lookup
 from normstat.storage.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
-from normstat.storage.schema.retention_models import HostDeletion
+from normstat.storage.schema.retention_models import HostDeletionRow
 from normstat.window import Window
 
 LIVE_WITHIN: Final = timedelta(seconds=30)
@@ -167,7 +167,7 @@ class InstanceInfo:
 
 async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
     """Return all hosts by name, with the state of their streams at `now`."""
-    is_there = Host.id.not_in(select(HostDeletion.host_id))
+    is_there = Host.id.not_in(select(HostDeletionRow.host_id))
     hosts = sorted((await session.scalars(select(Host).where(is_there))).all(), key=lambda host: lookup.natural_key(host.name))
     totals = await _read_totals(session, now, None)
     rejects = await read_reject_counts(session, now, None)

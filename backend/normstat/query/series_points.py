@@ -18,9 +18,9 @@ from normstat.query.ranking import read_totals
 from normstat.rollups.rollup_codec import Buckets
 from normstat.rollups.rollup_reader import (
     LEVELS,
-    Block,
     Grain,
     Rolled,
+    RollupBlock,
     Span,
     estimate_longest,
     estimate_rows,
@@ -166,7 +166,7 @@ class SeriesQuery:
                 await anyio.to_thread.run_sync(figure.add_buckets, buckets, span)
         return await anyio.to_thread.run_sync(lambda: figure.finish(with_empty=bool(request.instances)))
 
-    async def _choose_grain(self, ids: Int64Array) -> tuple[Grain, Sequence[Block]]:
+    async def _choose_grain(self, ids: Int64Array) -> tuple[Grain, Sequence[RollupBlock]]:
         """Return what to draw from: samples when they are few enough, else the longest buckets that fit a pixel column."""
         window, until_us = self.request.window, self.rolled.until_us
         length_us = window.end_us - window.start_us

@@ -31,7 +31,7 @@ from normstat.storage.schema.models import (
     StoredRejectedLine,
     Stream,
 )
-from normstat.storage.schema.retention_models import HostDeletion as DeletionRow
+from normstat.storage.schema.retention_models import HostDeletionRow
 from normstat.storage.session import WriteSession, open_write_session
 
 log = structlog.get_logger()
@@ -77,7 +77,7 @@ async def request_deletion(session: AsyncSession, name: str, *, requested_by: st
     await session.flush()
     # Without the host's id: the job outlives the host.
     job = Job(kind=JobKind.DELETION, target=name, unit="samples", asked_by=requested_by)
-    session.add(DeletionRow(host_id=host.id, host=name, job=job))
+    session.add(HostDeletionRow(host_id=host.id, host=name, job=job))
     await session.execute(
         update(AgentToken).where(AgentToken.host_id == host.id, AgentToken.revoked_at.is_(None)).values(revoked_at=func.now())
     )
@@ -91,13 +91,13 @@ async def request_deletion(session: AsyncSession, name: str, *, requested_by: st
 
 async def read_deletion(session: AsyncSession, job_id: int) -> HostDeletion:
     """Return the deletion of a job as it is now."""
-    query = select(DeletionRow).where(DeletionRow.job_id == job_id)
+    query = select(HostDeletionRow).where(HostDeletionRow.job_id == job_id)
     return _to_deletion((await session.scalars(query, execution_options={"populate_existing": True})).one())
 
 
 async def list_deletions(session: AsyncSession) -> HostDeletionList:
     """Return the newest deletions."""
-    query = select(DeletionRow).order_by(DeletionRow.job_id.desc()).limit(MAX_LISTED)
+    query = select(HostDeletionRow).order_by(HostDeletionRow.job_id.desc()).limit(MAX_LISTED)
     return HostDeletionList([_to_deletion(row) for row in await session.scalars(query)])
 
 
@@ -107,7 +107,7 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) 
     Raises: JobStopped
     """
     async with open_write_session(sessions) as session:
-        host_id = (await session.scalars(select(DeletionRow.host_id).where(DeletionRow.job_id == claim.id))).one()
+        host_id = (await session.scalars(select(HostDeletionRow.host_id).where(HostDeletionRow.job_id == claim.id))).one()
         of_host = select(Instance.stat_id).where(Instance.host_id == host_id).distinct()
         stats = (await session.execute(select(StatTable.id, StatTable.name).where(StatTable.id.in_(of_host)))).all()
 
@@ -154,7 +154,7 @@ async def _delete_some(
         return len(batch) == BATCH_ROWS
 
 
-def _to_deletion(row: DeletionRow) -> HostDeletion:
+def _to_deletion(row: HostDeletionRow) -> HostDeletion:
     return HostDeletion(
         job_id=row.job_id,
         host=row.host,

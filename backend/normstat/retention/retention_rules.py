@@ -18,8 +18,7 @@ from normstat.field_docs import Documented
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.schema.job_models import Job, JobKind, JobState
 from normstat.storage.schema.models import StatTable
-from normstat.storage.schema.retention_models import RetentionRule as RuleRow
-from normstat.storage.schema.retention_models import RetentionRun as RunRow
+from normstat.storage.schema.retention_models import RetentionRuleRow, RetentionRunRow
 from normstat.storage.session import WriteSession
 
 # The name under which the rule for all other stats is kept.
@@ -30,7 +29,7 @@ DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class RuleRequest:
+class RetentionRuleRequest:
     """A rule as somebody wants it."""
 
     stat: str | None
@@ -133,17 +132,17 @@ async def read_retention(session: AsyncSession) -> Retention:
 
 async def read_rules(session: AsyncSession) -> list[RetentionRule]:
     """Return all rules, the one for all others first."""
-    query = select(RuleRow).order_by(RuleRow.stat)
+    query = select(RetentionRuleRow).order_by(RetentionRuleRow.stat)
     rows = await session.scalars(query, execution_options={"populate_existing": True})
     return [RetentionRule(row.stat or None, row.samples_days, row.chunks_days, row.updated_by, row.updated_at) for row in rows]
 
 
-async def put_rules(session: AsyncSession, wishes: Sequence[RuleRequest], *, updated_by: str) -> None:
+async def put_rules(session: AsyncSession, requests: Sequence[RetentionRuleRequest], *, updated_by: str) -> None:
     """Replace all rules. A rule that stays as it is keeps the name of who changed it last.
 
     Raises: BadRequest for two rules of one stat, and for a stat that nobody knows
     """
-    names = [wish.stat or OTHERS for wish in wishes]
+    names = [request.stat or OTHERS for request in requests]
     if len(set(names)) < len(names):
         raise BadRequest("There are two rules for one stat; give one for each, and one without a stat for all others")
     known = {stat.name for spec in load_catalogue().specs.values() for stat in spec.stats} | set(
@@ -152,11 +151,12 @@ async def put_rules(session: AsyncSession, wishes: Sequence[RuleRequest], *, upd
     unknown = sorted(set(names) - known - {OTHERS})
     if unknown:
         raise BadRequest(f"There is no stat {shorten(unknown[0])}; GET /api/v1/stats lists them", {"stat": unknown[0]})
-    await session.execute(delete(RuleRow).where(RuleRow.stat.not_in(names)))
-    for wish, name in zip(wishes, names, strict=True):
-        values = {"samples_days": wish.samples_days, "chunks_days": wish.chunks_days, "updated_by": updated_by}
-        put = insert(RuleRow).values(stat=name, **values)
-        is_new = RuleRow.samples_days.is_distinct_from(wish.samples_days) | RuleRow.chunks_days.is_distinct_from(wish.chunks_days)
+    await session.execute(delete(RetentionRuleRow).where(RetentionRuleRow.stat.not_in(names)))
+    for request, name in zip(requests, names, strict=True):
+        values = {"samples_days": request.samples_days, "chunks_days": request.chunks_days, "updated_by": updated_by}
+        put = insert(RetentionRuleRow).values(stat=name, **values)
+        old_samples_days, old_chunks_days = RetentionRuleRow.samples_days, RetentionRuleRow.chunks_days
+        is_new = old_samples_days.is_distinct_from(request.samples_days) | old_chunks_days.is_distinct_from(request.chunks_days)
         await session.execute(
             put.on_conflict_do_update(index_elements=["stat"], set_={**values, "updated_at": func.now()}, where=is_new)
         )
@@ -164,10 +164,10 @@ async def put_rules(session: AsyncSession, wishes: Sequence[RuleRequest], *, upd
 
 async def add_run(session: AsyncSession, *, created_by: str) -> RetentionRun:
     """Return a new, queued run, or the one that is queued already."""
-    queued = select(RunRow.id).join(RunRow.job).where(Job.state == JobState.QUEUED).limit(1)
+    queued = select(RetentionRunRow.id).join(RetentionRunRow.job).where(Job.state == JobState.QUEUED).limit(1)
     run_id = await session.scalar(queued)
     if run_id is None:
-        row = RunRow(job=Job(kind=JobKind.RETENTION, unit="stats", asked_by=created_by))
+        row = RetentionRunRow(job=Job(kind=JobKind.RETENTION, unit="stats", asked_by=created_by))
         session.add(row)
         await session.flush()
         run_id = row.id
@@ -179,7 +179,7 @@ async def read_run(session: AsyncSession, run_id: int) -> RetentionRun:
 
     Raises: NotFound
     """
-    query = select(RunRow).where(RunRow.id == run_id)
+    query = select(RetentionRunRow).where(RetentionRunRow.id == run_id)
     row = await session.scalar(query, execution_options={"populate_existing": True})
     if row is None:
         raise NotFound(f"There is no run {run_id} of retention", {"id": run_id})
@@ -188,28 +188,28 @@ async def read_run(session: AsyncSession, run_id: int) -> RetentionRun:
 
 async def list_runs(session: AsyncSession) -> list[RetentionRun]:
     """Return the newest runs, the newest first."""
-    query = select(RunRow).order_by(RunRow.id.desc()).limit(MAX_RUNS_LISTED)
+    query = select(RetentionRunRow).order_by(RetentionRunRow.id.desc()).limit(MAX_RUNS_LISTED)
     rows = await session.scalars(query, execution_options={"populate_existing": True})
     return [_to_run(row) for row in rows]
 
 
 async def find_run(session: AsyncSession, job_id: int) -> int:
     """Return the id of the run of a job."""
-    return (await session.scalars(select(RunRow.id).where(RunRow.job_id == job_id))).one()
+    return (await session.scalars(select(RetentionRunRow.id).where(RetentionRunRow.job_id == job_id))).one()
 
 
 async def note_removed(session: WriteSession, run_id: int, removed: Removed) -> None:
     """Count what was removed, in the transaction that removed it."""
     values = {
-        "n_samples": RunRow.n_samples + removed.n_samples,
-        "n_instances": RunRow.n_instances + removed.n_instances,
-        "n_chunks": RunRow.n_chunks + removed.n_chunks,
-        "n_chunk_bytes": RunRow.n_chunk_bytes + removed.n_chunk_bytes,
+        "n_samples": RetentionRunRow.n_samples + removed.n_samples,
+        "n_instances": RetentionRunRow.n_instances + removed.n_instances,
+        "n_chunks": RetentionRunRow.n_chunks + removed.n_chunks,
+        "n_chunk_bytes": RetentionRunRow.n_chunk_bytes + removed.n_chunk_bytes,
     }
-    await session.execute(update(RunRow).where(RunRow.id == run_id).values(values))
+    await session.execute(update(RetentionRunRow).where(RetentionRunRow.id == run_id).values(values))
 
 
-def _to_run(row: RunRow) -> RetentionRun:
+def _to_run(row: RetentionRunRow) -> RetentionRun:
     return RetentionRun(
         id=row.id,
         job_id=row.job_id,

@@ -133,7 +133,7 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class RollupBlock:
     """A block of one field: its first bytes, which may be all, and its head."""
 
     level: Level
@@ -145,7 +145,7 @@ class Block:
 
 async def read_heads(
     connection: psycopg.AsyncConnection, place: Place, levels: Sequence[Level], keys: Sequence[str], window: Window
-) -> list[Block]:
+) -> list[RollupBlock]:
     """Return the blocks of these fields that reach into the window."""
     blocks = []
     async with connection.cursor(binary=True) as cursor:
@@ -157,23 +157,23 @@ async def read_heads(
             for key, block_at, data in await cursor.fetchall():
                 assert isinstance(block_at, datetime)
                 assert isinstance(data, bytes)
-                blocks.append(Block(level, str(key), to_us(block_at), data, read_head(data)))
+                blocks.append(RollupBlock(level, str(key), to_us(block_at), data, read_head(data)))
     return blocks
 
 
-def estimate_rows(blocks: Iterable[Block], key: str, window: Window) -> int:
+def estimate_rows(blocks: Iterable[RollupBlock], key: str, window: Window) -> int:
     """Return the approximate number of samples of the field in the window, over all instances."""
     return round(sum(block.head.n_samples * _share(block, window) for block in blocks if block.key == key))
 
 
-def estimate_longest(blocks: Iterable[Block], key: str, window: Window, instance_ids: Int64Array) -> int:
+def estimate_longest(blocks: Iterable[RollupBlock], key: str, window: Window, instance_ids: Int64Array) -> int:
     """Return the approximate maximum number of samples of the field in the window, of one instance."""
     return round(
         sum(block.head.most_samples(block.head.find(instance_ids)) * _share(block, window) for block in blocks if block.key == key)
     )
 
 
-def _share(block: Block, window: Window) -> float:
+def _share(block: RollupBlock, window: Window) -> float:
     """Return the share of the block inside the window, 0..1."""
     inside = min(window.end_us, block.start_us + block.level.block_us) - max(window.start_us, block.start_us)
     return max(0, inside) / block.level.block_us
@@ -183,7 +183,7 @@ def _share(block: Block, window: Window) -> float:
 class Group:
     """Some instances of a block, as they are packed."""
 
-    block: Block
+    block: RollupBlock
     number: int
     data: bytes
 
@@ -194,7 +194,7 @@ class Group:
 
 
 async def read_groups(
-    connection: psycopg.AsyncConnection, place: Place, blocks: Sequence[Block], instance_ids: Int64Array | None
+    connection: psycopg.AsyncConnection, place: Place, blocks: Sequence[RollupBlock], instance_ids: Int64Array | None
 ) -> list[Group]:
     """Return the groups of the blocks that have these instances (None: all)."""
     wanted = [(block, _runs(block.head.find(instance_ids))) for block in blocks]
@@ -214,7 +214,7 @@ async def read_groups(
 
 
 async def read_buckets(
-    connection: psycopg.AsyncConnection, place: Place, blocks: Sequence[Block], instance_ids: Int64Array | None, grain: Grain
+    connection: psycopg.AsyncConnection, place: Place, blocks: Sequence[RollupBlock], instance_ids: Int64Array | None, grain: Grain
 ) -> dict[str, Buckets]:
     """Return the buckets of the blocks for these instances (None: all), by field; those of hours' blocks made as long as the
     others'.
@@ -235,11 +235,11 @@ def _runs(groups: Int64Array) -> Runs:
 
 
 async def _read_parts(
-    connection: psycopg.AsyncConnection, place: Place, level: Level, wanted: Sequence[tuple[int, Block, Runs]]
+    connection: psycopg.AsyncConnection, place: Place, level: Level, wanted: Sequence[tuple[int, RollupBlock, Runs]]
 ) -> dict[int, dict[tuple[int, int], bytes]]:
     """Return the bytes of each run of groups, by the number of the block."""
     found: dict[int, dict[tuple[int, int], bytes]] = {}
-    missing: list[tuple[int, Block, tuple[int, int], int, int]] = []
+    missing: list[tuple[int, RollupBlock, tuple[int, int], int, int]] = []
     for number, block, runs in wanted:
         for run in runs:
             begin, end = int(block.head.offsets[run[0]]), int(block.head.offsets[run[1]])

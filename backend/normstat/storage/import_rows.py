@@ -15,9 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import NotFound
 from normstat.field_docs import Documented
 from normstat.stats.records import Timing
-from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState
-from normstat.storage.schema.job_models import Import as ImportRow
-from normstat.storage.schema.job_models import ImportedFile as FileRow
+from normstat.storage.schema.job_models import OPEN_STATES, ImportedFileRow, ImportRow, Job, JobKind, JobState
 from normstat.storage.schema.models import Host, Load, StoredRejectedLine, Stream
 from normstat.storage.session import WriteSession, driver_of, open_read_session
 from normstat.storage.stat_tables import table_of
@@ -272,9 +270,13 @@ async def read_import(session: AsyncSession, import_id: int) -> Import:
 
 async def _list_files(session: AsyncSession, import_ids: Sequence[int], limit: int) -> dict[int, list[ImportedFile]]:
     """Return the outcomes of the files of each import in their order, loaded files first; at most `limit` of each import."""
-    is_note = FileRow.result["spec"].astext.is_(None)
-    place = func.row_number().over(partition_by=FileRow.import_id, order_by=[is_note, FileRow.position]).label("place")
-    numbered = select(FileRow.import_id, FileRow.result, place).where(FileRow.import_id.in_(import_ids)).subquery()
+    is_note = ImportedFileRow.result["spec"].astext.is_(None)
+    place = (
+        func.row_number().over(partition_by=ImportedFileRow.import_id, order_by=[is_note, ImportedFileRow.position]).label("place")
+    )
+    numbered = (
+        select(ImportedFileRow.import_id, ImportedFileRow.result, place).where(ImportedFileRow.import_id.in_(import_ids)).subquery()
+    )
     query = select(numbered.c.import_id, numbered.c.result).where(numbered.c.place <= limit)
     found: dict[int, list[ImportedFile]] = {}
     for import_id, result in await session.execute(query.order_by(numbered.c.import_id, numbered.c.place)):
@@ -329,12 +331,12 @@ async def add_files(session: WriteSession, import_id: int, files: Mapping[int, I
             {"import_id": import_id, "position": position, "result": FILE_ADAPTER.dump_python(file, mode="json")}
             for position, file in files.items()
         ]
-        await session.execute(insert(FileRow), rows)
+        await session.execute(insert(ImportedFileRow), rows)
 
 
 async def list_done(session: AsyncSession, import_id: int) -> frozenset[int]:
     """Return the positions of the files that are done already."""
-    return frozenset(await session.scalars(select(FileRow.position).where(FileRow.import_id == import_id)))
+    return frozenset(await session.scalars(select(ImportedFileRow.position).where(ImportedFileRow.import_id == import_id)))
 
 
 async def touch_imports(session: WriteSession, job_ids: Sequence[int]) -> None:

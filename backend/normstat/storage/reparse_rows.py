@@ -11,8 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.field_docs import Documented
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState
-from normstat.storage.schema.job_models import Reparse as ReparseRow
+from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState, ReparseRow
 from normstat.storage.schema.models import Host, Stream
 from normstat.storage.schema.retention_models import StreamChange
 from normstat.storage.session import WriteSession

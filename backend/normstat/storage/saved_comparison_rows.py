@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
 from normstat.field_docs import Documented
-from normstat.storage.schema.baseline_models import SavedComparison
+from normstat.storage.schema.baseline_models import SavedComparisonRow
 
 MAX_LISTED: Final = 10_000
 ZSTD_LEVEL: Final = 9
@@ -51,7 +51,7 @@ class SavedComparisonDraft:
 
 async def create_saved(session: AsyncSession, draft: SavedComparisonDraft) -> SavedComparisonInfo:
     """Save a comparison."""
-    saved = SavedComparison(
+    saved = SavedComparisonRow(
         name=draft.name,
         note=draft.note,
         inputs=dict(draft.inputs),
@@ -65,7 +65,7 @@ async def create_saved(session: AsyncSession, draft: SavedComparisonDraft) -> Sa
 
 async def list_saved(session: AsyncSession) -> SavedComparisonList:
     """Return all saved comparisons, newest first."""
-    query = _query().order_by(SavedComparison.created_at.desc(), SavedComparison.id.desc()).limit(MAX_LISTED)
+    query = _query().order_by(SavedComparisonRow.created_at.desc(), SavedComparisonRow.id.desc()).limit(MAX_LISTED)
     return SavedComparisonList([SavedComparisonInfo(*row) for row in await session.execute(query)])
 
 
@@ -74,7 +74,7 @@ async def read_saved(session: AsyncSession, id: int) -> SavedComparisonInfo:  # 
 
     Raises: NotFound
     """
-    row = (await session.execute(_query().where(SavedComparison.id == id))).one_or_none()
+    row = (await session.execute(_query().where(SavedComparisonRow.id == id))).one_or_none()
     if row is None:
         raise NotFound(f"No saved comparison {id}", {"comparison": id})
     return SavedComparisonInfo(*row)
@@ -85,7 +85,7 @@ async def read_saved_result(session: AsyncSession, id: int) -> bytes:  # noqa: A
 
     Raises: NotFound
     """
-    packed = await session.scalar(select(SavedComparison.result).where(SavedComparison.id == id))
+    packed = await session.scalar(select(SavedComparisonRow.result).where(SavedComparisonRow.id == id))
     if packed is None:
         raise NotFound(f"No saved comparison {id}", {"comparison": id})
     return zstandard.ZstdDecompressor().decompress(packed)
@@ -96,7 +96,7 @@ async def update_saved(session: AsyncSession, id: int, *, name: str | None, note
 
     Raises: NotFound
     """
-    saved = await session.get(SavedComparison, id)
+    saved = await session.get(SavedComparisonRow, id)
     if saved is None:
         raise NotFound(f"No saved comparison {id}", {"comparison": id})
     saved.name = saved.name if name is None else name
@@ -110,7 +110,7 @@ async def delete_saved(session: AsyncSession, id: int) -> None:  # noqa: A002
 
     Raises: NotFound
     """
-    saved = await session.get(SavedComparison, id)
+    saved = await session.get(SavedComparisonRow, id)
     if saved is None:
         raise NotFound(f"No saved comparison {id}", {"comparison": id})
     await session.delete(saved)
@@ -118,5 +118,5 @@ async def delete_saved(session: AsyncSession, id: int) -> None:  # noqa: A002
 
 def _query() -> Select[int, str, str, dict[str, Any], str, datetime]:
     """Select all columns but the result, which may have megabytes."""
-    saved = SavedComparison
+    saved = SavedComparisonRow
     return select(saved.id, saved.name, saved.note, saved.inputs, saved.created_by, saved.created_at)

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.stats.records import LineKind, RejectedLine
 from normstat.storage.schema.models import Gap, Host, StoredRejectedLine
-from normstat.storage.schema.retention_models import HostDeletion
+from normstat.storage.schema.retention_models import HostDeletionRow
 from normstat.storage.session import WriteSession
 
 # The columns of a stream that count lines, by kind.
@@ -113,4 +113,4 @@ def clean_text(value: str) -> str:
 
 async def is_being_deleted(session: AsyncSession, host_id: int) -> bool:
     """Return whether the deletion of the host was requested; the answer stays right while the host's row is locked."""
-    return await session.get(HostDeletion, host_id, populate_existing=True) is not None
+    return await session.get(HostDeletionRow, host_id, populate_existing=True) is not None

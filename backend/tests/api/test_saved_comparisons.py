@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.auth.roles import Role
 from normstat.comparison.saved_format import SavedComparison
 from normstat.storage.saved_comparison_rows import SavedComparisonInfo, SavedComparisonList
-from normstat.storage.schema.baseline_models import SavedComparison as SavedRow
+from normstat.storage.schema.baseline_models import SavedComparisonRow
 from normstat.window import to_us
 from tests.api.people import People
 from tests.api.samples import START
@@ -132,7 +132,7 @@ async def test_saved_comparisons_are_listed_renamed_and_deleted(operator: httpx.
 async def test_an_answer_of_another_program_is_said_to_be_unreadable(operator: httpx.AsyncClient, sessions: Sessions) -> None:
     info = await save(operator)
     async with sessions() as session, session.begin():
-        await session.execute(update(SavedRow).values(result=zstandard.compress(b'{"hosts": []}')))
+        await session.execute(update(SavedComparisonRow).values(result=zstandard.compress(b'{"hosts": []}')))
     for address in (f"comparisons/{info.id}", f"comparison/report.csv?comparison={info.id}"):
         assert_envelope(await operator.get(f"{API}/{address}"), 409, "conflict")
     assert (await operator.get(f"{API}/comparisons")).json()["comparisons"][0]["name"] == "Burnt"

@@ -20,7 +20,7 @@ from normstat.query.host_lists import list_hosts
 from normstat.query.report_coverage import read_coverage
 from normstat.retention import host_deletion
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.retention_rules import RuleRequest
+from normstat.retention.retention_rules import RetentionRuleRequest
 from normstat.rollups import rollup_job
 from normstat.rollups.rollup_job import DELAY, roll_up
 from normstat.storage import chunks
@@ -217,7 +217,7 @@ async def test_pages_and_profiles_of_such_hosts_are_read(sessions: Sessions) -> 
 
 @pytest.mark.usefixtures("old")
 async def test_retention_and_deletion_remove_every_row(sessions: Sessions, database_url: str) -> None:
-    run = await apply(sessions, RuleRequest("vmstat_linux", 1, None), now=START - timedelta(days=5))
+    run = await apply(sessions, RetentionRuleRequest("vmstat_linux", 1, None), now=START - timedelta(days=5))
     assert (run.state, run.n_samples) == (JobState.DONE, 2)
     for host in ("mallory", "past", "future"):
         async with open_write_session(sessions) as session:

@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from normstat.auth.passwords import MAX_WAITING, MAX_WAITING_OF_ONE, Lane
+from normstat.auth.passwords import MAX_WAITING, MAX_WAITING_OF_ONE, HashingLane
 from normstat.errors import Overloaded
 
 
 @pytest.fixture
-async def lane_and_gate() -> AsyncIterator[tuple[Lane, Callable[[], None]]]:
+async def lane_and_gate() -> AsyncIterator[tuple[HashingLane, Callable[[], None]]]:
     """A lane, and the work for it, which ends when the test does."""
     gate = threading.Event()
-    yield Lane(), lambda: assert_opens(gate)
+    yield HashingLane(), lambda: assert_opens(gate)
     gate.set()
 
 
@@ -23,7 +23,7 @@ def assert_opens(gate: threading.Event) -> None:
     assert gate.wait(120)
 
 
-async def crowd(lane: Lane, work: Callable[[], None], names: list[str]) -> list[asyncio.Task[None]]:
+async def crowd(lane: HashingLane, work: Callable[[], None], names: list[str]) -> list[asyncio.Task[None]]:
     tasks = [asyncio.create_task(lane.run(name, work)) for name in names]
     # Each has taken its place, or was refused, when the loop has gone round once.
     await asyncio.sleep(0)
@@ -34,22 +34,22 @@ def refused(tasks: list[asyncio.Task[None]]) -> int:
     return sum(task.done() and isinstance(task.exception(), Overloaded) for task in tasks)
 
 
-async def test_a_flood_from_one_address_leaves_room_for_others(lane_and_gate: tuple[Lane, Callable[[], None]]) -> None:
+async def test_a_flood_from_one_address_leaves_room_for_others(lane_and_gate: tuple[HashingLane, Callable[[], None]]) -> None:
     lane, work = lane_and_gate
     tasks = await crowd(lane, work, ["10.0.0.1"] * 100)
     assert refused(tasks) == 100 - MAX_WAITING_OF_ONE - 1
     assert refused(await crowd(lane, work, ["10.0.0.2"])) == 0
 
 
-async def test_a_flood_from_everywhere_does_not_pile_up(lane_and_gate: tuple[Lane, Callable[[], None]]) -> None:
+async def test_a_flood_from_everywhere_does_not_pile_up(lane_and_gate: tuple[HashingLane, Callable[[], None]]) -> None:
     lane, work = lane_and_gate
     tasks = await crowd(lane, work, [f"10.0.0.{n}" for n in range(200)])
     assert refused(tasks) == 200 - MAX_WAITING - 1
     # People who are known do not stand in that queue.
-    assert await Lane().run("ann", lambda: "done") == "done"
+    assert await HashingLane().run("ann", lambda: "done") == "done"
 
 
-async def test_places_are_free_again(lane_and_gate: tuple[Lane, Callable[[], None]]) -> None:
+async def test_places_are_free_again(lane_and_gate: tuple[HashingLane, Callable[[], None]]) -> None:
     lane, _ = lane_and_gate
     for _ in range(3 * MAX_WAITING):
         await lane.run("10.0.0.1", lambda: None)

@@ -16,7 +16,7 @@ from normstat.comparison.next_questions.question_rules import (
     CommandRule,
     Condition,
     Meaning,
-    Rule,
+    QuestionRule,
     load_rules,
     parse_condition,
     parse_rules,
@@ -72,7 +72,7 @@ def made(
     return FindingContext("h", stat, field, "", kind, direction, n, 4, (FindingValue(instance, kind, was, now),))
 
 
-def example(rule: Rule) -> list[FindingContext]:
+def example(rule: QuestionRule) -> list[FindingContext]:
     """Stories that meet the rule, the first of them what its question hangs on; none that meets a rule which hides it."""
     contexts = [item for condition in rule.when if not condition.is_absent for item in meet(condition)]
     for other in RULES.rules:
@@ -81,12 +81,12 @@ def example(rule: Rule) -> list[FindingContext]:
     return contexts
 
 
-def is_met(rule: Rule, contexts: list[FindingContext]) -> bool:
+def is_met(rule: QuestionRule, contexts: list[FindingContext]) -> bool:
     return rule.name in find_rules(contexts, RULES)[0]
 
 
 @pytest.mark.parametrize("rule", RULES.rules, ids=lambda rule: rule.name)
-def test_rule_is_met_by_its_example_and_by_no_opposite(rule: Rule) -> None:
+def test_rule_is_met_by_its_example_and_by_no_opposite(rule: QuestionRule) -> None:
     contexts = example(rule)
     assert is_met(rule, contexts)
     first, here = rule.when[0], contexts[0]

@@ -30,7 +30,7 @@ from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.host_group_rows import create_group
 from normstat.storage.mute_rows import MuteDraft, create_mute
 from normstat.storage.schema import migrations
-from normstat.storage.schema.baseline_models import SavedComparison
+from normstat.storage.schema.baseline_models import SavedComparisonRow
 from normstat.storage.schema.models import Base
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_write_session
@@ -98,7 +98,7 @@ async def mark_what_is_normal(engine: AsyncEngine) -> None:
         await create_baseline(session, draft)
         await create_exclusion(session, ExclusionDraft("disk full", "", day, "beta", "ann"))
         await create_mute(session, MuteDraft(None, "vmstat_linux", "procs_r", None, "noisy", "ann"))
-        session.add(SavedComparison(name="kept", inputs={"host": "alpha"}, result=b"\x00", created_by="ann"))
+        session.add(SavedComparisonRow(name="kept", inputs={"host": "alpha"}, result=b"\x00", created_by="ann"))
 
 
 def content(url: str) -> dict[str, list[tuple[object, ...]]]:

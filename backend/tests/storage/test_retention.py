@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.errors import BadRequest
 from normstat.jobs.claims import REMOVALS, open_claims_in
 from normstat.retention import chunk_removal, deletion_worker, retention_rules, retention_run
-from normstat.retention.retention_rules import RetentionRun, RuleRequest
+from normstat.retention.retention_rules import RetentionRuleRequest, RetentionRun
 from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_read_session, open_write_session
@@ -42,7 +42,7 @@ async def fill(agent: Agent) -> None:
     await agent.send_file(mpstat_text(5, 9, start=FIRST), "mpstat_linux", "wide")
 
 
-async def apply(sessions: Sessions, *wishes: RuleRequest, now: datetime = NOW) -> RetentionRun:
+async def apply(sessions: Sessions, *wishes: RetentionRuleRequest, now: datetime = NOW) -> RetentionRun:
     async with open_write_session(sessions) as session:
         await retention_rules.put_rules(session, wishes, updated_by="anna")
         run = await retention_rules.add_run(session, created_by="anna")
@@ -83,7 +83,7 @@ async def test_samples_go_by_days_with_all_that_rests_on_them(
                 connection.execute("INSERT INTO rollups SELECT id, %s, 1, 'x', %s, '' FROM hosts", row[1:])
                 connection.execute("INSERT INTO rollup_marks SELECT id, %s, %s FROM hosts", [stat, at + timedelta(hours=22)])
     # Three days before the 6th: what is of the 1st and 2nd goes.
-    run = await apply(sessions, RuleRequest("mpstat_linux", 3, None))
+    run = await apply(sessions, RetentionRuleRequest("mpstat_linux", 3, None))
     border = datetime(2026, 3, 3, tzinfo=UTC)
     assert times(database_url, "vmstat_linux")[0] == n_vmstat
     n_left, first = times(database_url, "mpstat_linux")
@@ -114,14 +114,14 @@ async def test_samples_go_by_days_with_all_that_rests_on_them(
         )
         assert counts == [("mpstat_linux", 3, True), ("vmstat_linux", 5, False)]
     # Again: nothing is left to do.
-    again = await apply(sessions, RuleRequest("mpstat_linux", 3, None))
+    again = await apply(sessions, RetentionRuleRequest("mpstat_linux", 3, None))
     assert (again.state, again.n_samples, again.n_instances) == (JobState.DONE, 0, 0)
 
 
 async def test_the_rule_for_all_others(agent: Agent, sessions: Sessions, database_url: str) -> None:
     await fill(agent)
     n_mpstat = times(database_url, "mpstat_linux")[0]
-    await apply(sessions, RuleRequest(None, 1, None), RuleRequest("mpstat_linux", None, None))
+    await apply(sessions, RetentionRuleRequest(None, 1, None), RetentionRuleRequest("mpstat_linux", None, None))
     assert times(database_url, "vmstat_linux")[1] >= datetime(2026, 3, 5, tzinfo=UTC)
     assert times(database_url, "mpstat_linux")[0] == n_mpstat
 
@@ -153,7 +153,7 @@ async def test_raw_bytes_go_apart_and_their_samples_are_never_lost(
     # The young stream came at once: nothing of it is old.
     with psycopg.connect(database_url) as connection:
         connection.execute("UPDATE chunks SET received_at = %s FROM streams WHERE id = stream_id AND key = 'young'", [NOW])
-    run = await apply(sessions, RuleRequest("app_user", None, 7))
+    run = await apply(sessions, RetentionRuleRequest("app_user", None, 7))
     assert (run.state, run.n_samples, run.n_chunks, run.n_chunk_bytes) == (JobState.DONE, 0, 8, bounds[8])
     left = query(database_url, "SELECT key, min(start_offset) FROM chunks JOIN streams ON id = stream_id GROUP BY 1 ORDER BY 1")
     assert left == [("k", bounds[8]), ("young", 0)]
@@ -195,8 +195,8 @@ async def test_bytes_that_go_while_a_reparse_reads_them(
 
 async def test_what_is_no_rule(sessions: Sessions) -> None:
     for wishes, message in (
-        ([RuleRequest("nothing_any", 1, 1)], "no stat 'nothing_any'"),
-        ([RuleRequest(None, 1, 1), RuleRequest(None, 2, 1)], "two rules"),
+        ([RetentionRuleRequest("nothing_any", 1, 1)], "no stat 'nothing_any'"),
+        ([RetentionRuleRequest(None, 1, 1), RetentionRuleRequest(None, 2, 1)], "two rules"),
     ):
         with pytest.raises(BadRequest, match=message):
             async with open_write_session(sessions) as session:
@@ -207,7 +207,7 @@ async def test_the_night_wishes_only_where_there_are_rules(sessions: Sessions, d
     await deletion_worker.queue_nightly_retention(sessions)
     async with open_write_session(sessions) as session:
         assert await retention_rules.list_runs(session) == []
-        await retention_rules.put_rules(session, [RuleRequest(None, 365, None)], updated_by="anna")
+        await retention_rules.put_rules(session, [RetentionRuleRequest(None, 365, None)], updated_by="anna")
     await deletion_worker.queue_nightly_retention(sessions)
     assert await deletion_worker.work_off_removals(database_url)
     async with open_read_session(sessions) as session:

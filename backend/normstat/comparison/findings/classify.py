@@ -70,7 +70,7 @@ MAX_EXACT: Final = 22
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class SeriesIdentity:
     """A series of a host. The field has the unit, the digits, and which direction is worse."""
 
     stat: str
@@ -98,7 +98,9 @@ def totals_of(profile: HostProfile, window: Summary) -> Totals:
     return Totals(sums[profile.families], presence)
 
 
-def make_findings(rows: Sequence[int], series: Sequence[Series], profile: HostProfile, scores: WindowScores) -> list[Finding]:
+def make_findings(
+    rows: Sequence[int], series: Sequence[SeriesIdentity], profile: HostProfile, scores: WindowScores
+) -> list[Finding]:
     """Return the findings of some of the series, in the order of `rows`. Shape: series (n_series,)"""
     if not rows:
         return []

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from normstat import work_budget
-from normstat.comparison.findings.classify import Series
+from normstat.comparison.findings.classify import SeriesIdentity
 from normstat.comparison.findings.wording import Change, describe_kind, format_ratio, name_group, name_instance
 from normstat.comparison.model import Finding, FindingGroup, Subsystem
 from normstat.stats.catalogue import load_catalogue
@@ -33,7 +33,7 @@ SUBSYSTEMS: Final[Mapping[str, Subsystem]] = {
     "cpu": "cpu", "memory": "memory", "disk": "disk", "network": "network", "process": "process", "lock": "cpu",
 }  # fmt: skip
 
-Found = tuple[Series, Finding]
+Found = tuple[SeriesIdentity, Finding]
 
 
 def group_findings(host: str, found: Sequence[Found], n_instances: Mapping[tuple[str, str], int]) -> list[FindingGroup]:

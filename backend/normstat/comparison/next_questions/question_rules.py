@@ -109,7 +109,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class QuestionRule:
     """A question and its conditions. It belongs to the groups that meet the first one."""
 
     name: str
@@ -130,7 +130,7 @@ class RuleBook:
 
     meanings: Mapping[str, Meaning]
     commands: Mapping[str, CommandRule]
-    rules: tuple[Rule, ...]
+    rules: tuple[QuestionRule, ...]
 
     def find_meanings(self, stat: str, field: str, instances: Sequence[str]) -> frozenset[str]:
         """Return the names of all meanings that the field has."""
@@ -228,7 +228,7 @@ def _check_holders(command: CommandRule, where: str) -> None:
         raise BadRules(f"{where}: a quotation mark is missing")
 
 
-def _to_rule(body: object, meanings: Mapping[str, Meaning], commands: Mapping[str, CommandRule]) -> Rule:
+def _to_rule(body: object, meanings: Mapping[str, Meaning], commands: Mapping[str, CommandRule]) -> QuestionRule:
     table = _table(body, "rule")
     name = _text(table, "id", "rule")
     where = f"rule {name}"
@@ -244,7 +244,7 @@ def _to_rule(body: object, meanings: Mapping[str, Meaning], commands: Mapping[st
             raise BadRules(f"{where}: {command} wants {{{min(missing)}}}, which {when[0].text!r} never gives")
         offered.append(commands[command])
     instead_of = frozenset(_texts(table, "instead_of", where) if "instead_of" in table else ())
-    return Rule(name, when, _text(table, "ask", where), tuple(offered), instead_of)
+    return QuestionRule(name, when, _text(table, "ask", where), tuple(offered), instead_of)
 
 
 def _possible_holders(condition: Condition, meanings: Mapping[str, Meaning]) -> set[str]:

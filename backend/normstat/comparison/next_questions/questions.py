@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from normstat.comparison.model import Command, Question
-from normstat.comparison.next_questions.question_rules import PLACE_HOLDERS, CommandRule, Condition, Rule, RuleBook, load_rules
+from normstat.comparison.next_questions.question_rules import (
+    PLACE_HOLDERS,
+    CommandRule,
+    Condition,
+    QuestionRule,
+    RuleBook,
+    load_rules,
+)
 
 System = Literal["sunos", "linux", "other"]
 MAX_QUESTIONS: Final = 3
@@ -111,7 +118,7 @@ class _QuestionFinder:
         questions = (self._to_question(rule, context, members, meanings) for rule, members in self.met_rules(context, meanings))
         return [question for question in questions if question is not None][:MAX_QUESTIONS]
 
-    def met_rules(self, context: FindingContext, meanings: frozenset[str]) -> list[tuple[Rule, list[FindingValue]]]:
+    def met_rules(self, context: FindingContext, meanings: frozenset[str]) -> list[tuple[QuestionRule, list[FindingValue]]]:
         """Return the matching rules, each with the members that meet its first condition."""
         met = []
         for rule in self._rules.rules:
@@ -154,7 +161,7 @@ class _QuestionFinder:
                         yield value / other
 
     def _to_question(
-        self, rule: Rule, context: FindingContext, members: Sequence[FindingValue], meanings: frozenset[str]
+        self, rule: QuestionRule, context: FindingContext, members: Sequence[FindingValue], meanings: frozenset[str]
     ) -> Question | None:
         """Return the question of a rule. Missing: None where the rule has commands, but none for this system."""
         system = self._systems.get(context.host, "other")

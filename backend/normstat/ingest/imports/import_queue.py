@@ -28,7 +28,7 @@ from normstat.jobs.background import keep_running
 from normstat.jobs.claims import IMPORTS, Claim, JobStopped, open_claims
 from normstat.storage import import_rows
 from normstat.storage.import_rows import ImportedFile
-from normstat.storage.schema.job_models import Import
+from normstat.storage.schema.job_models import ImportRow
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import to_us
 
@@ -95,7 +95,7 @@ class ImportQueue:
             claim = await claims.next(of=by_job) if claims is not None else None
             return claim is not None and await self._load(claim, by_job[claim.id])
 
-    async def _load(self, claim: Claim, row: Import) -> bool:
+    async def _load(self, claim: Claim, row: ImportRow) -> bool:
         """Load one import and record how it ended; return False when it is to be tried again later."""
         async with open_read_session(self._sessions) as session:
             done = await import_rows.list_done(session, row.id)
@@ -118,7 +118,7 @@ class ImportQueue:
             await asyncio.gather(task, return_exceptions=True)
         return await self._end(claim, row, watch, None if task.cancelled() else task.exception())
 
-    async def _end(self, claim: Claim, row: Import, watch: "_Progress", error: BaseException | None) -> bool:
+    async def _end(self, claim: Claim, row: ImportRow, watch: "_Progress", error: BaseException | None) -> bool:
         if isinstance(error, JobStopped):
             log.info("import_stopped", id=row.id, host=row.host)
             return True
@@ -253,7 +253,7 @@ def _find_here(paths: Iterable[str]) -> set[str]:
     return {path for path in paths if Path(path).exists()}
 
 
-def options_of(row: Import) -> ImportOptions:
+def options_of(row: ImportRow) -> ImportOptions:
     """Return the options that were given with the file."""
     return ImportOptions(
         zone=row.time_zone,

@@ -15,7 +15,7 @@ from normstat.jobs.background import keep_running
 from normstat.jobs.claims import REPARSES, Claim, JobStopped, list_due, open_claims
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import reparse_rows
-from normstat.storage.schema.job_models import Reparse
+from normstat.storage.schema.job_models import ReparseRow
 from normstat.storage.schema.models import Stream
 from normstat.storage.session import WriteSession, open_read_session, open_write_session
 from normstat.storage.turns import describe, is_database_away
@@ -59,7 +59,7 @@ async def work_off(database_url: str, limits: IngestLimits | None = None, *, unt
 class _Run:
     """One reparse."""
 
-    def __init__(self, sessions: Sessions, claim: Claim, reparse: Reparse, limits: IngestLimits) -> None:
+    def __init__(self, sessions: Sessions, claim: Claim, reparse: ReparseRow, limits: IngestLimits) -> None:
         self._sessions = sessions
         self._claim = claim
         self._limits = limits

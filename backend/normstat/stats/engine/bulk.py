@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.stats.engine.column_layout import TimeStyle
-from normstat.stats.engine.header import Header, Role
+from normstat.stats.engine.header import ColumnRole, Header
 from normstat.stats.engine.number_formats import EXACT_LIMIT
 from normstat.stats.engine.row import ABSENT, INSTANCE_JOINT, join_instance
 from normstat.stats.engine.timestamps import ClockWords, day_seconds, parse_date, take_clock
@@ -257,7 +257,7 @@ class _Rows:
 
     def _names(self, first: Int64Array, header: Header, at: int) -> list[str]:
         places = first + self._n_lead + at
-        if not header.has_last_text or at != len(header.words) - 1 or header.roles[at] is Role.VALUE:
+        if not header.has_last_text or at != len(header.words) - 1 or header.roles[at] is ColumnRole.VALUE:
             distinct, codes = self._index.distinct(places)
             texts = [word.decode("utf-8", "backslashreplace") for word in distinct]
             return [texts[code] for code in codes]

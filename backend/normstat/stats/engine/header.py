@@ -29,7 +29,7 @@ MAX_COLUMNS: Final = 4096
 HEADER_LIMIT: Final = 65_536
 
 
-class Role(StrEnum):
+class ColumnRole(StrEnum):
     """What a column is to the reader."""
 
     VALUE = "value"
@@ -48,7 +48,7 @@ class Header:
     table: ColumnTable
     stat: Stat | None
     words: tuple[str, ...]
-    roles: tuple[Role, ...]
+    roles: tuple[ColumnRole, ...]
     instance_at: tuple[int, ...]
     value_at: tuple[int, ...]
     fields: tuple[Field, ...]
@@ -138,11 +138,11 @@ def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str) -
         if word in table.instance or is_naming or (number == 0 and table.lead_instance):
             instance_at.append(number)
         if word in table.labels or word in table.skipped:
-            roles.append(Role.LABEL)
+            roles.append(ColumnRole.LABEL)
         elif instance_at[-1:] == [number] and not _is_documented(stat, word):
-            roles.append(Role.INSTANCE)
+            roles.append(ColumnRole.INSTANCE)
         else:
-            roles.append(Role.VALUE)
+            roles.append(ColumnRole.VALUE)
             value_at.append(number)
     fields = fields_of(stat, [(groups[at], words[at]) for at in value_at], by_group=bool(table.groups))
     optional_at, n_optional = _optional(table, words)
@@ -157,7 +157,7 @@ def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str) -
         zone_name=zone_name,
         has_trailing_time=has_trailing_time,
         has_clock=line.has_clock,
-        has_last_text=table.has_last_text and roles[-1] is not Role.VALUE,
+        has_last_text=table.has_last_text and roles[-1] is not ColumnRole.VALUE,
         title=title,
         optional_at=optional_at,
         n_optional=n_optional,

@@ -28,7 +28,7 @@ from normstat.stats.records import NO_TIME, Int64Array, State
 MAX_SECTIONS: Final = 200
 
 
-class Sections:
+class TableSections:
     """The tables since the tool began: those that ended, and where the first began. Kept in the reader's state."""
 
     __slots__ = ("_begin_s", "_begin_us", "_ended", "_is_by_report", "_present")
@@ -78,7 +78,7 @@ class RowTimes:
 
     def __init__(self, state: State, timeline: Timeline, *, has_zone: bool) -> None:
         self.timeline = timeline
-        self.sections = Sections(state.get("sections"))
+        self.sections = TableSections(state.get("sections"))
         # The time that another program put before the present line.
         self.prefix_us = NO_TIME
         self._has_zone = has_zone
@@ -112,7 +112,7 @@ class RowTimes:
 
     def begin_sections(self) -> None:
         """Start another period: the tool or the host was started, and the next tables belong to it."""
-        self.sections = Sections(None)
+        self.sections = TableSections(None)
 
     def take_prefix(self, prefix: re.Match[str]) -> None:
         """Note a time that another program put before every line (date, clock and a tab)."""

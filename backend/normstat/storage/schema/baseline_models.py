@@ -104,7 +104,7 @@ class MutedSeries(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
 
-class SavedComparison(Base):
+class SavedComparisonRow(Base):
     """A saved comparison: its parameters, and the result at that time (JSON, compressed with zstd)."""
 
     __tablename__ = "comparisons"

@@ -71,7 +71,7 @@ class Job(Base):
     next_try_at: Mapped[datetime | None] = mapped_column(server_default=NOW)
 
 
-class Import(Base):
+class ImportRow(Base):
     """A file that was uploaded, to be loaded in the background. `file_path` is where the server keeps it until then."""
 
     __tablename__ = "imports"
@@ -89,7 +89,7 @@ class Import(Base):
     job: Mapped[Job] = relationship(lazy="joined", innerjoin=True)
 
 
-class ImportedFile(Base):
+class ImportedFileRow(Base):
     """The outcome of one file of an import; `result` is the body that the API shows."""
 
     __tablename__ = "imported_files"
@@ -98,7 +98,7 @@ class ImportedFile(Base):
     result: Mapped[dict[str, object]] = mapped_column(JSONB)
 
 
-class Reparse(Base):
+class ReparseRow(Base):
     """A request to derive samples again from the raw bytes: of one stream, of a spec's, of a host's, or of all.
 
     Its streams are those up to `newest_stream_id`, in the order of their ids; those up to `last_stream_id` are done.

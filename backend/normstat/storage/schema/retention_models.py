@@ -12,7 +12,7 @@ from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import NOW, Base
 
 
-class RetentionRule(Base):
+class RetentionRuleRow(Base):
     """How long the samples and the raw bytes of a stat are kept; the rule with an empty name applies to all others. NULL: for
     ever.
     """
@@ -25,7 +25,7 @@ class RetentionRule(Base):
     updated_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
 
-class RetentionRun(Base):
+class RetentionRunRow(Base):
     """One run of retention, and what it removed. `n_chunk_bytes` counts raw bytes as the host sent them."""
 
     __tablename__ = "retention_runs"
@@ -59,7 +59,7 @@ class StreamChange(Base):
     n_replaced: Mapped[int] = mapped_column(server_default="0")
 
 
-class HostDeletion(Base):
+class HostDeletionRow(Base):
     """A host whose data is being deleted, or was; its row in `hosts` is renamed meanwhile. The job counts the samples."""
 
     __tablename__ = "host_deletions"

@@ -38,7 +38,7 @@ from normstat.stats.engine.header import Header, HeaderLine, find_header
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import instance_of
-from normstat.stats.engine.row_times import Sections
+from normstat.stats.engine.row_times import TableSections
 from normstat.stats.engine.timestamps import ClockWords, Timestamp, take_clock
 from normstat.stats.records import LineKind, State, Timing
 from normstat.stats.spec import Spec
@@ -79,11 +79,11 @@ class Reader(LineReader[ColumnLayout]):
         self._time_us = time_us if isinstance(time_us, int) else None
         self._is_heading = own.get("heading") is True
         self._is_average = own.get("average") is True
-        self._sections = Sections(own.get("sections"))
+        self._sections = TableSections(own.get("sections"))
 
     def load_after_gap(self, own: State) -> None:
         """Keep the headers, unless others may have come; rows wait for the next clock."""
-        texts = own.get("texts") if Sections(own.get("sections")).is_single else []
+        texts = own.get("texts") if TableSections(own.get("sections")).is_single else []
         self.load(own | {"texts": texts, "at": None, "time": None, "heading": False, "average": False})
 
     def save(self) -> State:
@@ -131,13 +131,13 @@ class Reader(LineReader[ColumnLayout]):
             self._is_average, self._is_heading, self._at = True, False, None
             return LineKind.IGNORED
         if layout.messages is not None and layout.messages.search(text):
-            self._sections, self._at = Sections(None), None
+            self._sections, self._at = TableSections(None), None
             return LineKind.STATE_CHANGE
         if layout.ignored is not None and layout.ignored.search(text):
             return LineKind.IGNORED
         banner = layout.banner.search(text) if layout.banner is not None else None
         if banner is not None:
-            self._sections, self._texts, self._headers, self._at = Sections(None), [], [], None
+            self._sections, self._texts, self._headers, self._at = TableSections(None), [], [], None
             day = parse_banner_day(banner["date"] or "")
             if day is not None:
                 self.timeline.start_day(day)
