@@ -123,7 +123,9 @@ def whole_lines(capture: Capture) -> bytes:
     return capture.data[: capture.data.rfind(b"\n") + 1]
 
 
+# On one kind of database: what differs between specs is the same on both.
 @pytest.mark.slow
+@pytest.mark.parametrize("server", ["postgresql"], indirect=True)
 async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(
     engine: AsyncEngine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
