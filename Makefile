@@ -154,7 +154,7 @@ screenshot: setup-dev page ## make the README's picture again
 	@cd backend && SCREENSHOT_DIR="$(CURDIR)/docs" ../$(BIN)/python -m tests.e2e.page story
 
 test-fast: setup-dev ## the backend's quick tests, under half a minute
-	@cd backend && ../$(BIN)/pytest -n auto -m "not slow and not timescale and not shells and not heavy"
+	@cd backend && ../$(BIN)/pytest -n auto -m "not slow and not long and not timescale and not shells and not heavy"
 
 test-attack: setup-dev page test-databases ## attacks and faults, the heavy ones too (make test runs the quick ones)
 	@cd backend && ../$(BIN)/pytest --timeout 900 tests/attack

@@ -18,6 +18,11 @@ from tests.debian_root import DatabaseUnavailable, require_timescale_root
 collect_ignore = [] if CommunityServer.name in SERVERS else ["ingest/test_columnstore.py"]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests begin first: at the end of a run one of them would keep all other workers waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Makes the Debian root of TimescaleDB before the first test: it may take minutes, and a test's time is limited."""
     if any(item.get_closest_marker("timescale") for item in session.items) and not session.config.option.collectonly:

@@ -361,6 +361,7 @@ async def test_viewers_look_and_do_not_touch(people: People, operator: httpx.Asy
         assert_envelope(await viewer.delete(f"/api/v1/imports/{handed['id']}"), 403, "not_allowed")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_server_that_is_killed_goes_on_with_its_imports(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, app: FastAPI, people: People

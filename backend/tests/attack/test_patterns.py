@@ -121,6 +121,7 @@ def test_the_most_expensive_pattern_that_passes_ends(line: str) -> None:
         require_linear(".*x.{300}y")
 
 
+@pytest.mark.long
 @on_one_database
 @pytest.mark.slow
 async def test_a_line_of_an_agent_does_not_freeze_the_server(database_url: str, sessions: Sessions, tmp_path: Path) -> None:

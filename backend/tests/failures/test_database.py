@@ -71,6 +71,7 @@ def assert_no_defect(server: Server) -> None:
     assert "task_ended" not in log
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_full_disk(tmp_path: Path) -> None:
     postgres = SmallDiskPostgres("160m", max_wal_size="48MB", min_wal_size="48MB")
@@ -214,6 +215,7 @@ def test_bodies_that_never_end_take_no_memory(emptied: str, tmp_path: Path) -> N
         assert server.log_path.read_text().count('"ingest_overloaded"') == 1, "once, not forty times"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_everything_is_killed_at_any_moment(postgres: FragilePostgres, emptied: str, tmp_path: Path) -> None:
     rng = random.Random(42)

@@ -66,6 +66,7 @@ def test_table_and_exit_code(database_url: str, folder: Path, tmp_path: Path) ->
     assert lines.count("already loaded") == 1
 
 
+@pytest.mark.long
 def test_what_a_user_is_told_when_nothing_is_loaded(database_url: str, folder: Path, tmp_path: Path) -> None:
     status, lines, _ = run(database_url, "--host", "web1", folder / "mpstat.out")
     assert status == 1

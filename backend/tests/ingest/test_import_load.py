@@ -124,6 +124,7 @@ def whole_lines(capture: Capture) -> bytes:
 
 
 # On one kind of database: what differs between specs is the same on both.
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("server", ["postgresql"], indirect=True)
 async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(

@@ -54,6 +54,7 @@ async def load(engine: AsyncEngine, capture: Capture, numbers: random.Random, *,
 
 
 # Each way on one kind of database: what differs between specs is the same on both, and test_reparse.py runs on both.
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("server", "is_timed"),
     [("postgresql", False), pytest.param("timescaledb", True, marks=pytest.mark.timescale)],

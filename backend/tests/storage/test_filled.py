@@ -47,6 +47,7 @@ def get(client: httpx.Client, path: str, **params: str | int) -> httpx.Response:
     return answer
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_everything_is_there_after_the_migration(client: httpx.Client) -> None:
     assert [host["name"] for host in get(client, "/hosts").json()["hosts"]] == ["old1", "web1"]

@@ -81,6 +81,7 @@ def send(url: str, up_to: int, log: Path, *agents: Agent) -> None:
             assert (agent.acked, agent.troubles) == (up_to, [])
 
 
+@pytest.mark.long
 def test_an_old_cluster_is_converted_and_everything_goes_on(old: TestServer, tmp_path: Path) -> None:
     with old.fresh_database() as url:
         agent = Agent(0, make_agent_token(url), "web1", DATA, 20_000)
