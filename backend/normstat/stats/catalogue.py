@@ -160,7 +160,8 @@ def _find_spec_files() -> Iterator[Traversable]:
     package = resources.files("normstat.stats")
     yield from _spec_files(package / "specs")
     for folder in (package / "readers").iterdir():
-        if folder.is_dir():
+        # Not __pycache__, which another account may have made for itself alone.
+        if folder.is_dir() and not folder.name.startswith("_"):
             yield from (item for item in folder.iterdir() if item.name.endswith(".toml"))
 
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -92,3 +93,19 @@ def test_a_copied_folder_is_all_that_a_tool_needs(tmp_path: Path) -> None:
     shutil.copytree(backend / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__", "golden", "node_modules"))
     names = run("-c", "from tests.golden_captures import captures; print(*(capture.name for capture in captures()))")
     assert names.split() == ["mytool/1.0--two-reports"]
+
+
+def test_a_cache_that_another_account_made_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may have imported the package with an umask of its own before the server's account does."""
+    cache = Path(readers.__file__).parent / "__pycache__"
+    is_dir, listed = Path.is_dir, Path.iterdir
+
+    def iterdir(folder: Path) -> Iterator[Path]:
+        if folder == cache:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return iter({*listed(folder), cache}) if folder == cache.parent else listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    monkeypatch.setattr(Path, "is_dir", lambda path: path == cache or is_dir(path))
+    catalogue.built_in_catalogue.cache_clear()
+    assert "vmstat_linux" in catalogue.built_in_catalogue().specs
