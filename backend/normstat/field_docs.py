@@ -5,11 +5,12 @@ document is asked for, not when the server starts. Missing values are None in Py
 """
 
 import ast
-import gc
 import importlib
 import inspect
 from functools import cache
 from typing import Any, Protocol
+
+from normstat.memory import collector_paused
 
 
 class SchemaHandler(Protocol):
@@ -46,13 +47,8 @@ def read_field_docs(module: str) -> dict[str, dict[str, str]]:
     """Return the strings under the fields of each class of a module."""
     source = inspect.getsource(importlib.import_module(module))
     # CPython 3.11 loses count of its recursion when the garbage collector calls Python while it builds a tree.
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with collector_paused():
         tree = ast.parse(source)
-    finally:
-        if was_enabled:
-            gc.enable()
     return {node.name: _docs_of(node) for node in tree.body if isinstance(node, ast.ClassDef)}
 
 

@@ -27,14 +27,12 @@ def return_large_blocks() -> None:
 
 
 @contextlib.contextmanager
-def importing() -> Iterator[None]:
-    """Import without the garbage collector: it would take a fifth of the time and find no garbage.
-
-    What exists afterwards is never looked at again.
-    """
+def collector_paused() -> Iterator[None]:
+    """Run the block without the garbage collector. To import modules with it takes a fifth longer, and finds no garbage."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
-        gc.freeze()
+        if was_enabled:
+            gc.enable()

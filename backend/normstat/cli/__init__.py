@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from normstat.memory import importing
+from normstat.memory import collector_paused
 
 # Command -> what it does, for the list of commands. The module normstat.cli.<command>_command has a typer.Typer named `app`, with
 # one command, or with several for a group.
@@ -20,16 +20,16 @@ COMMANDS: Final = {
     "migrate": "Run all pending migrations.",
     "own-database": "Create the role and the database of NORMSTAT_DATABASE_URL.",
     "parse": "Print one JSON object for every sample of a file.",
-    "import": "Load what the tools printed earlier: files, folders, archives.",
+    "import": "Load recorded tool output: files, folders, archives.",
     "export": "Write the raw samples of a host, digit for digit.",
-    "reparse": "Read streams again with today's specs.",
+    "reparse": "Reparse streams with the current specs.",
     "jobs": "List, stop and retry background jobs.",
     "baseline": "Manage baselines, the periods marked as normal.",
     "profile": "Show and build the profiles of baselines.",
     "compare": "Show what changed in an incident against a baseline.",
     "report": "Write a comparison as one self-contained file.",
     "stat": "Manage your own stats.",
-    "rollup": "Show, drop and rebuild what wide graphs are drawn from.",
+    "rollup": "Show, drop and rebuild rollups.",
     "retention": "Show and set how long samples and raw bytes are kept.",
     "storage": "Show what uses the disk, how fast it grows, and when it will be full.",
     "host": "Delete hosts.",
@@ -57,7 +57,7 @@ class LazyGroup(TyperGroup):
 
 def load_command(name: str) -> TyperCommand | TyperGroup:
     """Return the command of that name, with its module imported."""
-    with importing():
+    with collector_paused():
         module = importlib.import_module(f"normstat.cli.{name.replace('-', '_')}_command")
     command = cast("TyperCommand | TyperGroup", typer.main.get_command(module.app))
     command.name = name

@@ -15,7 +15,7 @@ from normstat import __version__
 from normstat.cli.workers import Workers, bind
 from normstat.errors import NormstatError
 from normstat.logs import configure_logging
-from normstat.memory import importing
+from normstat.memory import collector_paused
 from normstat.settings import Settings, load_settings
 from normstat.storage.schema.schema_version import require_current_schema
 
@@ -56,7 +56,7 @@ def serve(
 
 
 def _import_process() -> ModuleType:
-    with importing():
+    with collector_paused():
         return importlib.import_module(PROCESS)
 
 

@@ -1,6 +1,7 @@
 """One process of the server: uvicorn with the application. The parent of several does not load any of this."""
 
 import asyncio
+import gc
 import os
 import resource
 import socket
@@ -18,7 +19,7 @@ from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.cli.connections import ConnectionLimits, ConnectionTable
 from normstat.cli.http_protocol import GuardedProtocol, GuardedState
 from normstat.cli.workers import Acceptor, Control
-from normstat.memory import importing
+from normstat.memory import collector_paused
 from normstat.settings import Settings
 
 log = structlog.get_logger()
@@ -108,8 +109,7 @@ class WorkerServer(Server):
 def run_alone(settings: Settings, host: str, port: int) -> None:
     """Serve until a signal arrives."""
     limits = find_limits(settings, _allow_files())
-    with importing():
-        application = create_app(settings)
+    application = _make_application(settings)
     Server(_configure(application, host, port, limits), application.state.normstat, limits).run()
 
 
@@ -117,12 +117,19 @@ def run_worker(settings: Settings, host: str, port: int, *, listener: int, contr
     """Serve connections of the listening socket until a signal arrives or the parent is gone; both are file descriptors."""
     structlog.contextvars.bind_contextvars(pid=os.getpid())
     limits = find_limits(settings, _allow_files())
-    with importing():
-        application = create_app(settings)
+    application = _make_application(settings)
     config = _configure(application, host, port, limits)
     server = WorkerServer(config, application.state.normstat, limits, listener=socket.socket(fileno=listener), control=control)
     # No sockets of uvicorn's own.
     server.run([])
+
+
+def _make_application(settings: Settings) -> FastAPI:
+    with collector_paused():
+        application = create_app(settings)
+    # None of this is ever garbage: the collector need not look at it again.
+    gc.freeze()
+    return application
 
 
 def find_limits(settings: Settings, n_files: int) -> ConnectionLimits:
