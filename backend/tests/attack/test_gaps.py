@@ -55,18 +55,18 @@ def back_up_in_little_memory(url: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "offset", "length"),
+    ("kind", "offset", "length", "expected"),
     [
-        ("gap", 0, MAX_LENGTH),
-        ("gap", 0, MAX_GAP_BYTES + 1),
-        ("gap", MAX_STREAM_BYTES, 1),
-        ("gap", 2**53, 1),
-        ("stream", MAX_STREAM_BYTES, 1),
+        ("gap", 0, MAX_LENGTH, "the maximum is"),
+        ("gap", 0, MAX_GAP_BYTES + 1, "the maximum is"),
+        ("gap", MAX_STREAM_BYTES, 1, "at most"),
+        ("gap", 2**53, 1, "at most"),
+        ("stream", MAX_STREAM_BYTES, 1, "at most"),
     ],
 )
-def test_what_no_host_can_have_had_is_refused(kind: str, offset: int, length: int) -> None:
+def test_what_no_host_can_have_had_is_refused(kind: str, offset: int, length: int, expected: str) -> None:
     body = f"{kind} vmstat_linux k {offset} {length} x\n".encode() + (b"\n" if kind == "stream" else b"")
-    with pytest.raises(BadFrame, match=r"at most|the maximum is"):
+    with pytest.raises(BadFrame, match=expected):
         parse_frames(body)
 
 
