@@ -6,7 +6,6 @@ from typing import Final
 
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
-from normstat.stats.engine.line_engine import CONTROL
 from normstat.stats.engine.reader_state import ReaderState
 from normstat.stats.engine.row import Words
 from normstat.stats.engine.timestamps import ClockWords, split_words, take_clock
@@ -122,7 +121,7 @@ class Heading:
         clock: ClockWords | None = None
         if state.header_clock_s is not None:
             words = lead.split()
-            if not lead.isascii() or CONTROL.search(lead) is not None or lead[-1:] not in (b" ", b"\t"):
+            if not lead.isascii() or lead[-1:] not in (b" ", b"\t"):
                 return None
             clock = take_clock([word.decode() for word in words])
             if clock is None or clock.n_words != len(words):

@@ -156,8 +156,10 @@ class LineEngine(Generic[LayoutT]):
     def _result(self, n_taken: int) -> ReadResult:
         """Return everything gathered."""
         # Samples of one line are in the order of their stats, independent of the other lines of the piece.
-        order = [stat.name for stat in self.spec.stats]
-        builders = sorted(self._builders.items(), key=lambda item: (order.index(item[1].stat.name), item[1].keys))
+        builders = list(self._builders.items())
+        if len(builders) > 1:
+            order = [stat.name for stat in self.spec.stats]
+            builders.sort(key=lambda item: (order.index(item[1].stat.name), item[1].keys))
         built = [(is_since_boot, builder.build()) for (is_since_boot, _), builder in builders]
         common: State = {
             "line_no": self.ledger.line_no,
