@@ -28,7 +28,7 @@ async def list_jobs(
     limit: Annotated[int, Query(description="at most so many", ge=1, le=MAX_LISTED)] = MAX_LISTED,
 ) -> JobList:
     """List jobs: those that are queued or run first, then the latest."""
-    return JobList(list(await job_list.list_jobs(session, JobFilter(kind, state, host), limit)))
+    return JobList(await job_list.list_jobs(session, JobFilter(kind, state, host), limit))
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))

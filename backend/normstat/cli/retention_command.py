@@ -10,7 +10,7 @@ from normstat.errors import BadRequest
 from normstat.logs import configure_logging
 from normstat.retention import retention_rules
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.retention_rules import MAX_DAYS, RetentionRule, RetentionRuleRequest, RetentionRun
+from normstat.retention.retention_rules import MAX_DAYS, RetentionRuleRequest, RetentionRun
 from normstat.settings import load_settings
 from normstat.storage.schema.job_models import OPEN_STATES, JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
@@ -34,7 +34,8 @@ def retention() -> None:
 @app.command()
 def show() -> None:
     """List the rules, and what their last runs removed."""
-    rules, runs = run_in_session(_read)
+    found = run_in_session(retention_rules.read_retention)
+    rules, runs = found.rules, found.runs
     if not rules:
         typer.echo("no rules: everything is kept for ever")
     else:
@@ -106,10 +107,6 @@ def run() -> None:
     typer.echo(_describe(record))
     if record.state is JobState.FAILED:
         raise typer.Exit(1)
-
-
-async def _read(session: WriteSession) -> tuple[list[RetentionRule], list[RetentionRun]]:
-    return await retention_rules.read_rules(session), await retention_rules.list_runs(session)
 
 
 async def _queue(session: WriteSession) -> int:

@@ -110,7 +110,7 @@ class LiveHub:
 
     async def run(self) -> None:
         """Listen until cancelled; reconnect whenever the database was away."""
-        n_failures, retry_s = 0, FIRST_RETRY_S
+        n_failures = 0
         while True:
             try:
                 async with await psycopg.AsyncConnection.connect(
@@ -129,11 +129,10 @@ class LiveHub:
                             self._take(notice.payload)
             except psycopg.Error as error:
                 n_failures += 1
-                retry_s = retry_wait_s(n_failures, FIRST_RETRY_S, MAX_RETRY_S)
-                log.warning("live_lost", error=str(error).strip().splitlines()[:1], retry_s=retry_s)
+                log.warning("live_lost", error=str(error).strip().splitlines()[:1], retry_s=_pause_s(n_failures))
             finally:
                 self.is_listening.clear()
-            await asyncio.sleep(retry_s)
+            await asyncio.sleep(_pause_s(n_failures))
 
     async def _see_specs_changed(self) -> None:
         if self._on_specs_changed is not None:
@@ -146,3 +145,7 @@ class LiveHub:
             log.warning("live_payload_unreadable", payload=shorten(payload))
             return
         self.publish(event)
+
+
+def _pause_s(n_failures: int) -> float:
+    return retry_wait_s(n_failures, FIRST_RETRY_S, MAX_RETRY_S)

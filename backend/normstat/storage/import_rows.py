@@ -271,12 +271,9 @@ async def read_import(session: AsyncSession, import_id: int) -> Import:
 async def _list_files(session: AsyncSession, import_ids: Sequence[int], limit: int) -> dict[int, list[ImportedFile]]:
     """Return the outcomes of the files of each import in their order, loaded files first; at most `limit` of each import."""
     is_note = ImportedFileRow.result["spec"].astext.is_(None)
-    place = (
-        func.row_number().over(partition_by=ImportedFileRow.import_id, order_by=[is_note, ImportedFileRow.position]).label("place")
-    )
-    numbered = (
-        select(ImportedFileRow.import_id, ImportedFileRow.result, place).where(ImportedFileRow.import_id.in_(import_ids)).subquery()
-    )
+    file = ImportedFileRow
+    place = func.row_number().over(partition_by=file.import_id, order_by=[is_note, file.position]).label("place")
+    numbered = select(file.import_id, file.result, place).where(file.import_id.in_(import_ids)).subquery()
     query = select(numbered.c.import_id, numbered.c.result).where(numbered.c.place <= limit)
     found: dict[int, list[ImportedFile]] = {}
     for import_id, result in await session.execute(query.order_by(numbered.c.import_id, numbered.c.place)):
