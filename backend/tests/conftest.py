@@ -1,6 +1,7 @@
 """Fixtures of all tests. A test that asks for `database_url` or `engine` runs on plain PostgreSQL and on TimescaleDB."""
 
 import contextlib
+import logging
 import os
 import signal
 from collections.abc import AsyncIterator, Generator, Iterator
@@ -46,6 +47,17 @@ def _built_in_specs_only() -> Iterator[None]:
     """The catalogue belongs to the process: what a test's database had of user specs must not meet the next test."""
     yield
     install_user_specs([], "")
+
+
+@pytest.fixture(autouse=True)
+def _own_log_handlers() -> Iterator[None]:
+    """A command that ran in this process logs to a standard error that is closed after its test."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    for handler in set(root.handlers).difference(handlers):
+        root.removeHandler(handler)
+    root.setLevel(level)
 
 
 @pytest.fixture(scope="session")

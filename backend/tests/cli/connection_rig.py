@@ -81,6 +81,13 @@ class Rig:
         protocol.connection_made(transport)
         return protocol, transport
 
+    async def close(self) -> None:
+        """Ends the requests that no test answered. Left alone they die with a log line whenever the collector comes by."""
+        requests = list(self.state.tasks)
+        for request in requests:
+            request.cancel()
+        await asyncio.gather(*requests, return_exceptions=True)
+
     def tick(self, seconds: float) -> None:
         for _ in range(int(seconds)):
             self.connection_table.tick(1)

@@ -1,5 +1,7 @@
 """How long one connection waits for its client. Time goes on by ticks that the tests give."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from normstat.api.body_limit import BodyBudget
@@ -8,10 +10,11 @@ from tests.cli.connection_rig import CHUNKED, GET, HEAD_S, POST, STALL_S, Rig, a
 
 
 @pytest.fixture
-async def rig() -> Rig:
+async def rig() -> AsyncIterator[Rig]:
     rig = Rig()
     rig.reads.set()
-    return rig
+    yield rig
+    await rig.close()
 
 
 async def test_no_head(rig: Rig) -> None:

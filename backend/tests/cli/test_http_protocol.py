@@ -1,5 +1,7 @@
 """What one connection takes of its client: heads, trailers, requests before the first is answered."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from normstat.cli.http_protocol import MAX_FIELDS, MAX_HEAD_BYTES, MAX_PIPELINED
@@ -7,10 +9,11 @@ from tests.cli.connection_rig import CHUNKED, GET, Rig, assert_refused, feed, se
 
 
 @pytest.fixture
-async def rig() -> Rig:
+async def rig() -> AsyncIterator[Rig]:
     rig = Rig()
     rig.reads.set()
-    return rig
+    yield rig
+    await rig.close()
 
 
 @pytest.mark.parametrize("size", [1, 1000, 200_000])
