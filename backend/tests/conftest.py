@@ -9,8 +9,10 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from argon2 import PasswordHasher
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
+from normstat.auth import passwords
 from normstat.stats.catalogue import install_user_specs
 from normstat.storage.session import make_engine, make_sessions
 from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer
@@ -58,6 +60,14 @@ def _own_log_handlers() -> Iterator[None]:
     for handler in set(root.handlers).difference(handlers):
         root.removeHandler(handler)
     root.setLevel(level)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_hashes() -> Iterator[None]:
+    """A password costs 0.16 s of CPU by design. Here it costs next to nothing, apart from servers in processes of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """A real server process."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -10,22 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-import httpx
+from tests.e2e.product import free_port, health_status
 
 START_TIMEOUT_S: Final = 120.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _is_up(address: str) -> bool:
-    try:
-        return httpx.get(f"{address}/api/v1/health").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 @contextmanager
@@ -42,7 +28,7 @@ def serving(database_url: str, log_path: Path) -> Iterator[tuple[str, subprocess
     address = f"http://127.0.0.1:{port}"
     try:
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not _is_up(address):
+        while health_status(port) != 200:
             assert process.poll() is None, log_path.read_text()
             assert time.monotonic() < deadline, f"the server does not answer: {log_path.read_text()}"
             time.sleep(0.05)

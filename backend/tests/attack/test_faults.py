@@ -18,7 +18,7 @@ from psycopg import sql
 
 from normstat.storage.stat_tables import table_of
 from tests.debian_root import DatabaseUnavailable
-from tests.e2e.product import Server, SmallDiskUp, Up, free_port, processes_naming, wait_until
+from tests.e2e.product import Server, SmallDiskUp, Up, free_port, health_status, processes_naming, wait_until
 from tests.failures.postgres import FragilePostgres
 from tests.failures.sender import Agent, Fleet, make_agent_token
 from tests.failures.sender import log_in as log_in_operator
@@ -202,7 +202,7 @@ def test_a_server_that_is_killed_again_and_again_is_started_again_and_again(base
         for number in range(1, 8):
             os.kill(up.server, signal.SIGKILL)
             wait_until(lambda: up.said().count("the server is running again") == number, "it runs again", 120)  # noqa: B023
-        assert httpx.get(f"{up.url}/api/v1/health", timeout=20).status_code == 200
+        assert health_status(up.port) == 200
 
 
 def test_a_query_that_outlives_the_postmaster_is_ended_before_the_next_one_starts(base: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_query_that_outlives_the_postmaster_is_ended_before_the_next_one_start
         os.kill(up.postmaster, signal.SIGKILL)
         wait_until(lambda: "the database is running again" in up.said(), "the database is back")
         assert not is_alive(backend)
-        wait_until(lambda: httpx.get(f"{up.url}/api/v1/health", timeout=20).status_code == 200, "health")
+        wait_until(lambda: health_status(up.port) == 200, "health")
 
 
 def is_alive(pid: int) -> bool:

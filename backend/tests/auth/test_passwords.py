@@ -1,6 +1,8 @@
 """The queue before the hashing is short, and nobody fills it alone."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 
@@ -56,3 +58,10 @@ async def test_places_are_free_again(lane_and_gate: tuple[HashingLane, Callable[
     with pytest.raises(ZeroDivisionError):
         await lane.run("10.0.0.1", lambda: 1 // 0)
     assert not lane._n_of
+
+
+def test_the_product_hashes_as_rfc_9106_recommends() -> None:
+    # In a process of its own: the tests of this one hash with less.
+    script = "from normstat.auth import passwords; print(passwords._HASHER.hash('seven yellow trams'))"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert printed.startswith("$argon2id$v=19$m=65536,t=3,p=4$")

@@ -8,12 +8,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import psycopg
 import pytest
 
 from tests.debian_root import DatabaseUnavailable
-from tests.e2e.product import Server, wait_until
+from tests.e2e.product import Server, health_status, wait_until
 from tests.failures.postgres import FragilePostgres, SmallDiskPostgres
 from tests.failures.sender import Fleet, make_agent_token
 
@@ -49,9 +48,9 @@ def _skip(error: DatabaseUnavailable) -> None:
 
 
 def is_healthy(server: Server) -> bool:
-    answer = httpx.get(f"{server.url}/api/v1/health", timeout=30)
-    assert answer.status_code in {200, 503}, answer.text
-    return answer.status_code == 200
+    status = health_status(server.port)
+    assert status in {200, 503}
+    return status == 200
 
 
 def _take_all(database_url: str, taken: list[psycopg.Connection]) -> None:
