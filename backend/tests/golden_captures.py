@@ -65,7 +65,7 @@ def captures() -> Iterator[Capture]:
 
 def capture_path(name: str) -> Path:
     """The text of a capture by its name, "vmstat_linux/procps-4.0.2--agent"."""
-    (path,) = GOLDEN.glob(f"*/{name}.txt")
+    (path,) = (path for root in ROOTS for path in root.glob(f"*/{name}.txt"))
     return path
 
 

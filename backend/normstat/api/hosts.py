@@ -9,7 +9,8 @@ from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession, Sta
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, HostList, InstanceList
 from normstat.errors import BadRequest, NotFound
-from normstat.query import host_lists
+from normstat.query import fact_history, host_lists
+from normstat.query.fact_history import HostFacts
 from normstat.query.host_lists import HostDetail, RejectedLineList
 
 router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
@@ -25,6 +26,12 @@ async def list_hosts(session: ReadSession) -> HostList:
 async def get_host(host: HostPath, session: ReadSession) -> HostDetail:
     """Return a host and its streams."""
     return await host_lists.read_host(session, host, datetime.now(UTC))
+
+
+@router.get("/{host}/facts", responses=guarded_answers(NotFound))
+async def read_facts(host: HostPath, session: ReadSession) -> HostFacts:
+    """Return what a host is (system, CPUs, memory, mounted file systems), and how that changed."""
+    return await fact_history.read_host_facts(session, host)
 
 
 @router.get("/{host}/rejected", responses=guarded_answers(NotFound))

@@ -43,6 +43,7 @@ POLICY = {
     "revokeAgentToken": Role.ADMINISTRATOR,
     "listHosts": Role.VIEWER,
     "getHost": Role.VIEWER,
+    "readFacts": Role.VIEWER,
     "listRejectedLines": Role.VIEWER,
     "readAccounts": Role.VIEWER,
     "readContext": Role.VIEWER,

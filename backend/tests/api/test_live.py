@@ -19,8 +19,9 @@ from normstat.live import notify
 from normstat.live.notify import LiveEvent, LiveHub, Subscription
 from tests.api.people import People
 from tests.api.samples import HOST, VMSTAT, frames_of, send
-from tests.api.server import free_port, serving
+from tests.api.server import serving
 from tests.databases import TestServer
+from tests.e2e.product import free_port
 
 
 def event(host: str = HOST, spec: str = "vmstat_linux", second: int = 0) -> LiveEvent:

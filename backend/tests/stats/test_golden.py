@@ -10,7 +10,7 @@ from normstat.stats.engine.line_engine import COLOUR
 from normstat.stats.engine.number_formats import format_values
 from normstat.stats.guess import guess_spec
 from normstat.stats.records import LineKind
-from tests.golden_captures import GOLDEN, RECORDED, SYNTHETIC, SYNTHETIC_ORIGINS, Capture, captures, render
+from tests.golden_captures import GOLDEN, RECORDED, ROOTS, SYNTHETIC, SYNTHETIC_ORIGINS, Capture, captures, render
 
 ALL = list(captures())
 
@@ -66,7 +66,7 @@ def test_the_spec_is_guessed(capture: Capture) -> None:
 
 def test_specs_and_capture_folders_are_the_same() -> None:
     assert {path.name for path in GOLDEN.iterdir()} == {RECORDED, SYNTHETIC}
-    folders = {path.name for path in GOLDEN.glob("*/*")}
+    folders = {path.name for root in ROOTS for kind in (RECORDED, SYNTHETIC) for path in root.glob(f"{kind}/*")}
     assert folders == set(load_catalogue().specs), "a spec without captures, or captures without a spec"
 
 
@@ -84,4 +84,4 @@ def test_a_capture_has_one_name() -> None:
 
 def test_no_file_is_left_over() -> None:
     known = {path for capture in ALL for path in (capture.path, capture.path.with_suffix(".toml"), capture.expected_path)}
-    assert set(GOLDEN.glob("*/*/*")) == known
+    assert {path for root in ROOTS for kind in (RECORDED, SYNTHETIC) for path in root.glob(f"{kind}/*/*")} == known

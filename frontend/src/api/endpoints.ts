@@ -13,6 +13,7 @@ import type {
   HostDeletion,
   HostDeletionList,
   HostDetail,
+  HostFacts,
   HostList,
   Import,
   ImportList,
@@ -148,6 +149,11 @@ export function listRejectedLines({ host, streamId, reason, limit }: RejectedQue
       params: { path: { host }, query: { stream_id: streamId, reason, limit } },
     }),
   );
+}
+
+/** What a host is, and how that changed. */
+export function readFacts(host: string, options: Signal): Promise<HostFacts> {
+  return answered(client.GET("/api/v1/hosts/{host}/facts", { ...options, params: { path: { host } } }));
 }
 
 /** Selects streams of a host: one, or those that match a filter. */

@@ -48,6 +48,14 @@ export function hostQuery(host: string) {
   });
 }
 
+export function factsQuery(host: string) {
+  return queryOptions({
+    queryKey: ["facts", host],
+    queryFn: ({ signal }) => endpoints.readFacts(host, { signal }),
+    refetchInterval: IDLE_MS,
+  });
+}
+
 export function rejectedQuery(query: endpoints.RejectedQuery) {
   return queryOptions({
     queryKey: ["rejected", query],

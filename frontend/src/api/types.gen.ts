@@ -599,6 +599,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/hosts/{host}/facts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Facts
+     * @description Return what a host is (system, CPUs, memory, mounted file systems), and how that changed.
+     */
+    get: operations["readFacts"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts/{host}/rejected": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1745,6 +1760,32 @@ export interface components {
       n_baselines: number;
     };
     /**
+     * FactChange
+     * @description A fact that was seen to have changed.
+     */
+    FactChange: {
+      /**
+       * After
+       * @description Null if the fact is gone.
+       */
+      after: string | null;
+      /**
+       * At
+       * Format: date-time
+       * @description When the agent saw it, by the host's clock; it happened between this and the time it looked before.
+       */
+      at: string;
+      /**
+       * Before
+       * @description Null if the fact is new.
+       */
+      before: string | null;
+      /** Item */
+      item: string;
+      /** Key */
+      key: string;
+    };
+    /**
      * FieldInfo
      * @description A column of a stat; see stats/spec.py.
      */
@@ -2096,6 +2137,54 @@ export interface components {
        * @description Newest first, without those that ended more than a week ago.
        */
       streams: components["schemas"]["StreamInfo"][];
+    };
+    /**
+     * HostFact
+     * @description What a host is, in one respect.
+     */
+    HostFact: {
+      /**
+       * Item
+       * @description The thing that it is about, such as a mount point; empty where a host has one of the kind.
+       */
+      item: string;
+      /**
+       * Key
+       * @description The kind of fact: os, kernel, cpus, memory_kb, mount, ...
+       */
+      key: string;
+      /**
+       * Since
+       * Format: date-time
+       * @description The first time that the agent saw this value, by the host's clock.
+       */
+      since: string;
+      /**
+       * Value
+       * @description As the agent printed it.
+       */
+      value: string;
+    };
+    /**
+     * HostFacts
+     * @description What a host is, and how that changed.
+     */
+    HostFacts: {
+      /**
+       * Changes
+       * @description Newest first.
+       */
+      changes: components["schemas"]["FactChange"][];
+      /**
+       * Facts
+       * @description The latest value of each fact, by key and item; empty where no agent reported any.
+       */
+      facts: components["schemas"]["HostFact"][];
+      /**
+       * Read At
+       * @description When the agent printed its facts last; null without facts.
+       */
+      read_at: string | null;
     };
     /**
      * HostGroupCreate
@@ -5211,6 +5300,34 @@ export interface operations {
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Coverage"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readFacts: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostFacts"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */

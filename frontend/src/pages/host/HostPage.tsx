@@ -15,6 +15,7 @@ import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { zoneOf } from "../../state/clock";
 import { HOST_TABS } from "../../state/url";
+import { Facts } from "./Facts";
 import { Graphs } from "./Graphs";
 import { RejectedLines } from "./RejectedLines";
 import { Streams } from "./Streams";
@@ -75,6 +76,7 @@ function Host({ detail, stats, state }: HostProps) {
           <HostTitle host={host} zone={zone} />
           <Tabs.List>
             <Tabs.Tab value="graphs">Graphs</Tabs.Tab>
+            <Tabs.Tab value="facts">Facts</Tabs.Tab>
             <Tabs.Tab value="streams">
               Streams {formatCount(host.n_streams_live)}/{formatCount(host.n_streams)}
             </Tabs.Tab>
@@ -85,6 +87,9 @@ function Host({ detail, stats, state }: HostProps) {
         </Group>
         <Tabs.Panel value="graphs">
           <Graphs host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
+        </Tabs.Panel>
+        <Tabs.Panel value="facts" pt="sm">
+          <Facts host={host.name} zone={zone} clock={view.clock} />
         </Tabs.Panel>
         <Tabs.Panel value="streams" pt="sm">
           <Streams host={host.name} zone={zone} state={state} />

@@ -1,0 +1,1 @@
+"""Host facts: what a machine is. Reader, spec and captures."""

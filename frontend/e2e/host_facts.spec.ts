@@ -1,0 +1,44 @@
+import { sendStream } from "./agent";
+import { expect, expectAccessible, test } from "./fixture";
+import { HOST } from "./story";
+
+const FACTS = "facts1";
+
+const BEFORE = ["os\tDebian GNU/Linux 12 (bookworm)", "cpus\t4", "memory_kb\t16393232", "boot_time\t1795300011"];
+const AFTER = [
+  "os\tDebian GNU/Linux 12 (bookworm)",
+  "cpus\t2",
+  "memory_kb\t16393232",
+  "boot_time\t1795309011",
+  "mount /\t/dev/vda1 ext4",
+];
+
+test.beforeAll(async ({ request }) => {
+  const text = `${["1795305600", ...BEFORE, "1795309200", ...AFTER].join("\n")}\n`;
+  await sendStream(request, { host: FACTS, spec: "host_facts", key: "host_facts.1795305600.7-1", command: "facts 3600", text });
+});
+
+test("a host's facts are listed with their changes, each with a link to the graphs around it", async ({ page }) => {
+  await page.goto(`/hosts/${FACTS}?tz=utc`);
+  await page.getByRole("tab", { name: "Facts" }).click();
+  await expect(page).toHaveURL(/tab=facts/);
+  const facts = page.getByRole("table", { name: "Facts about this host" });
+  await expect(facts.getByRole("row", { name: /^CPUs 2 2026-11-22 01:00:00$/ })).toBeVisible();
+  await expect(facts.getByRole("row", { name: /^Memory 15\.6 GiB 2026-11-22 00:00:00$/ })).toBeVisible();
+  await expect(facts.getByRole("row", { name: /^Booted 2026-11-22 00:56:51/ })).toBeVisible();
+  const changes = page.getByRole("table", { name: "Changes of facts" });
+  await expect(changes.getByRole("row")).toHaveCount(4);
+  await expect(changes.getByRole("row", { name: /CPUs 4 2/ })).toBeVisible();
+  await expect(changes.getByRole("row", { name: /Mounted \/ none \/dev\/vda1 ext4/ })).toBeVisible();
+  await expectAccessible(page);
+  await changes
+    .getByRole("row", { name: /CPUs 4 2/ })
+    .getByRole("link", { name: "Graphs" })
+    .click();
+  await expect(page).toHaveURL(/from=2026-11-22T00(:|%3A)45/);
+});
+
+test("a host whose agent reports no facts says how to get them", async ({ page }) => {
+  await page.goto(`/hosts/${HOST}?tab=facts`);
+  await expect(page.getByText("No facts about this host")).toBeVisible();
+});
