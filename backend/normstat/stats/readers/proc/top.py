@@ -196,9 +196,9 @@ class Reader(SnapshotReader[TopLayout]):
         for instance, columns, words in rows:
             if instance:
                 self.want_report()
-                is_old = summary.is_old and self.n_reports == 1
+                is_old = summary.is_old and self.n_reports == 1 and not self.omits_since_boot
                 self.add_row(stat, columns, words, instance=instance, offset=line.offset, is_since_boot=is_old)
-            elif summary.is_old and self.n_reports < 2:
+            elif summary.is_old and self.n_reports < 2 and not self.omits_since_boot:
                 self.want_report()
                 self.add_row(stat, columns, words, offset=line.offset, is_since_boot=self.n_reports == 1)
             else:
@@ -229,7 +229,7 @@ class Reader(SnapshotReader[TopLayout]):
             numbers.append(number)
         self.want_report()
         instance = f"{words[at]}/{command_name(words[-1])}" if header[-1] in layout.texts else words[at]
-        is_old = layout.has_old_cpu and self.n_reports == 1
+        is_old = layout.has_old_cpu and self.n_reports == 1 and not self.omits_since_boot
         refused = self._add(line, columns, numbers, instance, is_old=is_old)
         if refused is None and is_old:
             kept = [number for number, column in enumerate(columns) if column not in layout.shares]
