@@ -103,10 +103,18 @@ class Reader(SnapshotReader[TopLayout]):
         self._header = [str(word) for word in header] if isinstance(header, list) else []
         self._clock = float(clock) if isinstance(clock, int | float) else None
         self._clock_us = clock_us if isinstance(clock_us, int) else NO_TIME
+        # Whether the times of the call come from its clocks alone.
+        self._is_by_clock = own.get("by_clock") is True
 
     def save(self) -> State:
         """Return the state for the next piece."""
-        return {**super().save(), "header": self._header, "clock": self._clock, "clock_us": self._clock_us}
+        return {
+            **super().save(),
+            "header": self._header,
+            "clock": self._clock,
+            "clock_us": self._clock_us,
+            "by_clock": self._is_by_clock,
+        }
 
     def begin_call(self) -> None:
         """Start a new call of the tool."""
@@ -159,14 +167,15 @@ class Reader(SnapshotReader[TopLayout]):
         shows how much later the others are: the two may be of different zones.
         """
         if self._clock is None and self.stamped_us != NO_TIME:
-            self._clock_us = self.stamped_us
-        elif self._clock is not None and self._clock_us != NO_TIME:
+            self._clock_us, self._is_by_clock = self.stamped_us, False
+        elif self._clock is not None and self._clock_us != NO_TIME and not self._is_by_clock:
             step = (seconds - self._clock) % SECONDS_A_DAY
             self._clock_us += round((step if step < SECONDS_A_DAY - SET_BACK_LIMIT_S else step - SECONDS_A_DAY) * MICRO)
             self.see_instant(self._clock_us)
         else:
+            # The zone knows of summer time, which a difference between two clocks does not show.
             self.see_stamp(Timestamp(seconds, is_clock_only=True, offset_s=None))
-            self._clock_us = self.stamped_us
+            self._clock_us, self._is_by_clock = self.stamped_us, True
         self._clock = seconds
 
     def _take_summary(self, line: Line, text: str, summary: SummaryLine) -> Outcome:

@@ -266,7 +266,9 @@ class Reader(LineEngine[ColumnLayout]):
         if words.clock is not None:
             return self._row_times.clock_us(words.clock)
         if words.moment is not None:
-            return self._row_times.moment_us(words.zone_name, words.moment)
+            header = self._heading.header
+            is_own_zone = header is None or not header.zone_name
+            return self._row_times.moment_us(words.zone_name, words.moment, is_own_zone=is_own_zone)
         prefix_us = self._row_times.prefix_us
         return self._state.row_us(self._heading.table) if prefix_us == NO_TIME else prefix_us
 
@@ -318,5 +320,6 @@ class Reader(LineEngine[ColumnLayout]):
 
     def _see_header(self, clock: ClockWords | None) -> None:
         self._state.see_header(self.layout, self._heading.table)
+        self._row_times.header_zone.see_header()
         if clock is not None and not clock.is_epoch:
             self._row_times.see_header(clock, self._heading.section if self.layout.has_sections else None)
