@@ -35,7 +35,8 @@ class Timing:
 
     `zone` names the zone of times that do not say theirs (UTC when None); `date` is the day of the first clock where the tool
     prints no day; `start_us` the instant of the first report of a tool that prints no times at all. `interval_us` is the time
-    from one report to the next: a report without its own time is that much later than the previous one.
+    from one report to the next: a report without its own time is that much later than the previous one. `is_first_real`: the first
+    report covers an interval like all others, although the tool prints one about the time since boot unless it is told not to.
     Units: microseconds since the epoch, microseconds.
     """
 
@@ -43,6 +44,7 @@ class Timing:
     date: dt.date | None = None
     start_us: int | None = None
     interval_us: int | None = None
+    is_first_real: bool = False
 
 
 NO_TIMING: Final = Timing()

@@ -61,7 +61,7 @@ def rows_of_result(result: ReadResult) -> list[Row]:
     return sorted(rows, key=lambda row: row.offset)
 
 
-def read_pieces(spec: Spec, pieces: Sequence[bytes]) -> Reading:
+def read_pieces(spec: Spec, pieces: Sequence[bytes], command: str = "") -> Reading:
     """Gives the pieces to the reader one after another, the state through JSON between them, as a server does."""
     state: State = {}
     offset = 0
@@ -69,7 +69,7 @@ def read_pieces(spec: Spec, pieces: Sequence[bytes]) -> Reading:
     reading = Reading([], [], Counter(), Counter(), {})
     for number, piece in enumerate(pieces, start=1):
         rest += piece
-        result = read(spec, rest, state=state, offset=offset, is_final=number == len(pieces))
+        result = read(spec, rest, state=state, offset=offset, is_final=number == len(pieces), command=command)
         assert sum(result.accounts.n_bytes.values()) == result.n_taken
         reading.rows.extend(rows_of_result(result))
         reading.rejected.extend(result.rejected)

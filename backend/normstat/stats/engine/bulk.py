@@ -5,6 +5,7 @@ The work is done on arrays over all words of a piece of text: a word's digits ar
 so that checking and converting are the same few passes. Nothing here knows about reports, runs or stamps.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,6 +63,11 @@ class LineIndex:
         # A line that another program stamped ("2026-11-21 12:00:01.5<tab>...") is not as plain as it may look.
         at = np.minimum(self.line_start + 4, len(data) - 1)
         self.is_odd |= self.bytes[at] == MINUS
+
+    def mark_odd(self, pattern: re.Pattern[bytes]) -> None:
+        """Mark the lines that the pattern finds: each of them is read alone."""
+        found = [match.start() for match in pattern.finditer(self.data)]
+        self.is_odd[np.searchsorted(self.line_end, found)] = True
 
     def words(self, places: Int64Array) -> list[bytes]:
         """Return the words with these numbers."""

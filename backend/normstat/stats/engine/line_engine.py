@@ -7,12 +7,15 @@ One that can read many lines at once does so in `take_many`; the engine reads al
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, Generic, TypeVar, cast
 
 from normstat.stats.engine.block import BlockBuilder
+from normstat.stats.engine.calls import Calls, interval_in_command, omits_since_boot
 from normstat.stats.engine.ledger import Ledger
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timeline import Timeline
+from normstat.stats.engine.timeline import MICRO, Timeline
+from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.records import LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Field, Layout, Spec, Stat
 
@@ -29,7 +32,8 @@ LayoutT = TypeVar("LayoutT", bound=Layout)
 
 class LineEngine(Generic[LayoutT]):
     """One call of a reader. For readers: `spec`, `layout`, `command`, `offset` of the piece in the stream, `timing`, `timeline`,
-    `has_zone`, `ledger`.
+    `has_zone`, `ledger`, `calls`, `omits_since_boot` (the first report is like all others). `timing` has the interval of a tool
+    that the agent calls repeatedly, where its command line says it.
     """
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
@@ -38,7 +42,15 @@ class LineEngine(Generic[LayoutT]):
         self.layout = cast("LayoutT", spec.layout)
         self.command = command
         self.offset = offset
+        self.calls = Calls(command, state.get("call"))
+        if state.get("gap") is True:
+            self.calls.forget_line()
+        if self.calls.is_loop and timing.interval_us is None:
+            interval_s = interval_in_command(command, spec.tool)
+            timing = replace(timing, interval_us=round(interval_s * MICRO) if interval_s is not None else None)
         self.timing = timing
+        letter = getattr(spec.layout, "omit_option", "")
+        self.omits_since_boot = timing.is_first_real or omits_since_boot(letter, command, spec.tool)
         self.has_zone = timing.zone is not None
         self.timeline = Timeline.resume(state.get("times"), timing)
         line_no = state.get("line_no")
@@ -61,6 +73,14 @@ class LineEngine(Generic[LayoutT]):
 
         `begin` is the place of data[0] in the piece.
         """
+        return False
+
+    def see_call(self, stamp: Timestamp) -> None:
+        """Start a new call of the tool, at the time that a recorder wrote before it: nothing of the call before continues."""
+        raise NotImplementedError
+
+    def may_be_data(self, line: bytes) -> bool:  # noqa: ARG002 (readers look at it)
+        """Return whether a line that is one number can be a value that the tool printed."""
         return False
 
     def clean(self, line: bytes) -> bytes:
@@ -98,7 +118,7 @@ class LineEngine(Generic[LayoutT]):
             self.ledger.reject(raw, offset, n_bytes, TOO_LONG)
             return
         line = self._clean(raw)
-        found = CONTROLLED if CONTROL.search(line) is not None else self.take_bytes(line, offset)
+        found = CONTROLLED if CONTROL.search(line) is not None else self._take_call(line) or self.take_bytes(line, offset)
         if isinstance(found, LineKind):
             self.ledger.book(found, n_bytes)
         else:
@@ -125,6 +145,17 @@ class LineEngine(Generic[LayoutT]):
         if is_final:
             self.finish()
         return self._result(begin)
+
+    def _take_call(self, line: bytes) -> LineKind | None:
+        """Return what the line is that a recorder wrote before it called the tool. Missing: None for any other line."""
+        stamp = self.calls.take(line, may_be_data=line.isdigit() and self.may_be_data(line))
+        if stamp is None:
+            return None
+        if self.omits_since_boot and self.timing.interval_us is not None and self.calls.is_loop:
+            # The tool waits for its first interval before it prints.
+            stamp = replace(stamp, seconds=stamp.seconds + self.timing.interval_us / MICRO)
+        self.see_call(stamp)
+        return LineKind.TIMESTAMP
 
     def _skip_long_line(self, data: bytes) -> int:
         """Book the rest of a line that is too long."""
@@ -165,6 +196,7 @@ class LineEngine(Generic[LayoutT]):
             "line_no": self.ledger.line_no,
             "long": self._is_in_long_line,
             "times": self.timeline.to_state(),
+            **self.calls.to_state(),
         }
         return ReadResult(
             blocks=tuple(block for is_since_boot, block in built if not is_since_boot),

@@ -42,7 +42,7 @@ class LineReader(LineEngine[LayoutT]):
         self._fields: dict[tuple[object, ...], tuple[Field, ...]] = {}
         decimals = state.get("decimals")
         self._decimals = {str(key): int(value) for key, value in decimals.items()} if isinstance(decimals, dict) else {}
-        self._load_report(state, timing)
+        self._load_report(state, self.timing)
         own = state.get("own")
         if state.get("gap") is True:
             self.load_after_gap(own if isinstance(own, dict) else {})
@@ -67,9 +67,16 @@ class LineReader(LineEngine[LayoutT]):
         raise NotImplementedError
 
     def begin_call(self) -> None:
-        """Start a new call of the tool (stats/engine/timestamps.py): the open sample is complete, and the next lines may be
-        averages since boot.
+        """Start a new call of the tool (stats/engine/calls.py): what is open is complete, and the next lines are the first ones
+        of a run.
         """
+        self.finish()
+        self.load({})
+
+    def see_call(self, stamp: Timestamp) -> None:
+        """Start a new call of the tool at that time."""
+        self.begin_call()
+        self.see_stamp(stamp)
 
     def is_whole(self, line: Line) -> bool:  # noqa: ARG002 (readers look at it)
         """Return whether a last line without a newline is certainly complete; its last number may have lost digits."""
@@ -91,8 +98,6 @@ class LineReader(LineEngine[LayoutT]):
         """Take a line that is only a time. Return False for any other line."""
         stamp = parse_timestamp(text)
         if stamp is not None:
-            if stamp.is_call:
-                self.begin_call()
             self.see_stamp(stamp)
         return stamp is not None
 

@@ -34,6 +34,7 @@ class ReaderState:
         "header_line",
         "interval_us",
         "is_after_blank",
+        "is_changed",
         "is_single",
         "is_stamp_new",
         "n_header_rows",
@@ -76,6 +77,8 @@ class ReaderState:
         steps = state.get("steps")
         self.steps = [int(number) for number in steps] if isinstance(steps, list) else [0] * n_tables
         self.omits_since_boot = omits_since_boot
+        # True from a message about a change to the end of the next report, which no option suppresses.
+        self.is_changed = state.get("changed") is True
         decimals = state.get("decimals")
         self.decimals = {str(key): int(value) for key, value in decimals.items()} if isinstance(decimals, dict) else {}
         reports = state.get("reports")
@@ -94,6 +97,7 @@ class ReaderState:
             "name": self.name_line,
             "tables": sorted(self.tables),
             "single": self.is_single,
+            "changed": self.is_changed,
             "rows": self.n_header_rows,
             "period": self.period,
             "stamp": self.stamp_us,
@@ -117,6 +121,7 @@ class ReaderState:
         self.n_reports = [NONE] * len(self.n_reports)
         self.seen = [set() for _ in self.seen]
         self.is_single = True
+        self.is_changed = False
         self.n_header_rows = 0
         self.period = 0
         if not self.is_stamp_new:
@@ -128,6 +133,7 @@ class ReaderState:
         Source: vmstat, mpstat and iostat of illumos, main loop; they say so nowhere in their manual pages.
         """
         self.n_reports = [NONE] * len(self.n_reports)
+        self.is_changed = True
         for names in self.seen:
             names.clear()
         if self.interval_us is None:
@@ -179,6 +185,7 @@ class ReaderState:
         for table, names in enumerate(self.seen):
             if self.n_reports[table] != NONE:
                 self.n_reports[table] = LATER
+                self.is_changed = False
                 names.clear()
 
     def see_header(self, layout: ColumnLayout, table: int) -> None:
@@ -222,12 +229,13 @@ class ReaderState:
                 self.stamp_us = NO_TIME
             else:
                 self.steps[table] += 1
+            self.is_changed = False
         self.n_reports[table] = LATER
         self.seen[table].clear()
 
     def is_since_boot(self, layout: ColumnLayout, table: int, header: Header, clock: ClockWords | None) -> bool:
         """Return whether the row just seen belongs to a report about the time since boot."""
-        if self.omits_since_boot or header.table.has_counters or layout.since_boot is SinceBoot.NEVER:
+        if (self.omits_since_boot and not self.is_changed) or header.table.has_counters or layout.since_boot is SinceBoot.NEVER:
             return False
         if layout.since_boot is SinceBoot.FIRST:
             return self.n_reports[table] == FIRST
@@ -235,14 +243,6 @@ class ReaderState:
             return False
         self.is_single = self.is_single and clock.seconds == self.header_clock_s
         return self.is_single
-
-
-def omits_since_boot(layout: ColumnLayout, command: str) -> bool:
-    """Return whether the command line has the option that suppresses the since-boot report, alone or among others (-xy)."""
-    if not layout.omit_option:
-        return False
-    words: Sequence[str] = command.split()[1:]
-    return any(word.startswith("-") and not word.startswith("--") and layout.omit_option in word[1:] for word in words)
 
 
 def _int(state: State, key: str, default: int) -> int:

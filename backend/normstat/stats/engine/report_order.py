@@ -10,8 +10,6 @@ from typing import Final
 NONE: Final = 0
 FIRST: Final = 1
 LATER: Final = 2
-# The command line of a stream begins with it if the agent calls the tool repeatedly.
-LOOP_MARK: Final = "@"
 # No report has more rows than this; it bounds the state of a broken stream.
 MAX_SEEN: Final = 20_000
 
@@ -48,16 +46,6 @@ class Reports:
         """End the present report."""
         self.is_open = False
         self.seen.clear()
-
-    def see_stamp(self, command: str) -> None:
-        """End the current report at a time on a separate line.
-
-        An agent that calls a tool repeatedly (`@5 command`) prints the time before each call, whose first report covers the
-        time since boot again.
-        """
-        self.close()
-        if command.startswith(LOOP_MARK):
-            self.number = NONE
 
     @property
     def is_first(self) -> bool:

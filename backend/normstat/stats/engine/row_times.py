@@ -22,6 +22,7 @@ from typing import Final
 from normstat.stats.engine.banner_day import parse_banner_day, parse_day_first
 from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import ClockWords, Timestamp, day_seconds, parse_clock, parse_date, parse_zone
+from normstat.stats.engine.zone_changes import HeaderZone
 from normstat.stats.records import NO_TIME, Int64Array, State
 
 # No sar has as many tables; a broken stream may.
@@ -79,6 +80,7 @@ class RowTimes:
     def __init__(self, state: State, timeline: Timeline, *, has_zone: bool) -> None:
         self.timeline = timeline
         self.sections = TableSections(state.get("sections"))
+        self.header_zone = HeaderZone(state.get("shift"))
         # The time that another program put before the present line.
         self.prefix_us = NO_TIME
         self._has_zone = has_zone
@@ -88,7 +90,7 @@ class RowTimes:
 
     def to_state(self) -> State:
         """Return the state for a new object."""
-        return {"sections": self.sections.to_state(), "other_day": self._other_day_s}
+        return {"sections": self.sections.to_state(), "other_day": self._other_day_s, "shift": self.header_zone.shift_s}
 
     def see_banner(self, text: str) -> None:
         """Note the day that a banner names for the start of a run."""
@@ -126,18 +128,28 @@ class RowTimes:
             return self.timeline.stamp_us(Timestamp(clock.seconds, is_clock_only=False, offset_s=0))
         return self.timeline.clock_us(clock.seconds)
 
-    def moment_us(self, zone_name: str, moment: float) -> int:
-        """Return the instant of date and clock after a row. Missing: NO_TIME for a zone whose name has several meanings."""
-        offset_s = parse_zone(zone_name)
-        if offset_s is None and not self._has_zone:
+    def moment_us(self, zone_name: str, moment: float, *, is_own_zone: bool) -> int:
+        """Return the instant of date and clock after a row; the header names the zone, unless the row has its own.
+
+        Missing: NO_TIME for a zone whose name has several meanings.
+        """
+        if is_own_zone:
+            offset_s = parse_zone(zone_name)
+            if offset_s is None and not self._has_zone:
+                return NO_TIME
+            return self.timeline.stamp_us(Timestamp(moment, is_clock_only=False, offset_s=offset_s, zone_name=zone_name))
+        named = self.header_zone.find(self.timeline, zone_name, moment)
+        if named is not None:
+            return self.header_zone.time_us(self.timeline, named, moment)
+        if not self._has_zone:
             return NO_TIME
-        return self.timeline.stamp_us(Timestamp(moment, is_clock_only=False, offset_s=offset_s))
+        return self.timeline.stamp_us(Timestamp(moment, is_clock_only=False, offset_s=None))
 
     def moments_us(self, zone_name: str, moments: Int64Array) -> list[int]:
-        """Return the instants of many rows in one zone."""
-        offset_s = parse_zone(zone_name)
-        if offset_s is None:
-            return [self.moment_us(zone_name, float(moment)) for moment in moments.tolist()]
-        self.moment_us(zone_name, float(moments[-1]))
-        times: list[int] = ((moments - offset_s) * MICRO).tolist()
+        """Return the instants of many rows under one header, which names their zone."""
+        named = self.header_zone.find(self.timeline, zone_name, float(moments[0]))
+        if named is None or not self.header_zone.is_without_change(self.timeline, named, moments):
+            return [self.moment_us(zone_name, float(moment), is_own_zone=False) for moment in moments.tolist()]
+        self.moment_us(zone_name, float(moments[-1]), is_own_zone=False)
+        times: list[int] = ((moments - (named.offset_s + self.header_zone.shift_s)) * MICRO).tolist()
         return times

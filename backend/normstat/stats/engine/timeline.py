@@ -2,6 +2,7 @@
 
 import datetime as dt
 import zoneinfo
+from dataclasses import dataclass
 from typing import Final, Self
 
 from normstat.errors import BadRequest
@@ -11,6 +12,8 @@ from normstat.stats.records import NO_TIME, Timing
 # A clock that goes back by less than this was set back (summer time, a corrected clock); by more, it passed midnight. So a pause of
 # up to 18 hours between two rows is read rightly as well.
 SET_BACK_LIMIT_S: Final = 6 * 3600
+# A clock that goes back by less was corrected; by more, in an hour that summer time repeats, that hour begins again.
+CORRECTION_LIMIT_S: Final = 600
 MICRO: Final = 1_000_000
 UTC_NAMES: Final = ("UTC", "Etc/UTC", "GMT")
 
@@ -109,52 +112,106 @@ class Timeline:
     def local_us(self, reading: float) -> int:
         """Return the instant of a reading of the wall's clock in this stream's zone.
 
-        An hour that summer time repeats is its first pass, unless the stream has been past it already.
+        An hour that summer time repeats is its first pass, until the clock goes back by more than a correction would.
         """
         if self._zone is None:
             self.last_us = round((reading - self.offset_s) * MICRO)
             return self.last_us
-        found = [time_us for time_us, _ in self._passes(reading)]
+        found = [one.time_us for one in find_passes(self._zone, reading)]
         if not found:
             return NO_TIME
-        is_past = self.last_us is not None and found[0] < self.last_us <= found[1] + SET_BACK_LIMIT_S * MICRO
-        self.last_us = found[1] if found[1] > found[0] and is_past else found[0]
+        is_second = found[1] > found[0] and self._is_past(found[0], found[1])
+        self.last_us = found[1] if is_second else found[0]
         return self.last_us
+
+    def _is_past(self, first_us: int, second_us: int) -> bool:
+        """Return whether a reading with two instants means the second: so did the latest reading, or the clock went back."""
+        last_us = self.last_us
+        if last_us is None or not first_us < last_us + SET_BACK_LIMIT_S * MICRO < second_us + 2 * SET_BACK_LIMIT_S * MICRO:
+            return False
+        try:
+            moment = dt.datetime.fromtimestamp(last_us // MICRO, self._zone)
+        except (OverflowError, ValueError, OSError):
+            return False
+        if moment.fold or (not _is_repeated(moment) and last_us > second_us):
+            return True
+        return last_us - first_us > CORRECTION_LIMIT_S * MICRO
 
     def stamp_us(self, stamp: Timestamp) -> int:
         """Return the instant of a stamp on a separate line. Missing: NO_TIME for a clock while no day is known."""
         if stamp.is_clock_only:
             return self.clock_us(stamp.seconds)
-        self.last_s = stamp.seconds
         named = self._named_us(stamp)
         if named is not None:
+            self.last_s = stamp.seconds
             self.last_us = named
         elif stamp.offset_s is None:
+            self.last_s = stamp.seconds
             return self.local_us(stamp.seconds)
         else:
             if not self._is_known:
                 self.offset_s = stamp.offset_s
             self.last_us = round((stamp.seconds - stamp.offset_s) * MICRO)
+            # Clocks after a stamp in UTC are those of the host's zone.
+            self.last_s = self._reading_at(self.last_us) if self._is_known else stamp.seconds
         return self.last_us
+
+    def see_instant(self, reading: float, offset_s: int) -> int:
+        """Note a reading of the wall's clock that is that far ahead of UTC, and return its instant."""
+        self.last_s = reading
+        self.last_us = round((reading - offset_s) * MICRO)
+        if not self._is_known:
+            self.offset_s = offset_s
+        return self.last_us
+
+    @property
+    def zone(self) -> dt.tzinfo | None:
+        """The zone of clocks that do not name theirs. Missing: None when it is UTC or unknown."""
+        return self._zone
+
+    def _reading_at(self, time_us: int) -> float:
+        """Return what the wall's clock shows at an instant, in this stream's zone."""
+        try:
+            offset = dt.datetime.fromtimestamp(time_us // MICRO, self._zone or dt.UTC).utcoffset()
+        except (OverflowError, ValueError, OSError):
+            offset = None
+        return time_us / MICRO + (offset.total_seconds() if offset is not None else 0)
 
     def _named_us(self, stamp: Timestamp) -> int | None:
         """Return the instant of a stamp whose zone has the name that this stream's zone goes by then: CST is China's in
         Asia/Shanghai.
         """
-        if not stamp.zone_name:
+        if not stamp.zone_name or self._zone is None:
             return None
-        return next((time_us for time_us, name in self._passes(stamp.seconds) if name == stamp.zone_name), None)
+        return next((one.time_us for one in find_passes(self._zone, stamp.seconds) if one.name == stamp.zone_name), None)
 
-    def _passes(self, reading: float) -> list[tuple[int, str]]:
-        """Return the instants that a reading of the wall's clock may mean in this stream's zone, with what the zone is called then.
 
-        Missing: none without a zone, and beyond the years that Python's calendar has.
-        """
-        try:
-            local = dt.datetime.fromtimestamp(int(reading // 1), dt.UTC).replace(tzinfo=self._zone)
-            at = [local.replace(fold=fold) for fold in (0, 1)]
-            offsets = [(moment.utcoffset() or dt.timedelta()) // dt.timedelta(microseconds=1) for moment in at]
-            names = [moment.tzname() or "" for moment in at]
-        except (OverflowError, ValueError, OSError):
-            return []
-        return [(round(reading * MICRO) - offset, name) for offset, name in zip(offsets, names, strict=True)]
+@dataclass(frozen=True, slots=True)
+class ClockPass:
+    """An instant that a reading of the wall's clock may mean: how far the zone is ahead of UTC then, and its name then."""
+
+    time_us: int
+    offset_s: int
+    name: str
+
+
+def find_passes(zone: dt.tzinfo, reading: float) -> list[ClockPass]:
+    """Return the two instants that a reading of the wall's clock may mean in a zone; they are the same in all hours but a few.
+
+    The second one is later in an hour that summer time repeats, and earlier in one that it skips.
+    Missing: none beyond the years that Python's calendar has.
+    """
+    try:
+        local = dt.datetime.fromtimestamp(int(reading // 1), dt.UTC).replace(tzinfo=zone)
+        at = [local.replace(fold=fold) for fold in (0, 1)]
+        offsets = [(moment.utcoffset() or dt.timedelta()) // dt.timedelta(microseconds=1) for moment in at]
+        names = [moment.tzname() or "" for moment in at]
+    except (OverflowError, ValueError, OSError):
+        return []
+    return [ClockPass(round(reading * MICRO) - offset, offset // MICRO, name) for offset, name in zip(offsets, names, strict=True)]
+
+
+def _is_repeated(moment: dt.datetime) -> bool:
+    """Return whether the clock shows this time twice."""
+    first, second = (moment.replace(fold=fold).utcoffset() for fold in (0, 1))
+    return first is not None and second is not None and second < first

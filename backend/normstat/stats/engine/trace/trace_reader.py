@@ -136,6 +136,11 @@ class TraceReader(LineReader[TraceLayoutT]):
         self.see_stamp(stamp)
         self._marks.see_time()
 
+    def see_call(self, stamp: Timestamp) -> None:
+        """Start a new call of the tracer at that time."""
+        super().see_call(stamp)
+        self._marks.see_time()
+
     # Lines that all tracers have.
 
     def see_blank(self) -> None:

@@ -73,7 +73,7 @@ class Reader(LineReader[NfsiostatLayout]):
         self._counts = {str(key): str(word) for key, word in counts.items()} if isinstance(counts, dict) else {}
         counts_at = own.get("counts_at")
         self._counts_at = counts_at if isinstance(counts_at, int) else 0
-        self._is_first = own.get("is_first", True) is True
+        self._is_first = own.get("is_first", True) is True and not self.omits_since_boot
 
     def load_after_gap(self, own: State) -> None:  # noqa: ARG002 (nothing of it is true after a gap)
         """Forget everything after a gap; the next report is not taken for the first."""
@@ -95,7 +95,7 @@ class Reader(LineReader[NfsiostatLayout]):
         """Start a new call of the tool."""
         self._flush()
         self._seen.clear()
-        self._is_first = True
+        self._is_first = not self.omits_since_boot
         self._mount = ""
 
     def finish(self) -> None:

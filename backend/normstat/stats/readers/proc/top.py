@@ -103,10 +103,18 @@ class Reader(SnapshotReader[TopLayout]):
         self._header = [str(word) for word in header] if isinstance(header, list) else []
         self._clock = float(clock) if isinstance(clock, int | float) else None
         self._clock_us = clock_us if isinstance(clock_us, int) else NO_TIME
+        # Whether the times of the call come from its clocks alone.
+        self._is_by_clock = own.get("by_clock") is True
 
     def save(self) -> State:
         """Return the state for the next piece."""
-        return {**super().save(), "header": self._header, "clock": self._clock, "clock_us": self._clock_us}
+        return {
+            **super().save(),
+            "header": self._header,
+            "clock": self._clock,
+            "clock_us": self._clock_us,
+            "by_clock": self._is_by_clock,
+        }
 
     def begin_call(self) -> None:
         """Start a new call of the tool."""
@@ -159,14 +167,15 @@ class Reader(SnapshotReader[TopLayout]):
         shows how much later the others are: the two may be of different zones.
         """
         if self._clock is None and self.stamped_us != NO_TIME:
-            self._clock_us = self.stamped_us
-        elif self._clock is not None and self._clock_us != NO_TIME:
+            self._clock_us, self._is_by_clock = self.stamped_us, False
+        elif self._clock is not None and self._clock_us != NO_TIME and not self._is_by_clock:
             step = (seconds - self._clock) % SECONDS_A_DAY
             self._clock_us += round((step if step < SECONDS_A_DAY - SET_BACK_LIMIT_S else step - SECONDS_A_DAY) * MICRO)
             self.see_instant(self._clock_us)
         else:
+            # The zone knows of summer time, which a difference between two clocks does not show.
             self.see_stamp(Timestamp(seconds, is_clock_only=True, offset_s=None))
-            self._clock_us = self.stamped_us
+            self._clock_us, self._is_by_clock = self.stamped_us, True
         self._clock = seconds
 
     def _take_summary(self, line: Line, text: str, summary: SummaryLine) -> Outcome:
@@ -196,9 +205,9 @@ class Reader(SnapshotReader[TopLayout]):
         for instance, columns, words in rows:
             if instance:
                 self.want_report()
-                is_old = summary.is_old and self.n_reports == 1
+                is_old = summary.is_old and self.n_reports == 1 and not self.omits_since_boot
                 self.add_row(stat, columns, words, instance=instance, offset=line.offset, is_since_boot=is_old)
-            elif summary.is_old and self.n_reports < 2:
+            elif summary.is_old and self.n_reports < 2 and not self.omits_since_boot:
                 self.want_report()
                 self.add_row(stat, columns, words, offset=line.offset, is_since_boot=self.n_reports == 1)
             else:
@@ -229,7 +238,7 @@ class Reader(SnapshotReader[TopLayout]):
             numbers.append(number)
         self.want_report()
         instance = f"{words[at]}/{command_name(words[-1])}" if header[-1] in layout.texts else words[at]
-        is_old = layout.has_old_cpu and self.n_reports == 1
+        is_old = layout.has_old_cpu and self.n_reports == 1 and not self.omits_since_boot
         refused = self._add(line, columns, numbers, instance, is_old=is_old)
         if refused is None and is_old:
             kept = [number for number, column in enumerate(columns) if column not in layout.shares]

@@ -137,7 +137,7 @@ class Reader(LineReader[ColumnLayout]):
 
     def _add(self, stat: Stat, columns: Sequence[str], words: Sequence[str], clock: str, offset: int) -> Outcome:
         """Add a row; the name is its first word."""
-        is_first = self._is_first and clock == (self._first or clock)
+        is_first = self._is_first and clock == (self._first or clock) and not self.omits_since_boot
         reason = self.add_row(
             stat,
             columns,

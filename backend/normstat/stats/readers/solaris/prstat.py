@@ -140,7 +140,7 @@ class Reader(LineReader[PrstatLayout]):
             self._see(f"header {self._table.stat}")
             return LineKind.HEADER
         if self.see_time_line(line.text):
-            self._reports.see_stamp(self.command)
+            self._reports.close()
             return LineKind.TIMESTAMP
         if self._table is not None:
             return self._take_row(self._table, self._header, words, line)
@@ -205,7 +205,7 @@ class Reader(LineReader[PrstatLayout]):
             return Rejected(f"a name of {len(instance)} characters")
         if self._header:
             self._see(f"{table.stat} {instance}")
-        is_since_start = table.is_since_start and self._reports.is_first
+        is_since_start = table.is_since_start and self._reports.is_first and not self.omits_since_boot
         reason = self.add_row(
             self.stat(table.stat),
             columns,

@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from normstat.stats.engine.calls import omits_since_boot
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
@@ -74,8 +75,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
-        words = self.command.split()[1:]
-        self._omits = any(word.startswith("-") and not word.startswith("--") and OMIT_OPTION in word for word in words)
+        self._omits = self.omits_since_boot or omits_since_boot(OMIT_OPTION, self.command, self.spec.tool)
         self._reports = Reports(own.get("reports"))
         self._title = str(own.get("title", ""))
         self._name = str(own.get("name", ""))
@@ -130,7 +130,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         if stamp is not None:
             self._flush()
             self.see_stamp(stamp)
-            self._reports.see_stamp(self.command)
+            self._reports.close()
             return LineKind.TIMESTAMP
         return self._take_row(words)
 

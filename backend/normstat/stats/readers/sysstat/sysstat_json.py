@@ -94,9 +94,6 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         assert isinstance(spec.layout, SysstatJsonLayout)
-        words = command.split()[1:]
-        omits = spec.layout.omit_option
-        self._omits_first = bool(omits) and any(word.startswith("-") and omits in word[1:] for word in words)
         JsonStream.__init__(self)
         LineReader.__init__(self, spec, state=state, offset=offset, timing=timing, command=command)
 
@@ -248,7 +245,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
 
     @property
     def _row_kind(self) -> LineKind:
-        is_since_boot = self.layout.since_boot == "first" and not self._omits_first and self._n_reports == 1
+        is_since_boot = self.layout.since_boot == "first" and not self.omits_since_boot and self._n_reports == 1
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
 
     def _take_row(self, node: Node) -> None:

@@ -29,10 +29,18 @@ from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import Heading, known_headers
 from normstat.stats.engine.line_engine import LINE_LIMIT, LineEngine
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.reader_state import LATER, ReaderState, omits_since_boot
+from normstat.stats.engine.reader_state import LATER, ReaderState
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
 from normstat.stats.engine.row_times import RowTimes
-from normstat.stats.engine.timestamps import PREFIX, ClockWords, is_recorder_line, parse_timestamp, split_words, take_clock
+from normstat.stats.engine.timestamps import (
+    PREFIX,
+    ClockWords,
+    Timestamp,
+    is_recorder_line,
+    parse_timestamp,
+    split_words,
+    take_clock,
+)
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Field, Spec
 
@@ -42,6 +50,9 @@ GROUP_LINE_LIMIT: Final = 1000
 # A piece with more kinds of headers is not tool output; each kind costs a pass over all of its lines.
 MAX_BULK_HEADERS: Final = 12
 
+
+# The agent's, before a call: never a row, although it may be as long as one.
+EPOCH_LINE: Final = re.compile(rb"^\d{9,10}\r?$", re.MULTILINE)
 
 LAYOUT: Final = ColumnLayout
 
@@ -61,7 +72,7 @@ class Reader(LineEngine[ColumnLayout]):
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
         known = known_headers(spec)
-        self._state = ReaderState(state, len(self.layout.tables), timing, omits_since_boot=omits_since_boot(self.layout, command))
+        self._state = ReaderState(state, len(self.layout.tables), self.timing, omits_since_boot=self.omits_since_boot)
         self._row_times = RowTimes(state, self.timeline, has_zone=self.has_zone)
         self._heading = Heading(known, self._state)
         self._plain: dict[int, PlainRows | None] = {}
@@ -77,6 +88,8 @@ class Reader(LineEngine[ColumnLayout]):
         if len(data) < MIN_BULK_BYTES or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n")):
             return False
         index = LineIndex(data, LINE_LIMIT)
+        if self.calls.is_loop:
+            index.mark_odd(EPOCH_LINE)
         # Two lists of numbers: as many pairs would trigger full garbage collections.
         starts, ends = index.line_start.tolist(), index.line_end.tolist()
         at = 0
@@ -116,6 +129,14 @@ class Reader(LineEngine[ColumnLayout]):
             self._see_header(again.clock)
             return LineKind.HEADER
         return self._take_text(line, offset)
+
+    def see_call(self, stamp: Timestamp) -> None:
+        """Start a new run: its first report may cover the time since boot, and its header comes."""
+        self._state.begin_run()
+        self._state.is_after_blank = True
+        self._heading.drop()
+        self._row_times.begin_sections()
+        self._state.see_stamp(self._row_times.timeline.stamp_us(stamp))
 
     def see_rejected(self) -> None:
         """Count a rejected line among the rows of its screen."""
@@ -180,7 +201,7 @@ class Reader(LineEngine[ColumnLayout]):
         if header is None or header.stat is None:
             return None
         state = self._state
-        if not state.omits_since_boot and not header.table.has_counters:
+        if (not state.omits_since_boot or state.is_changed) and not header.table.has_counters:
             if self.layout.since_boot is SinceBoot.FIRST and state.n_reports[self._heading.table] != LATER:
                 return None
             if self.layout.since_boot is SinceBoot.SAME_CLOCK and state.is_single and state.header_clock_s is not None:
@@ -218,6 +239,7 @@ class Reader(LineEngine[ColumnLayout]):
                 times = self._row_times.moments_us(header.zone_name, rows.moments[first : first + n_rows])
         self._state.is_after_blank = False
         self._state.name_line = ""
+        self.calls.forget_line()
         runs = self._runs.get(id(self._heading.fields))
         if runs is None:
             assert header.stat is not None
@@ -244,7 +266,9 @@ class Reader(LineEngine[ColumnLayout]):
         if words.clock is not None:
             return self._row_times.clock_us(words.clock)
         if words.moment is not None:
-            return self._row_times.moment_us(words.zone_name, words.moment)
+            header = self._heading.header
+            is_own_zone = header is None or not header.zone_name
+            return self._row_times.moment_us(words.zone_name, words.moment, is_own_zone=is_own_zone)
         prefix_us = self._row_times.prefix_us
         return self._state.row_us(self._heading.table) if prefix_us == NO_TIME else prefix_us
 
@@ -276,11 +300,6 @@ class Reader(LineEngine[ColumnLayout]):
             return LineKind.HEADER
         stamp = parse_timestamp(text)
         if stamp is not None:
-            if stamp.is_call:
-                # A new call of the tool: its first report is about the time since boot, and its header comes.
-                self._state.begin_run()
-                self._heading.drop()
-                self._row_times.begin_sections()
             self._state.see_stamp(self._row_times.timeline.stamp_us(stamp))
             return LineKind.TIMESTAMP
         if is_recorder_line(text):
@@ -301,5 +320,6 @@ class Reader(LineEngine[ColumnLayout]):
 
     def _see_header(self, clock: ClockWords | None) -> None:
         self._state.see_header(self.layout, self._heading.table)
+        self._row_times.header_zone.see_header()
         if clock is not None and not clock.is_epoch:
             self._row_times.see_header(clock, self._heading.section if self.layout.has_sections else None)

@@ -109,6 +109,11 @@ class Reader(SnapshotReader[PatternsLayout]):
         """Return the state for the next piece."""
         return {**super().save(), "seen": sorted(self._seen)}
 
+    def may_be_data(self, line: bytes) -> bool:
+        """Return whether a line that is one number is a row: files of /proc and /sys may hold nothing else."""
+        text = line.decode("ascii")
+        return any(row.pattern.fullmatch(text) is not None for row in self.layout.rows)
+
     def end_report(self) -> None:
         """End the present report: its rows are complete."""
         super().end_report()

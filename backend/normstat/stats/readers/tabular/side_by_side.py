@@ -77,6 +77,8 @@ class Reader(LineReader[SideBySideLayout]):
         """Restore the state of the previous piece."""
         self._messages = self.layout.messages
         self._reports = Reports(own.get("reports"))
+        # No option suppresses the report about the time since boot that follows a change.
+        self._is_changed = own.get("changed") is True
         self._names = texts_of(own.get("names"))
         self._are_names_new = own.get("new") is True
         self._header = texts_of(own.get("header"))
@@ -89,7 +91,8 @@ class Reader(LineReader[SideBySideLayout]):
 
     def save(self) -> State:
         """Return the state for `load`."""
-        return {"reports": self._reports.to_state(), "names": self._names, "new": self._are_names_new, "header": self._header}
+        own: State = {"reports": self._reports.to_state(), "changed": self._is_changed}
+        return own | {"names": self._names, "new": self._are_names_new, "header": self._header}
 
     def take_line(self, line: Line) -> Outcome:
         """Return names, a header, a time, a message or a row."""
@@ -97,7 +100,7 @@ class Reader(LineReader[SideBySideLayout]):
         if not text.strip(" \t"):
             return LineKind.IGNORED
         if self._messages.fullmatch(text):
-            self._reports = Reports()
+            self._reports, self._is_changed = Reports(), True
             return LineKind.STATE_CHANGE
         words = split_words(text)
         if len(words) > MAX_COLUMNS:
@@ -115,7 +118,7 @@ class Reader(LineReader[SideBySideLayout]):
         stamp = parse_timestamp(text)
         if stamp is not None:
             self.see_stamp(stamp)
-            self._reports.see_stamp(self.command)
+            self._reports.close()
             return LineKind.TIMESTAMP
         return self._take_row(words, line.offset)
 
@@ -155,7 +158,8 @@ class Reader(LineReader[SideBySideLayout]):
         # One row is a whole report: a second one begins the next.
         if self._reports.see("row"):
             self.begin_report()
-        is_since_boot = self._reports.is_first
+        self._is_changed = self._is_changed and self._reports.is_first
+        is_since_boot = self._reports.is_first and (self._is_changed or not self.omits_since_boot)
         n_before, n_side = len(shape.before), len(shape.side)
         rows = []
         if shape.before or shape.behind:

@@ -64,9 +64,6 @@ class Reader(LineReader[WideLayout]):
 
     def load(self, own: State) -> None:
         """Restore the present header, report and place in a tree."""
-        letter = self.layout.omit_option
-        words = self.command.split()[1:] if letter else []
-        self._omits = any(word.startswith("-") and not word.startswith("--") and letter in word for word in words)
         self._reports = Reports(own.get("reports"))
         self._tree = Tree(own.get("tree"))
         self._caption = str(own.get("caption", ""))
@@ -119,7 +116,7 @@ class Reader(LineReader[WideLayout]):
                 return LineKind.HEADER
             if (":" in text or " " not in text.strip(" \t")) and (stamp := parse_timestamp(text)) is not None:
                 self.see_stamp(stamp)
-                self._reports.see_stamp(self.command)
+                self._reports.close()
                 return LineKind.TIMESTAMP
         if self._header is None:
             return Rejected("a line before any header")
@@ -241,7 +238,8 @@ class Reader(LineReader[WideLayout]):
         return self._kind(header.table)
 
     def _kind(self, table: WideTable) -> LineKind:
-        is_since_boot = not table.has_counters and self.layout.since_boot == "first" and self._reports.is_first and not self._omits
+        is_first = self._reports.is_first and self.layout.since_boot == "first" and not self.omits_since_boot
+        is_since_boot = is_first and not table.has_counters
         return LineKind.SINCE_BOOT if is_since_boot else LineKind.SAMPLE
 
     def _add(self, header: WideHeader, words: Sequence[str], instance: str, time_us: int | None, offset: int) -> Outcome:
