@@ -122,9 +122,11 @@ class LineReader(LineEngine[LayoutT]):
         offset: int,
         missing: frozenset[str] = frozenset({ABSENT, ""}),
         is_since_boot: bool = False,
+        as_printed: Sequence[str] | None = None,
     ) -> Rejected | None:
         """Add a row: one word for each column, or (group, column) where groups distinguish equal columns.
 
+        `as_printed` has the words as the tool printed them (1,993 or 1.8E-07), where `words` are in the form of plain numbers.
         A column is a field of the stat by its header, else an undocumented one. Words in `missing` are "no value". Fields with
         `derived` whose factors are there are worked out. Without `time_us` the row is of the present report.
         Missing: None when the row was added, else the reason why it was not.
@@ -148,7 +150,8 @@ class LineReader(LineEngine[LayoutT]):
             else:
                 values.append(number[0])
                 is_canonical = is_canonical and number[1]
-        printed = [word.replace(" ", "") or ABSENT for word in words]
+        is_canonical = is_canonical and (as_printed is None or list(as_printed) == list(words))
+        printed = [word.replace(" ", "") or ABSENT for word in as_printed or words]
         for field in fields[len(words) :]:
             product = _product(field, fields, values, absent)
             printed.append(ABSENT if product is None else str(product))
