@@ -40,6 +40,9 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
     interval: Annotated[float | None, typer.Option(help="seconds between reports, if the files have no times")] = None,
     spec: Annotated[str | None, typer.Option(help="the spec of the files, if it cannot be detected")] = None,
     *,
+    title: Annotated[
+        str | None, typer.Option(help="what the tracer was asked (dtrace, bpftrace, bcc, SystemTap); part of each instance")
+    ] = None,
     date_from_mtime: Annotated[
         bool, typer.Option("--date-from-mtime", help="use the day of a file's last modification as the day of its last line")
     ] = False,
@@ -59,7 +62,7 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
             # It may be a user spec; those are known only after reading the database.
             spec=None,
         )
-        options = replace(options, spec=spec, takes_date_from_mtime=date_from_mtime)
+        options = replace(options, spec=spec, takes_date_from_mtime=date_from_mtime, title=title)
         require_current_schema(settings.database_url)
         results = asyncio.run(_import(settings, host, paths, options))
     except NormstatError as error:

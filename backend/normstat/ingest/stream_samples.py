@@ -159,9 +159,6 @@ class StreamReader:
             is_refused = kept & np.fromiter((name in names for name in block.instances), dtype=np.bool_, count=len(block))
             refused.append((is_refused, TOO_MANY_INSTANCES_REASON))
             kept &= ~is_refused
-        for rows, reason in self._plan.misfits(block):
-            refused.append((rows & kept, reason))
-            kept &= ~rows
         for rows, reason in refused:
             if rows.any():
                 self._reject_rows(block.line_offset[rows], n_lines_before, reason)

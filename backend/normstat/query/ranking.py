@@ -7,7 +7,6 @@ from typing import Final
 import anyio.to_thread
 import numpy as np
 import psycopg
-from psycopg import sql
 
 from normstat.rollups.rollup_codec import sum_group
 from normstat.rollups.rollup_reader import LEVELS, Grain, Group, Rolled, Span, plan, read_groups, read_heads
@@ -16,6 +15,7 @@ from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
 from normstat.storage.sample_pages import BoolArray, load_sql
 from normstat.storage.stat_tables import table_of
+from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window, from_us
 
 # Up to this length the samples are read; up to a few days, minutes are as fast as hours.
@@ -43,7 +43,7 @@ async def read_totals(
 
 
 async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, span: Span) -> dict[int, float]:
-    statement = load_sql("top_instances").format(table=table_of(stat), field=sql.Identifier(field.key))
+    statement = load_sql("top_instances").format(table=table_of(stat), field=stored_sql(field, "t"))
     places = {"host_id": place.host_id, "start": from_us(span.start_us), "end": from_us(span.end_us)}
     cursor = await connection.execute(statement, places, prepare=False)
     power = 10.0**field.decimals if field.storage is Storage.DEC4 else 1.0

@@ -16,6 +16,7 @@ from normstat.storage.sample_pages import load_sql
 from normstat.storage.schema.models import Host, RollupMark
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
+from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window
 
 # Maximum number of rows searched for fields (about 0.2 s).
@@ -35,7 +36,7 @@ async def count_samples(
     session: AsyncSession, table: str, host_id: int, window: Window, fields: Sequence[Field] = ()
 ) -> SampleCount:
     """Return the number of samples of a host in a window, and the columns that this host's tool prints at all."""
-    counts = [sql.SQL("count(*)"), *(sql.SQL("count({})").format(sql.Identifier(field.key)) for field in fields)]
+    counts = [sql.SQL("count(*)"), *(sql.SQL("count({})").format(stored_sql(field, "t")) for field in fields)]
     statement = load_sql("count_samples").format(counts=sql.SQL(", ").join(counts), table=table_of(table))
     connection = await driver_of(session)
     cursor = await connection.execute(statement, {"host_id": host_id, "start": window.start, "end": window.end}, prepare=False)
@@ -101,9 +102,10 @@ async def _search_rows(session: AsyncSession, host_id: int, stat: StatRef, windo
     n_left = ROWS_LOOKED_AT
     found: set[str] = set()
     keys = [sql.Identifier(field.key) for field in stat.fields]
+    shown = [sql.SQL("{} AS {}").format(stored_sql(field, "t"), key) for field, key in zip(stat.fields, keys, strict=True)]
     counts = [sql.SQL("count(*)"), *(sql.SQL("count({})").format(key) for key in keys)]
     statement = load_sql("printed_fields").format(
-        counts=sql.SQL(", ").join(counts), columns=sql.SQL(", ").join([sql.SQL("time"), *keys]), table=table_of(stat.name)
+        counts=sql.SQL(", ").join(counts), columns=sql.SQL(", ").join([sql.SQL("time"), *shown]), table=table_of(stat.name)
     )
     for window in windows:
         bounds = {"host_id": host_id, "start": window.start, "end": window.end, "n_rows": n_left}

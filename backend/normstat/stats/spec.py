@@ -113,6 +113,8 @@ class Field:
     # The keys whose product this is, for a number that the tool does not print (count x time); the reader works it out.
     derived: tuple[str, ...] = ()
     semantics: Semantics = Semantics.INSTANT
+    # The types that the field's column had before it was widened, oldest first: older rows still hold theirs in those.
+    earlier: tuple[Storage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from normstat.stats.spec_defaults import usual_semantics
 from normstat.storage.instance_cache import LAST_STEP
 from normstat.storage.schema.models import Host, Instance, StatField, StatTable
 from normstat.storage.session import driver_of
+from normstat.storage.stat_tables import earlier_types
 from normstat.window import Window
 
 DIGITS: Final = re.compile(r"(\d+)")
@@ -205,8 +206,8 @@ async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatR
 
 
 def _described(made: Field, today: Field | None) -> Field:
-    """Return the field as today's spec describes it (unit, help, direction), with the type and decimals of its column."""
-    return made if today is None else replace(today, storage=made.storage, decimals=made.decimals)
+    """Return the field as today's spec describes it (unit, help, direction), with the types and decimals of its column."""
+    return made if today is None else replace(today, storage=made.storage, decimals=made.decimals, earlier=made.earlier)
 
 
 def _to_field(definition: Mapping[str, object], *, is_documented: bool) -> Field:
@@ -227,4 +228,5 @@ def _to_field(definition: Mapping[str, object], *, is_documented: bool) -> Field
         is_documented=is_documented,
         # Columns created before fields had semantics.
         semantics=Semantics(text["semantics"]) if "semantics" in text else usual_semantics(Kind(text["kind"])),
+        earlier=earlier_types(definition),
     )

@@ -27,6 +27,7 @@ from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
+from normstat.storage.wide_columns import printed_sql, stored_sql
 from normstat.window import Window, from_us
 
 # Keeps a page of any table below 10 MB on the wire; the database is slower with much smaller and with much larger ones.
@@ -315,7 +316,7 @@ class _PageReader:
         # Aliases of our own: a field may have the name of one of the columns above.
         aliases = [sql.Identifier(f"v{number}") for number in range(len(self._query.fields))]
         for number, field in enumerate(self._query.fields):
-            column: sql.Composable = sql.SQL("t.{}").format(sql.Identifier(field.key))
+            column = stored_sql(field, "t")
             if number in self._partial:
                 column = sql.SQL("COALESCE({}, {})").format(column, NOTHING[field.storage])
             columns.append(sql.SQL("{} AS {}").format(column, aliases[number]))
@@ -323,8 +324,7 @@ class _PageReader:
             sent = SENT.format(SENDERS[self._query.fields[group[0]].storage], aliases[group[0]])
             arrays.append(sent if len(group) == 1 else PAIR_SENT.format(*(aliases[number] for number in group)))
         if self._query.has_lines:
-            # In tables of older versions, `printed` is NULL when empty.
-            columns += [sql.SQL("stream_id, line_offset, NULLIF(printed, '') AS printed")]
+            columns += [sql.SQL("stream_id, line_offset, {} AS printed").format(printed_sql(self._query.fields, "t"))]
             arrays += [sql.SQL("string_agg(int8send(line_offset), NULL), array_agg(printed)")]
         return load_sql("page").format(
             arrays=sql.SQL(", ").join(arrays), columns=sql.SQL(", ").join(columns), table=table_of(self._query.table)

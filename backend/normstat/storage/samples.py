@@ -20,6 +20,7 @@ from normstat.stats.records import Int64Array, SampleBlock, ValueArray
 from normstat.stats.spec import Field, Storage
 from normstat.storage.printed_words import NO_VALUE, format_printed
 from normstat.storage.stat_tables import Column, StoredStat
+from normstat.storage.wide_columns import EXACT_INT8
 
 COPY_HEADER: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 COPY_TRAILER: Final = b"\xff\xff"
@@ -65,7 +66,7 @@ async def copy_block(
     `into` names a table with the same columns to write to instead.
     Raises: SpecError when a field's values do not fit the type of its column
     """
-    await _copy(connection, into or stored.table, block.fields, [encode_rows(stored, block, place)])
+    await _copy(connection, into or stored.table, _names_of(stored, block.fields), [encode_rows(stored, block, place)])
 
 
 async def copy_blocks(
@@ -80,13 +81,17 @@ async def copy_blocks(
         keys = tuple(field.key for field in block.fields)
         by_keys.setdefault(keys, (block.fields, []))[1].append(encode_rows(stored, block, place))
     for fields, pieces in by_keys.values():
-        await _copy(connection, stored.table, fields, pieces)
+        await _copy(connection, stored.table, _names_of(stored, fields), pieces)
+
+
+def _names_of(stored: StoredStat, fields: Sequence[Field]) -> list[str]:
+    return [stored.columns[field.key].name for field in fields]
 
 
 async def _copy(
-    connection: psycopg.AsyncConnection, table: sql.Identifier, fields: Sequence[Field], pieces: Sequence[bytes]
+    connection: psycopg.AsyncConnection, table: sql.Identifier, columns: Sequence[str], pieces: Sequence[bytes]
 ) -> None:
-    names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *(field.key for field in fields), "printed"]
+    names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *columns, "printed"]
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(table, sql.SQL(", ").join(map(sql.Identifier, names)))
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
         await copy.write(b"".join([COPY_HEADER, *pieces, COPY_TRAILER]))
@@ -128,9 +133,7 @@ def _fixed_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> npt
     for field, values in zip(block.fields, block.values, strict=True):
         storage = stored.columns[field.key].storage
         if storage.is_whole and values.dtype.kind != "i" and (values != np.floor(values)).any():
-            raise SpecError(
-                f"{stored.name}.{field.key} is a column of whole numbers, but the values have decimals; give the field another key"
-            )
+            raise SpecError(f"{stored.name}.{field.key} is a column of whole numbers, but the values have decimals; widen it first")
         if storage is Storage.DEC4:
             values = np.rint(values * 10.0 ** stored.columns[field.key].decimals)  # noqa: PLW2901
         columns.append((WIRE_TYPES[storage], values))
@@ -202,6 +205,8 @@ def _fits(field: Field, column: Column, values: ValueArray) -> bool:
         return False
     if field.storage is column.storage or column.storage in AT_LEAST[field.storage]:
         return True
+    if field.storage.is_whole and column.storage is Storage.FLOAT8:
+        return len(values) == 0 or -EXACT_INT8 <= int(values.min()) <= int(values.max()) <= EXACT_INT8
     # In older tables a float4 is enough for percentages, whatever type their fields have now.
     is_float4 = column.storage is Storage.FLOAT4 and not field.storage.is_whole
     return is_float4 and bool(np.abs(values).max(initial=0) * 10.0**column.decimals < EXACT_LIMIT[Storage.FLOAT4])

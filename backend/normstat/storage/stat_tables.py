@@ -5,28 +5,34 @@
 
 The columns of a table are ordered by width, so that no byte is lost to alignment. A dec4 column holds 12.34 as 1234;
 the view divides. (stream_id, line_offset) is the line in the raw bytes that a row was read from. `printed` holds the words of
-the row that its columns cannot reproduce digit for digit (storage/printed_words.py). What `stats` and `stat_fields` say of a
-column never changes once it exists: its rows were stored with that type and those decimals.
+the row that its columns cannot reproduce digit for digit (storage/printed_words.py).
+
+A column never changes its type or its decimals once it exists: its rows were stored with them. When a number comes that it cannot
+hold, the field is widened: it gets a second, wider column (storage/wide_columns.py), which takes all rows from then on. That needs
+no rewriting, whatever the size of the table, and works on a table that is in the columnstore.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from dataclasses import field as dataclass_field
 from datetime import UTC, datetime
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import psycopg
+import structlog
 from psycopg import sql
-from sqlalchemy import insert, select, text
+from sqlalchemy import insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import SpecError
-from normstat.stats.records import SampleBlock, ValueArray
+from normstat.stats.records import SampleBlock
 from normstat.stats.spec import Field, Spec, Stat, Storage
 from normstat.storage.hypertables import make_hypertable
 from normstat.storage.schema.models import StatField, StatTable
 from normstat.storage.session import WriteSession, driver_of
+from normstat.storage.wide_columns import column_name, find_wider, is_wider, merged_sql
+
+log = structlog.get_logger()
 
 SCHEMA: Final = "samples"
 VIEW_SCHEMA: Final = "stat"
@@ -46,27 +52,46 @@ MAX_EXTRA_COLUMNS: Final = 200
 # Columns that the spec describes but only the host names, such as one for each CPU, are limited only by the row: a row of
 # PostgreSQL has 8 kB, a number up to 8 bytes.
 MAX_COLUMNS: Final = 900
-# Numbers from here on do not fit; negative ones of the same size do not either, which costs one number of 2**32.
-LIMITS: Final[Mapping[Storage, float]] = {Storage.INT4: 2.0**31, Storage.INT8: 2.0**63, Storage.DEC4: 2.0**31}
+# PostgreSQL allows 1600 columns, dropped ones included; each widening adds one.
+MAX_WIDE_COLUMNS: Final = 500
 EIGHT_BYTES: Final = frozenset({Storage.INT8, Storage.FLOAT8})
-WHOLE_REASON: Final = "its table keeps whole numbers there; the field needs another key"
 # With the prefix and suffix of an index's name it must fit in the 63 bytes of an identifier.
 MAX_NAME_LENGTH: Final = 40
 # No end at all: tables of older versions may have rows of the year 9999, and a day more is beyond what datetime can hold.
 END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
+# The statements that give a view the privileges that it has now.
+GRANTS: Final = """
+    SELECT format('GRANT %%s ON %%s TO %%s%%s', a.privilege_type, c.oid::regclass,
+        CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END,
+        CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+    FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS a
+    WHERE c.oid = %(view)s::regclass AND a.grantee <> c.relowner
+"""
 # Any number that no other advisory lock uses.
 TABLES_LOCK: Final = 0x6E6F726D_00000002
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of an existing table."""
+    """A column of an existing table: `storage` is its present type, `earlier` those that it had before it was widened."""
 
     key: str
     position: int
     storage: Storage
     decimals: int
     is_documented: bool
+    earlier: tuple[Storage, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the column that takes new rows."""
+        return column_name(self)
+
+    @property
+    def types(self) -> Mapping[str, Storage]:
+        """The types of all columns of the table that hold rows of this one, by their names."""
+        found = [replace(self, storage=storage, earlier=self.earlier[:at]) for at, storage in enumerate(self.earlier)]
+        return {column.name: column.storage for column in [*found, self]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,26 +107,41 @@ class StoredStat:
         """The table's qualified name."""
         return table_of(self.name)
 
+    @property
+    def n_widened(self) -> int:
+        """The number of columns that it has beside the first one of each field."""
+        return sum(len(column.earlier) for column in self.columns.values())
+
     def lacks(self, fields: Iterable[Field]) -> list[Field]:
         """Return the fields that have no column yet."""
         return [field for field in fields if field.key not in self.columns]
 
+    def narrower(self, wanted: Mapping[str, Storage]) -> list[Column]:
+        """Return the columns that must be widened to be of at least these types, as they will be."""
+        return [
+            replace(column, storage=storage, earlier=(*column.earlier, column.storage))
+            for key, storage in wanted.items()
+            if (column := self.columns.get(key)) is not None and is_wider(storage, column.storage)
+        ]
+
 
 @dataclass(frozen=True, slots=True)
 class RequiredTable:
-    """A wide table that must exist, with at least these columns."""
+    """A wide table that must exist, with at least these columns; those in `wider` must be at least of that type."""
 
     spec: Spec
     stat: Stat
     fields: tuple[Field, ...]
+    wider: Mapping[str, Storage] = dataclass_field(default_factory=dict)
 
 
 class TablePlan:
-    """The columns that the blocks of a request need, and which of them must be created first."""
+    """The columns that the blocks of a request need, and which of them must be created or widened first."""
 
     def __init__(self, specs: Iterable[Spec], stored: Mapping[str, StoredStat]) -> None:
         self._stored = stored
         self._wanted: dict[str, tuple[Spec, Stat, dict[str, Field]]] = {}
+        self._wider: dict[str, dict[str, Storage]] = {}
         for spec in specs:
             for stat in spec.stats:
                 self._wanted[stat.name] = (spec, stat, {field.key: field for field in stat.fields})
@@ -113,7 +153,7 @@ class TablePlan:
         known = wanted.keys() | (stored.columns.keys() if stored else set())
         extra = {field.key: field for field in block.fields if field.key not in known}
         if not extra:
-            return None
+            return self._widen(block)
         reserved = RESERVED_KEYS & extra.keys()
         if reserved:
             return f"a column unknown to the spec has a reserved name: {', '.join(sorted(reserved))}"
@@ -123,16 +163,14 @@ class TablePlan:
         if len(known) + len(extra) > MAX_COLUMNS:
             return f"more than {MAX_COLUMNS} columns, the maximum of a table"
         wanted |= extra
-        return None
+        return self._widen(block)
 
-    def misfits(self, block: SampleBlock) -> list[tuple[npt.NDArray[np.bool_], str]]:
-        """Return which rows of an admitted block have a number that does not fit its column, with the reason, column by column.
-
-        Shape: (n,) each. Missing: empty when all rows fit.
-        """
-        _, stat, wanted = self._wanted[block.stat.name]
-        stored = self._stored.get(stat.name)
-        refused = []
+    def _widen(self, block: SampleBlock) -> str | None:
+        """Plan the widening of columns that cannot hold a number of the block; return why the table cannot have it, or None."""
+        name = block.stat.name
+        _, _, wanted = self._wanted[name]
+        stored = self._stored.get(name)
+        wider = self._wider.setdefault(name, {})
         for place, (field, values) in enumerate(zip(block.fields, block.values, strict=True)):
             made = None if stored is None else stored.columns.get(field.key)
             column: Column | Field = wanted[field.key] if made is None else made
@@ -140,12 +178,19 @@ class TablePlan:
             if is_same and not block.printed:
                 # A number too large for it is not canonical, and its row keeps its words.
                 continue
-            missing = block.missing[place] if block.missing else None
-            for found, reason in _misfits_of(column, values):
-                rows = found if missing is None else found & ~missing
-                if rows.any():
-                    refused.append((rows, reason))
-        return refused
+            storage = wider.get(field.key, column.storage)
+            found = find_wider(storage, column.decimals, values, block.missing[place] if block.missing else None)
+            if found is None:
+                continue
+            if made is None:
+                wanted[field.key] = replace(wanted[field.key], storage=found)
+                continue
+            wider[field.key] = found
+            assert stored is not None
+            if stored.n_widened + len(wider) > MAX_WIDE_COLUMNS:
+                del wider[field.key]
+                return f"a number in {field.key} too large for its column, and more than {MAX_WIDE_COLUMNS} are widened already"
+        return None
 
     def lacking(self, names: Iterable[str]) -> list[RequiredTable]:
         """Return the tables of these stats that do not exist yet, or lack columns."""
@@ -153,8 +198,9 @@ class TablePlan:
         for name in sorted(set(names)):
             spec, stat, wanted = self._wanted[name]
             stored = self._stored.get(name)
-            if stored is None or stored.lacks(wanted.values()):
-                found.append(RequiredTable(spec, stat, tuple(wanted.values())))
+            wider = self._wider.get(name, {})
+            if stored is None or stored.lacks(wanted.values()) or wider:
+                found.append(RequiredTable(spec, stat, tuple(wanted.values()), dict(wider)))
         return found
 
     def require(self, name: str) -> StoredStat:
@@ -162,30 +208,8 @@ class TablePlan:
         return self._stored[name]
 
 
-def _misfits_of(column: Column | Field, values: ValueArray) -> Iterator[tuple[npt.NDArray[np.bool_], str]]:
-    storage = column.storage
-    if storage not in LIMITS:
-        return
-    if storage is Storage.DEC4:
-        limit = LIMITS[storage] / 10.0**column.decimals
-    else:
-        limit = LIMITS[storage]
-        if values.dtype.kind == "f":
-            yield values != np.floor(values), f"decimals in {column.key}: {WHOLE_REASON}"
-    # Minimum and maximum first: hardly ever is more needed.
-    is_open = storage is not Storage.INT8 or values.dtype.kind == "f"
-    if is_open and len(values) and not -limit < values.min() <= values.max() < limit:
-        yield (
-            np.abs(values) >= limit,
-            f"a number in {column.key} too large for its column ({8 if storage in EIGHT_BYTES else 4} bytes)",
-        )
-
-
-def widened_columns(stored: StoredStat, fields: Iterable[Field]) -> list[str]:
-    """Return the keys of those fields that now need decimals, but whose columns hold whole numbers.
-
-    A column's type never changes (ADR 7): the field needs another key.
-    """
+def keys_without_decimals(stored: StoredStat, fields: Iterable[Field]) -> list[str]:
+    """Return the keys of those fields that have decimals, but whose columns were made for whole numbers."""
     columns = stored.columns
     return [
         field.key for field in fields if not field.storage.is_whole and field.key in columns and columns[field.key].storage.is_whole
@@ -205,23 +229,39 @@ def time_bound(end: datetime) -> sql.Composable:
 async def read_stored_stats(session: AsyncSession, names: Iterable[str]) -> dict[str, StoredStat]:
     """Return the existing tables of these stats, by name."""
     rows = await session.execute(
-        select(StatTable.id, StatTable.name, StatField.key, StatField.position, StatField.definition, StatField.is_documented)
+        select(StatTable.name, StatTable.id, StatField.key, StatField.position, StatField.definition, StatField.is_documented)
         .join(StatField, StatField.stat_id == StatTable.id)
         .where(StatTable.name.in_(list(names)))
         .order_by(StatTable.id, StatField.position)
     )
     ids: dict[str, int] = {}
     columns: dict[str, dict[str, Column]] = {}
-    for stat_id, name, key, position, definition, is_documented in rows:
+    for name, stat_id, *row in rows:
         ids[name] = stat_id
-        columns.setdefault(name, {})[key] = Column(
-            key=key,
-            position=position,
-            storage=Storage(str(definition["storage"])),
-            decimals=int(str(definition["decimals"])),
-            is_documented=is_documented,
-        )
+        column = to_column(row)
+        columns.setdefault(name, {})[column.key] = column
     return {name: StoredStat(ids[name], name, columns[name]) for name in ids}
+
+
+def to_column(row: Sequence[object]) -> Column:
+    """Return the column of a row of `stat_fields`: key, position, definition, is_documented."""
+    key, position, definition, is_documented = row
+    assert isinstance(definition, dict)
+    return Column(
+        key=str(key),
+        position=int(str(position)),
+        storage=Storage(str(definition["storage"])),
+        decimals=int(str(definition["decimals"])),
+        is_documented=bool(is_documented),
+        earlier=earlier_types(definition),
+    )
+
+
+def earlier_types(definition: Mapping[str, object]) -> tuple[Storage, ...]:
+    """Return the types that a column had before it was widened, from its stored definition."""
+    # Columns created before this could happen say nothing.
+    found = definition.get("earlier", ())
+    return tuple(Storage(str(name)) for name in found) if isinstance(found, list) else ()
 
 
 class StatTableCache:
@@ -244,7 +284,7 @@ class StatTableCache:
 
 
 async def make_stat_tables(session: WriteSession, wanted: Sequence[RequiredTable]) -> None:
-    """Create the missing tables and columns; concurrent callers wait for each other.
+    """Create the missing tables and columns, and widen columns; concurrent callers wait for each other.
 
     Call it in a short transaction of its own that holds no other lock: a new column waits for all who read or write the table.
     Raises: SpecError for a name that cannot be a table's or a column's
@@ -256,19 +296,30 @@ async def make_stat_tables(session: WriteSession, wanted: Sequence[RequiredTable
     stored = await read_stored_stats(session, [want.stat.name for want in wanted])
     for want in wanted:
         _require_names(want.spec, want.stat, want.fields)
-        found = stored.get(want.stat.name)
-        added = list(want.fields) if found is None else found.lacks(want.fields)
-        if not added:
-            continue
-        if found is None:
-            stat_id = await _make_table(session, connection, want)
-        else:
-            stat_id = found.id
-            await _add_columns(connection, want.stat.name, added)
-        known = list(found.columns) if found else []
-        await _write_fields(session, stat_id, added, first=len(known))
-        await _make_view(connection, want.stat.name, [*(found.columns.values() if found else ()), *added])
-        await _comment_columns(connection, want.stat.name, added)
+        await _make_columns(session, connection, want, stored.get(want.stat.name))
+
+
+async def _make_columns(
+    session: WriteSession, connection: psycopg.AsyncConnection, want: RequiredTable, found: StoredStat | None
+) -> None:
+    name = want.stat.name
+    added = list(want.fields) if found is None else found.lacks(want.fields)
+    widened = [] if found is None else found.narrower(want.wider)
+    if not added and not widened:
+        return
+    if found is None:
+        stat_id, columns = await _make_table(session, connection, want), {}
+    else:
+        stat_id, columns = found.id, {**found.columns, **{column.key: column for column in widened}}
+        await _add_columns(connection, name, [*added, *widened])
+    await _write_fields(session, stat_id, added, first=len(columns))
+    for column in widened:
+        await _write_types(session, stat_id, column)
+        log.info("column_widened", stat=name, key=column.key, storage=column.storage.value)
+    if await _make_view(connection, name, [*columns.values(), *added]):
+        await _comment_all(session, connection, name, stat_id)
+    else:
+        await _comment_columns(connection, name, added)
 
 
 def require_names(spec: Spec) -> None:
@@ -299,9 +350,7 @@ async def make_missing_tables(session: WriteSession) -> None:
         columns = list(stat.columns.values())
         await _create_table(connection, name, columns)
         await _make_view(connection, name, columns)
-        texts = select(StatField.key, StatField.definition).where(StatField.stat_id == stat.id)
-        for key, definition in await session.execute(texts):
-            await _comment_column(connection, name, key, help_=str(definition["help"]), unit=str(definition["unit"]))
+        await _comment_all(session, connection, name, stat.id)
 
 
 async def _make_table(session: WriteSession, connection: psycopg.AsyncConnection, want: RequiredTable) -> int:
@@ -314,9 +363,10 @@ async def _make_table(session: WriteSession, connection: psycopg.AsyncConnection
 
 async def _create_table(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Column | Field]) -> None:
     parts: list[sql.Composable] = [sql.SQL("time timestamptz NOT NULL, line_offset int8 NOT NULL")]
-    parts += [_column_sql(field) for field in fields if field.storage in EIGHT_BYTES]
+    types = {name: storage for field in fields for name, storage in _types_of(field).items()}
+    parts += [_column_sql(key, storage) for key, storage in types.items() if storage in EIGHT_BYTES]
     parts += [sql.SQL("host_id int4 NOT NULL, instance_id int4 NOT NULL, stream_id int4 NOT NULL")]
-    parts += [_column_sql(field) for field in fields if field.storage not in EIGHT_BYTES]
+    parts += [_column_sql(key, storage) for key, storage in types.items() if storage not in EIGHT_BYTES]
     # Empty, not NULL: a row without a NULL needs no bitmap, which would be eight bytes.
     parts += [sql.SQL("printed text NOT NULL DEFAULT ''")]
     create = sql.SQL("CREATE TABLE {table} ({parts})").format(table=table_of(name), parts=sql.SQL(", ").join(parts))
@@ -331,14 +381,26 @@ async def _create_table(connection: psycopg.AsyncConnection, name: str, fields: 
     )
 
 
-def _column_sql(field: Column | Field) -> sql.Composed:
-    return sql.SQL("{} {}").format(sql.Identifier(field.key), sql.SQL(SQL_TYPES[field.storage]))
+def _types_of(column: Column | Field) -> Mapping[str, Storage]:
+    return column.types if isinstance(column, Column) else {column.key: column.storage}
 
 
-async def _add_columns(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Field]) -> None:
-    if fields:
-        added = sql.SQL(", ").join(sql.SQL("ADD COLUMN {}").format(_column_sql(field)) for field in fields)
-        await connection.execute(sql.SQL("ALTER TABLE {} {}").format(table_of(name), added))
+def _column_sql(name: str, storage: Storage) -> sql.Composed:
+    return sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(SQL_TYPES[storage]))
+
+
+async def _add_columns(connection: psycopg.AsyncConnection, name: str, columns: Sequence[Column | Field]) -> None:
+    """Add the columns that take new rows; that of a widened one is beside those that it had."""
+    added = sql.SQL(", ").join(
+        sql.SQL("ADD COLUMN {}").format(_column_sql(column_name(column), column.storage)) for column in columns
+    )
+    await connection.execute(sql.SQL("ALTER TABLE {} {}").format(table_of(name), added))
+
+
+async def _comment_all(session: WriteSession, connection: psycopg.AsyncConnection, name: str, stat_id: int) -> None:
+    texts = select(StatField.key, StatField.definition).where(StatField.stat_id == stat_id)
+    for key, definition in await session.execute(texts):
+        await _comment_column(connection, name, key, help_=str(definition["help"]), unit=str(definition["unit"]))
 
 
 async def _comment_columns(connection: psycopg.AsyncConnection, name: str, fields: Sequence[Field]) -> None:
@@ -366,7 +428,16 @@ async def _write_fields(session: WriteSession, stat_id: int, fields: Sequence[Fi
         }
         for position, field in enumerate(fields, start=first)
     ]
-    await session.execute(insert(StatField), rows)
+    if rows:
+        await session.execute(insert(StatField), rows)
+
+
+async def _write_types(session: WriteSession, stat_id: int, column: Column) -> None:
+    """Write the present and the earlier types of a widened column."""
+    of_column = (StatField.stat_id == stat_id) & (StatField.key == column.key)
+    definition = (await session.execute(select(StatField.definition).where(of_column))).scalar_one()
+    types = {"storage": column.storage.value, "earlier": [storage.value for storage in column.earlier]}
+    await session.execute(update(StatField).where(of_column).values(definition={**definition, **types}))
 
 
 def definition_of(field: Field) -> dict[str, object]:
@@ -374,20 +445,36 @@ def definition_of(field: Field) -> dict[str, object]:
     return asdict(field)
 
 
-async def _make_view(connection: psycopg.AsyncConnection, name: str, columns: Sequence[Column | Field]) -> None:
-    """Create the view for people, or add the newest columns to it."""
-    shown = sql.SQL(", ").join(_shown(column) for column in columns)
-    await connection.execute(
-        sql.SQL(
-            "CREATE OR REPLACE VIEW {view} AS SELECT s.time, h.name AS host, i.name AS instance, s.host_id, s.instance_id,"
-            " s.stream_id, s.line_offset, NULLIF(s.printed, '') AS printed, {shown}"
-            " FROM {table} AS s JOIN public.hosts AS h ON h.id = s.host_id JOIN public.instances AS i ON i.id = s.instance_id"
-        ).format(view=sql.Identifier(VIEW_SCHEMA, name), shown=shown, table=table_of(name))
+async def _make_view(connection: psycopg.AsyncConnection, name: str, columns: Sequence[Column | Field]) -> bool:
+    """Create the view for people, or add the newest columns to it; return whether it was made again, without its comments.
+
+    A view cannot change the type of a column: it is dropped first, and those who could read it may read the new one.
+    """
+    view = sql.Identifier(VIEW_SCHEMA, name)
+    shown = sql.SQL(", ").join(
+        sql.SQL("{} AS {}").format(merged_sql(column, "s"), sql.Identifier(column.key)) for column in columns
     )
-
-
-def _shown(column: Column | Field) -> sql.Composed:
-    key = sql.Identifier(column.key)
-    if column.storage is Storage.DEC4:
-        return sql.SQL("s.{key} / {power}::float8 AS {key}").format(key=key, power=sql.Literal(10**column.decimals))
-    return sql.SQL("s.{key}").format(key=key)
+    create = sql.SQL(
+        "CREATE OR REPLACE VIEW {view} AS SELECT s.time, h.name AS host, i.name AS instance, s.host_id, s.instance_id,"
+        " s.stream_id, s.line_offset, NULLIF(s.printed, '') AS printed, {shown}"
+        " FROM {table} AS s JOIN public.hosts AS h ON h.id = s.host_id JOIN public.instances AS i ON i.id = s.instance_id"
+    ).format(view=view, shown=shown, table=table_of(name))
+    try:
+        async with connection.transaction():
+            await connection.execute(create)
+    except psycopg.errors.InvalidTableDefinition:
+        pass
+    else:
+        return False
+    grants = await (await connection.execute(GRANTS, {"view": view.as_string(connection)})).fetchall()
+    try:
+        async with connection.transaction():
+            await connection.execute(sql.SQL("DROP VIEW {}").format(view))
+            await connection.execute(create)
+            for (grant,) in grants:
+                await connection.execute(str(grant))
+    except psycopg.errors.DependentObjectsStillExist as error:
+        # Somebody's own view is built on it: samples matter more.
+        log.warning("view_not_widened", view=f"{VIEW_SCHEMA}.{name}", error=str(error).splitlines()[0])
+        return False
+    return True

@@ -21,7 +21,7 @@ from normstat.stats.spec import Spec
 from normstat.stats.user_spec import find_name, require_user_spec
 from normstat.storage.schema.models import Stream, UserSpec
 from normstat.storage.session import open_read_session
-from normstat.storage.stat_tables import read_stored_stats, require_names, widened_columns
+from normstat.storage.stat_tables import keys_without_decimals, read_stored_stats, require_names
 from normstat.storage.stream_rows import clean_text
 
 log = structlog.get_logger()
@@ -192,7 +192,7 @@ async def _require_right(session: AsyncSession, item: UserSpecText) -> Spec:
     stored = await read_stored_stats(session, [stat.name for stat in spec.stats])
     for stat in spec.stats:
         found = stored.get(stat.name)
-        wider = widened_columns(found, stat.fields) if found is not None else []
+        wider = keys_without_decimals(found, stat.fields) if found is not None else []
         if wider:
             raise BadRequest(
                 f"{item.name}.toml: the table {stat.name} keeps whole numbers in {', '.join(wider)}, and they cannot get decimals "

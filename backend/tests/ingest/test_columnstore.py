@@ -4,6 +4,7 @@ Runs where NORMSTAT_COMMUNITY_DSN names a server with that edition, and is not c
 """
 
 import datetime as dt
+import re
 
 import psycopg
 import pytest
@@ -101,6 +102,21 @@ async def test_late_bytes_are_taken_and_packed_by_the_next_run(agent: Agent, eng
     before = await export(engine), await export(engine, "beta")
     assert pack(database_url) == 0
     assert (await export(engine), await export(engine, "beta")) == before
+
+
+async def test_a_column_of_a_packed_table_is_widened(agent: Agent, engine: AsyncEngine, database_url: str) -> None:
+    text = vmstat_text(vmstat_times(50, LONG_AGO))
+    await agent.send_file(text, key="old")
+    before = (await export(engine)).splitlines()
+    assert pack(database_url) == 0
+    later = re.sub(rb"(?m)^ *\d+ ", b"5000000000 ", vmstat_text(vmstat_times(50, LONG_AGO + dt.timedelta(hours=1))))
+    await agent.send_file(later, key="new")
+    assert query(database_url, "SELECT count(*), max(procs_r) FROM stat.vmstat_linux WHERE procs_r = 5000000000") == [
+        (49, 5_000_000_000)
+    ]
+    assert (await export(engine)).splitlines()[: len(before)] == before
+    assert pack(database_url) == 0
+    assert (await export(engine)).splitlines()[: len(before)] == before
 
 
 async def test_new_columns_come_to_a_packed_table(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:

@@ -181,3 +181,60 @@ def test_a_vmstat_stays_a_vmstat() -> None:
     spec = guess_spec(text, "dtrace.txt")
     assert spec is not None
     assert spec.name == "vmstat_linux"
+
+
+ONE = "dtrace -q -n 'syscall:::entry { @[execname] = count(); } tick-10s { printa(@); }'"
+OTHER = "dtrace -q -n 'io:::start { @[execname] = sum(args[0]->b_bcount); } tick-10s { printa(@); }'"
+
+
+def instances(text: str, command: str = "", spec: str = "dtrace") -> list[str]:
+    result = read(require_spec(spec), text.encode(), state={}, offset=0, is_final=True, timing=STEPS, command=command)
+    assert not result.rejected
+    return [row.instance for row in rows_of_result(result)]
+
+
+def test_keys_of_two_questions_are_two_series() -> None:
+    (one,), (other,) = instances("  java   100\n", ONE), instances("  java   7\n", OTHER)
+    assert one == "syscall:::entry @[execname] = count(): java"
+    assert other == "io:::start @[execname] = sum(args[0]->b_bcount): java"
+
+
+@pytest.mark.parametrize("prompt", ["# ", "[root@db1 ~]# ", "", "db1$ sudo "])
+def test_a_command_of_several_lines_above_its_output_is_no_key(prompt: str) -> None:
+    if prompt.startswith("db1"):
+        prompt = "ann@db1:~$ sudo "
+    first = "dtrace -n 'syscall:::entry { @[execname] = count(); }\n\n tick-10s { exit(0); }'\n"
+    second = "dtrace -n 'io:::start { @[execname] = count(); }'\n"
+    text = f"{prompt}{first}dtrace: description 'syscall:::entry ' matched 228 probes\n  java   100\n{prompt}{second}  java   7\n"
+    wanted = ["syscall:::entry @[execname] = count(): java", "io:::start @[execname] = count(): java"]
+    assert instances(text) == wanted
+    found = rows("dtrace", text, STEPS)
+    # Two questions do not make two reports.
+    assert [row.time_us for row in found] == [START_US, START_US]
+    for at in range(1, len(text), 7):
+        pieces = read_pieces(require_spec("dtrace"), [text[:at].encode(), text[at:].encode()])
+        assert [row.instance for row in pieces.rows] == wanted
+
+
+def test_what_dtrace_says_of_its_program_names_the_question() -> None:
+    text = (
+        "dtrace: description 'syscall:::entry ' matched 228 probes\n  java   100\n\n"
+        "dtrace: script './io/opens.d' matched 4 probes\n  java   7\n"
+    )
+    assert instances(text) == ["syscall:::entry: java", "opens: java"]
+    # A title, which somebody chose, stays.
+    assert instances(text, "dtrace.out # by name") == ["by name: java", "by name: java"]
+
+
+def test_stacks_distributions_and_tables_bear_the_question() -> None:
+    assert instances(f"  bash\n{DISTRIBUTION}", "dtrace -s sizes.d") == ["sizes: bash{1}"]
+    assert instances(DISTRIBUTION, "dtrace -s sizes.d") == ["sizes{1}"]
+    stack = "\n              unix`idle+0x3b\n              unix`thread_start+0x3\n              956\n"
+    assert instances(stack, "dtrace -n 'profile-97 { @[stack()] = count(); }' # cpu; kernel") == [
+        "cpu, kernel;unix`thread_start+0x3;unix`idle+0x3b"
+    ]
+    assert instances("@usecs:\n[256, 512)        2 |@@    |\n\n", "biolatency.bt", "bpftrace") == ["biolatency: @usecs{[256, 512)}"]
+
+
+def test_a_quote_that_never_ends_costs_no_samples() -> None:
+    assert instances("# ./don't 5\n  java   7\n") == ["don't: java"]

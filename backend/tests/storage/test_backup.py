@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -84,6 +85,9 @@ async def fill(engine: AsyncEngine) -> Agent:
     # 1.50 printed as 01.5: only the words of the row tell.
     await agent.send_file(mpstat_text(3, 1).replace(b"  0", b" 00"), "mpstat_linux", "odd")
     await Agent(engine, "beta").send_file(mpstat_text(20, 2), "mpstat_linux")
+    # Too large for the four bytes of its column, which gets a wider one beside it.
+    large = re.sub(rb"(?m)^ *\d+ ", b"5000000000 ", vmstat_text(vmstat_times(3, START + timedelta(days=1))))
+    await agent.send_file(large, key="large")
     await mark_what_is_normal(engine)
     return agent
 

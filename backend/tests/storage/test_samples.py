@@ -18,7 +18,9 @@ from normstat.storage.session import driver_of, make_sessions, open_read_session
 from normstat.storage.stat_tables import (
     MAX_COLUMNS,
     MAX_EXTRA_COLUMNS,
+    Column,
     RequiredTable,
+    StoredStat,
     TablePlan,
     make_stat_tables,
     read_stored_stats,
@@ -139,7 +141,7 @@ async def test_column_made_with_other_decimals_keeps_the_words(engine: AsyncEngi
 async def test_decimals_for_a_column_of_whole_numbers_are_refused(engine: AsyncEngine) -> None:
     changed = dataclasses.replace(COUNT, storage=Storage.FLOAT8, decimals=1)
     await store(engine, make_block({COUNT: [1]}))
-    with pytest.raises(SpecError, match="give the field another key"):
+    with pytest.raises(SpecError, match="widen it first"):
         await store(engine, make_block({changed: [1.5]}))
 
 
@@ -159,18 +161,34 @@ async def test_decimals_are_kept_as_whole_numbers_and_shown_as_printed(engine: A
     assert [value for (value,) in shown] == values
 
 
-def test_numbers_that_a_column_cannot_hold_are_refused() -> None:
+def test_numbers_that_a_column_cannot_hold_plan_a_wider_one() -> None:
     exact, few = make_field("exact_pct", Storage.DEC4, 2), make_field("few", Storage.INT4, 0)
     stat = dataclasses.replace(STAT, fields=(COUNT, exact, few))
-    plan = TablePlan([dataclasses.replace(SPEC, stats=(stat,))], {})
+    columns = {field.key: Column(field.key, at, field.storage, field.decimals, True) for at, field in enumerate(stat.fields)}
 
-    def refused(values: Mapping[Field, Sequence[float | None]], printed: dict[int, str] | None = None) -> list[list[bool]]:
-        return [found.tolist() for found, _ in plan.misfits(dataclasses.replace(make_block(values, printed), stat=stat))]
+    def widened(values: Mapping[Field, Sequence[float | None]], printed: dict[int, str] | None = None) -> dict[str, Storage]:
+        plan = TablePlan([dataclasses.replace(SPEC, stats=(stat,))], {stat.name: StoredStat(1, stat.name, columns)})
+        assert plan.admit(dataclasses.replace(make_block(values, printed), stat=stat)) is None
+        wanted = plan.lacking([stat.name])
+        return dict(wanted[0].wider) if wanted else {}
 
     few_values: list[int | float | None] = [1, 2**31 - 1, None]
-    assert refused({exact: [1.0, 21_474_836.47, None], few: few_values}, {2: "- -"}) == []
-    assert refused({exact: [1.0, 21_474_836.49, None]}, {1: "21474836.49", 2: "-"}) == [[False, True, False]]
-    assert refused({few: [1, 2**31, -(2**31)]}) == [[False, True, True]]
+    assert widened({exact: [1.0, 21_474_836.47, None], few: few_values}, {2: "- -"}) == {}
+    assert widened({exact: [1.0, 21_474_836.48, None]}, {1: "21474836.48", 2: "-"}) == {"exact_pct": Storage.FLOAT8}
+    assert widened({few: [1, 2**31, -(2**31)]}) == {"few": Storage.INT8}
+    floats = dataclasses.replace(few, storage=Storage.FLOAT8)
+    assert widened({floats: [1, 2.5]}) == {"few": Storage.FLOAT8}
+    assert widened({floats: [1, 2**31]}) == {"few": Storage.INT8}
+    assert widened({dataclasses.replace(COUNT, storage=Storage.FLOAT8): [2.0**64]}) == {"n": Storage.FLOAT8}
+
+
+def test_a_new_table_has_columns_wide_enough_for_its_first_numbers() -> None:
+    few = make_field("few", Storage.INT4, 0)
+    stat = dataclasses.replace(STAT, fields=(few,))
+    plan = TablePlan([dataclasses.replace(SPEC, stats=(stat,))], {})
+    assert plan.admit(dataclasses.replace(make_block({few: [2**40]}), stat=stat)) is None
+    (wanted,) = plan.lacking([stat.name])
+    assert [field.storage for field in wanted.fields] == [Storage.INT8]
 
 
 async def test_new_columns_join_table_and_view(engine: AsyncEngine, database_url: str) -> None:

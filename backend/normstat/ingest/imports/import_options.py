@@ -17,7 +17,8 @@ MAX_INTERVAL_S: Final = 366 * 86400.0
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What is known of the files' times where they do not say, see docs/import.md; `spec` names the tool where nothing tells it.
+    """What is known of the files' times where they do not say, see docs/import.md; `spec` names the tool where nothing tells it,
+    `title` the question that a tracer was asked.
 
     Units: start_us microseconds since the epoch, interval_us microseconds.
     """
@@ -28,6 +29,7 @@ class ImportOptions:
     interval_us: int | None = None
     spec: str | None = None
     takes_date_from_mtime: bool = False
+    title: str | None = None
 
 
 def check_options(

@@ -115,7 +115,7 @@ class _Run:
         self._job = job
         self._watch = watch
         self._found = found
-        self._loader = Loader(engine, job.host, job.since)
+        self._loader = Loader(engine, job.host, job.since, job.options.title)
         self._n_bytes = sum(file.n_bytes for file in found if file.is_loadable)
         self._n_bytes_done = 0
 

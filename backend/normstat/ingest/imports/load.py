@@ -20,6 +20,8 @@ from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
 from normstat.ingest.imports.detect import command_of
 from normstat.ingest.imports.scan import Found
 from normstat.ingest.protocol import Frame, FrameKind
+from normstat.stats.engine.trace.question_names import command_of_file, titled
+from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.records import Timing
 from normstat.storage import import_rows
 from normstat.storage.import_rows import ImportedFile, LoadedStream
@@ -51,13 +53,17 @@ class Plan:
 
 
 class Loader:
-    """Loads files of one host. `since`: streams made from then on count as new, for an import that goes on after a restart."""
+    """Loads files of one host. `since`: streams made from then on count as new, for an import that goes on after a restart.
 
-    def __init__(self, engine: AsyncEngine, host: str, since: datetime | None = None) -> None:
+    `title` names the question that a tracer was asked.
+    """
+
+    def __init__(self, engine: AsyncEngine, host: str, since: datetime | None = None, title: str | None = None) -> None:
         self._engine = engine
         self._sessions = make_sessions(engine)
         self._host = host
         self._since = since
+        self._title = title
 
     async def plan(self, found: Found) -> Plan:
         """Return where the file belongs, by the content that is there already."""
@@ -115,6 +121,8 @@ class Loader:
         """Send the bytes as an agent would, piece by piece."""
         assert found.spec is not None
         command = command_of(found.path)
+        if isinstance(found.spec.layout, TraceLayout):
+            command = titled(command or command_of_file(found.path), self._title)
         await asyncio.to_thread(pieces.skip, plan.n_known)
         is_noted = plan.stream_id is not None
         most = size = PIECE_BYTES

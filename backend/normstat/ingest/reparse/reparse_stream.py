@@ -15,7 +15,7 @@ import psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.errors import Conflict, DatabaseAway, NotFound
+from normstat.errors import DatabaseAway, NotFound
 from normstat.ingest.reparse.reparse_reader import Rereading
 from normstat.ingest.reparse.staging import Replaced, Staging
 from normstat.ingest_limits import MAX_NEW_INSTANCES
@@ -27,7 +27,7 @@ from normstat.storage.chunks import StoredChunk, read_batch
 from normstat.storage.hypertables import allow_large_changes
 from normstat.storage.schema.models import Host, Stream
 from normstat.storage.session import WriteSession, open_write_session
-from normstat.storage.stat_tables import RequiredTable, StoredStat, TablePlan, make_stat_tables, read_stored_stats, widened_columns
+from normstat.storage.stat_tables import RequiredTable, StoredStat, TablePlan, make_stat_tables, read_stored_stats
 from normstat.storage.stream_rows import is_being_deleted
 from normstat.window import from_us
 
@@ -98,9 +98,8 @@ class StreamReparse:
     async def run(self) -> StreamOutcome:
         """Read the stream and replace its samples.
 
-        Raises: JobStopped from the watch; NotFound when the stream was deleted; Conflict when a column would need another type,
-        or when raw bytes of the stream were removed; DatabaseAway when
-        others would not let the host or its tables go
+        Raises: JobStopped from the watch; NotFound when the stream was deleted; Conflict when raw bytes of the stream were removed;
+        DatabaseAway when others would not let the host or its tables go
         """
         async with open_write_session(self._sessions) as session:
             await require_all_kept(session, self._stream_id)
@@ -255,14 +254,6 @@ class StreamReparse:
 
     async def _load_plan(self, session: WriteSession) -> None:
         self._stored = await read_stored_stats(session, [stat.name for stat in self._spec.stats])
-        for stat in self._spec.stats:
-            wider = widened_columns(self._stored[stat.name], stat.fields) if stat.name in self._stored else []
-            if wider:
-                # Its samples would become rejected lines.
-                raise Conflict(
-                    f"The table {stat.name} keeps whole numbers in {', '.join(wider)}, and the spec gives them decimals;"
-                    " give the field another key"
-                )
         self._plan = TablePlan([self._spec], self._stored)
 
 

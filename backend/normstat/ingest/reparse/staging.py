@@ -298,13 +298,14 @@ class Staging:
                 )
             )
         staged.stored = stored
-        new = [column for key, column in stored.columns.items() if key not in staged.columns]
+        types = {name: storage for column in stored.columns.values() for name, storage in column.types.items()}
+        new = types.keys() - staged.columns
         if new:
             added = sql.SQL(", ").join(
-                sql.SQL("ADD COLUMN {} {}").format(sql.Identifier(column.key), sql.SQL(SQL_TYPES[column.storage])) for column in new
+                sql.SQL("ADD COLUMN {} {}").format(sql.Identifier(name), sql.SQL(SQL_TYPES[types[name]])) for name in sorted(new)
             )
             await connection.execute(sql.SQL("ALTER TABLE {} {}").format(staged.table, added))
-            staged.columns |= {column.key for column in new}
+            staged.columns |= new
         return staged
 
     async def _name_instances(self, connection: psycopg.AsyncConnection, staged: StagedStat, block: SampleBlock) -> None:

@@ -1,13 +1,14 @@
 """Rows, gathered into columnar blocks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from normstat.stats.engine.number_formats import INT8_MAX
 from normstat.stats.records import Int64Array, SampleBlock, ValueArray
-from normstat.stats.spec import Field, Stat
+from normstat.stats.spec import Field, Stat, Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,14 @@ class BulkRows:
 def to_array(numbers: Sequence[int | float], field: Field) -> ValueArray:
     """Return the values of a field as an array of its type."""
     return np.array(numbers, dtype=np.int64) if field.storage.is_whole else np.array(numbers, dtype=np.float64)
+
+
+def _words_of(row: Row, fields: Sequence[Field]) -> str:
+    """Return the words of a canonical row."""
+    return " ".join(
+        "-" if at in row.missing else str(value) if field.storage.is_whole else f"{value:.{field.decimals}f}"
+        for at, (value, field) in enumerate(zip(row.values, fields, strict=True))
+    )
 
 
 class BlockBuilder:
@@ -62,8 +71,38 @@ class BlockBuilder:
         """Take many rows."""
         self._bulk.append(rows)
 
-    def build(self) -> SampleBlock:
-        """Return all rows in the order of their lines."""
+    def build(self) -> list[SampleBlock]:
+        """Return all rows in the order of their lines.
+
+        Rows with a whole number of 64 bits, which no int64 holds, are blocks of their own, with floats there: what a row becomes
+        does not depend on its neighbours.
+        """
+        try:
+            return [self._build()]
+        except OverflowError:
+            return [block for builder in self._split() for block in builder.build()]
+
+    def _split(self) -> list["BlockBuilder"]:
+        """Return a builder for each set of fields that have such numbers in a row; rows read in bulk have none."""
+        found: dict[tuple[int, ...], BlockBuilder] = {}
+        if self._bulk:
+            found[()] = BlockBuilder(self.stat, self.fields)
+            for part in self._bulk:
+                found[()].add_bulk(part)
+        for row, time_us, instance, offset in zip(self._rows, self._times, self._instances, self._offsets, strict=True):
+            wide = tuple(
+                at
+                for at, (value, field) in enumerate(zip(row.values, self.fields, strict=True))
+                if value > INT8_MAX and field.storage.is_whole
+            )
+            if wide not in found:
+                fields = (replace(field, storage=Storage.FLOAT8) if at in wide else field for at, field in enumerate(self.fields))
+                found[wide] = BlockBuilder(self.stat, tuple(fields))
+            own = replace(row, printed=row.printed or _words_of(row, self.fields)) if wide else row
+            found[wide].add(own, time_us, instance, offset)
+        return [found[wide] for wide in sorted(found)]
+
+    def _build(self) -> SampleBlock:
         parts = list(self._bulk)
         if self._rows:
             columns = list(zip(*(row.values for row in self._rows), strict=True))

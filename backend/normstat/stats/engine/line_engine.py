@@ -191,7 +191,7 @@ class LineEngine(Generic[LayoutT]):
         if len(builders) > 1:
             order = [stat.name for stat in self.spec.stats]
             builders.sort(key=lambda item: (order.index(item[1].stat.name), item[1].keys))
-        built = [(is_since_boot, builder.build()) for (is_since_boot, _), builder in builders]
+        built = [(is_since_boot, block) for (is_since_boot, _), builder in builders for block in builder.build()]
         common: State = {
             "line_no": self.ledger.line_no,
             "long": self._is_in_long_line,

@@ -15,6 +15,7 @@ from normstat.stats.engine.line_engine import LayoutT, LineEngine
 from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.timestamps import Timestamp, is_recorder_line, parse_timestamp
+from normstat.stats.engine.wide_rows import NarrowRow, turn_wide_row
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Field, Spec, Stat
 
@@ -127,13 +128,19 @@ class LineReader(LineEngine[LayoutT]):
         offset: int,
         missing: frozenset[str] = frozenset({ABSENT, ""}),
         is_since_boot: bool = False,
+        as_printed: Sequence[str] | None = None,
     ) -> Rejected | None:
         """Add a row: one word for each column, or (group, column) where groups distinguish equal columns.
 
+        `as_printed` has the words as the tool printed them (1,993 or 1.8E-07), where `words` are in the form of plain numbers.
         A column is a field of the stat by its header, else an undocumented one. Words in `missing` are "no value". Fields with
         `derived` whose factors are there are worked out. Without `time_us` the row is of the present report.
         Missing: None when the row was added, else the reason why it was not.
         """
+        parts = turn_wide_row(stat, columns, words)
+        if parts:
+            at_us = self.report_us if time_us is None else time_us
+            return self._add_parts(parts, instance, at_us, offset, missing, is_since_boot=is_since_boot)
         fields = self._fields_of(stat, columns, words)
         values: list[int | float] = []
         absent: list[int] = []
@@ -153,7 +160,8 @@ class LineReader(LineEngine[LayoutT]):
             else:
                 values.append(number[0])
                 is_canonical = is_canonical and number[1]
-        printed = [word.replace(" ", "") or ABSENT for word in words]
+        is_canonical = is_canonical and (as_printed is None or list(as_printed) == list(words))
+        printed = [word.replace(" ", "") or ABSENT for word in as_printed or words]
         for field in fields[len(words) :]:
             product = _product(field, fields, values, absent)
             printed.append(ABSENT if product is None else str(product))
@@ -166,6 +174,32 @@ class LineReader(LineEngine[LayoutT]):
         return None
 
     # Internals.
+
+    def _add_parts(
+        self,
+        parts: Sequence[NarrowRow],
+        instance: str,
+        time_us: int,
+        offset: int,
+        missing: frozenset[str],
+        *,
+        is_since_boot: bool,
+    ) -> Rejected | None:
+        """Add the rows that a wide row was turned into."""
+        for part in parts:
+            refused = self.add_row(
+                part.stat,
+                part.columns,
+                part.words,
+                instance=f"{instance}/{part.name}".strip("/") if part.name else instance,
+                time_us=time_us,
+                offset=offset,
+                missing=missing,
+                is_since_boot=is_since_boot,
+            )
+            if refused is not None:
+                return refused
+        return None
 
     def take_bytes(self, line: bytes, offset: int) -> Outcome:
         """Return the kind of the line, or the reason why it cannot be read."""

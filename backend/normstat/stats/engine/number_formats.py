@@ -21,7 +21,9 @@ EXACT_LIMIT: Final = {Storage.DEC4: 2**31, Storage.FLOAT4: 2**22, Storage.FLOAT8
 FLOAT_LARGEST: Final = {Storage.DEC4: 1.7e308, Storage.FLOAT4: 3.4e38, Storage.FLOAT8: 1.7e308}
 INT8_MIN: Final = -(2**63)
 INT8_MAX: Final = 2**63 - 1
-CANONICAL_INTEGER: Final = re.compile(r"-?[1-9][0-9]{0,18}|0")
+# Counters of kernels have 64 bits without a sign; a word of more is no number of any tool.
+UINT8_MAX: Final = 2**64 - 1
+CANONICAL_INTEGER: Final = re.compile(r"-?[1-9][0-9]{0,19}|0")
 # In the order of their powers.
 SUFFIXES: Final = "KMGTPE"
 # 16:15:40 and, of Solaris 8, 0:00.03; the minutes of 12:34.56 may be any number.
@@ -91,11 +93,11 @@ def _not_canonical(number: tuple[int, bool] | None) -> tuple[int, bool] | None:
 def _read_integer(text: str) -> tuple[int, bool] | None:
     if CANONICAL_INTEGER.fullmatch(text) is not None:
         value = int(text)
-        return (value, True) if INT8_MIN <= value <= INT8_MAX else None
+        return (value, True) if INT8_MIN <= value <= UINT8_MAX else None
     if len(text) > 40 or re.fullmatch(r"[-+]?[0-9]+", text) is None:
         return None
     value = int(text)
-    return (value, False) if INT8_MIN <= value <= INT8_MAX else None
+    return (value, False) if INT8_MIN <= value <= UINT8_MAX else None
 
 
 def format_values(field: Field, values: ValueArray) -> list[str]:

@@ -21,12 +21,11 @@ from typing import Final
 from psycopg import sql
 
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.spec import Storage
 from normstat.storage.backup.backup_files import Connection
 from normstat.storage.schema.baseline_models import Profile, ProfilePiece
 from normstat.storage.schema.models import Base, Chunk, Host, KnownBrowser, LoginLink, Rollup, RollupMark, Session
 from normstat.storage.schema.retention_models import StoreIdentity
-from normstat.storage.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound
+from normstat.storage.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound, to_column
 
 PUBLIC: Final = "public"
 BASE_TYPES: Final[Mapping[str, str]] = {
@@ -72,7 +71,7 @@ CHUNKS: Final = """
 """
 MARKS: Final = "SELECT stat, kept_from, marked_at FROM retention_marks"
 FIELDS: Final = """
-    SELECT s.name, f.key, f.definition ->> 'storage'
+    SELECT s.name, f.key, f.position, f.definition, f.is_documented
     FROM stats AS s JOIN stat_fields AS f ON f.stat_id = s.id
     ORDER BY s.name, f.position
 """
@@ -156,9 +155,9 @@ class BackupPlan:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.stats: dict[str, dict[str, str]] = {}
-        for name, key, storage in connection.execute(FIELDS).fetchall():
+        for name, *row in connection.execute(FIELDS).fetchall():
             types = self.stats.setdefault(str(name), dict(BASE_TYPES))
-            types[str(key)] = SQL_TYPES[Storage(str(storage))]
+            types |= {key: SQL_TYPES[storage] for key, storage in to_column(row).types.items()}
         self._marks = {str(stat): (kept_from, marked_at) for stat, kept_from, marked_at in connection.execute(MARKS).fetchall()}
         self._streams = [_to_stream(row) for row in connection.execute(STREAMS).fetchall()]
 

@@ -4,7 +4,7 @@
 -- Result: one row of int8.
 -- Index: (host_id, time).
 SELECT {counts}
-FROM {table}
+FROM {table} AS t
 WHERE host_id = %(host_id)s
   AND time >= %(start)s
   AND time < %(end)s

@@ -6,7 +6,7 @@
 SELECT {counts}
 FROM (
     SELECT {columns}
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s
       AND time >= %(start)s
       AND time < %(end)s

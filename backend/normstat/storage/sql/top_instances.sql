@@ -4,7 +4,7 @@
 -- Result: instance_id, the sum float8 (as stored) of each instance that has a value.
 -- Index: (host_id, time); reads every sample of the window (measured 0.1 s for a million rows).
 SELECT instance_id, sum({field}::float8) AS total
-FROM {table}
+FROM {table} AS t
 WHERE host_id = %(host_id)s
   AND time >= %(start)s
   AND time < %(end)s

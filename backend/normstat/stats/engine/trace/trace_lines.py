@@ -13,7 +13,7 @@ from typing import Final
 from normstat.stats.engine.timestamps import MONTHS, Timestamp, day_seconds, parse_clock, parse_date, parse_timestamp
 
 INTERRUPT: Final = "^C"
-INTEGER: Final = re.compile(r"-?[0-9]{1,19}")
+INTEGER: Final = re.compile(r"-?[0-9]{1,20}")
 NUMBER: Final = re.compile(r"[-+]?(?:[0-9]{1,20}(?:\.[0-9]{0,12})?|\.[0-9]{1,12})%?")
 # Messages of a running tracer; such a line that ends in a bare number is a row whose key is such a word.
 AT_WORK: Final = re.compile(
@@ -98,8 +98,8 @@ def is_number(word: str) -> bool:
 
 
 def is_integer(word: str) -> bool:
-    """Return whether the word is a whole number that fits 64 bits."""
-    return INTEGER.fullmatch(word) is not None and -(2**63) <= int(word) < 2**63
+    """Return whether the word is a whole number of at most 64 bits, with or without a sign."""
+    return INTEGER.fullmatch(word) is not None and -(2**63) <= int(word) < 2**64
 
 
 def split_stamp(text: str) -> tuple[Timestamp, str] | None:

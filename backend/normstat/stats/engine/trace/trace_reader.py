@@ -15,6 +15,7 @@ from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.engine.trace.column_names import find_title, is_header, split_headers, trim_title
+from normstat.stats.engine.trace.question_names import Question, Rank, is_open, pasted_command, question_of
 from normstat.stats.engine.trace.report_marks import ReportMarks, mark_of
 from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout, begin_tables
@@ -79,6 +80,11 @@ class TraceReader(LineReader[TraceLayoutT]):
         self.has_gap = own.get("gap") is True
         self._is_too_deep = own.get("too_deep") is True
         self._is_block_continued = own.get("continued") is True
+        self._asked = str(own.get("asked", ""))
+        name = own.get("question")
+        found = Question(str(name[0]), Rank(int(name[1]))) if isinstance(name, list) else question_of(self.command)
+        self.question = found
+        self._own_stats = frozenset(known.stat.name for known in (*self.layout.tables, *self.layout.lines))
 
     def save(self) -> State:
         """Return the state for the next piece."""
@@ -93,11 +99,15 @@ class TraceReader(LineReader[TraceLayoutT]):
             "gap": self.has_gap,
             "too_deep": self._is_too_deep,
             "continued": self._is_block_continued,
+            "asked": self._asked,
+            "question": [self.question.name, self.question.rank.value],
         }
 
     def take_line(self, line: Line) -> Outcome:
         """Blank lines and lines that are too long; all others go to `take`."""
         text = tidy(line.text)
+        if self._asked or (text and pasted_command(text) is not None):
+            return self._take_command(text)
         if not text:
             self.see_blank()
             return LineKind.IGNORED
@@ -118,11 +128,35 @@ class TraceReader(LineReader[TraceLayoutT]):
         """Return what the line is; it is not blank, and has no tabs and nothing after its last word."""
         raise NotImplementedError
 
+    # Questions.
+
+    def _take_command(self, text: str) -> LineKind:
+        """Take a line of the command that was pasted above its output; it may have a program of many lines."""
+        self._leave_parts()
+        self._table = None
+        command = f"{self._asked}\n{text}" if self._asked else pasted_command(text) or ""
+        self._asked = command if is_open(command) else ""
+        if not self._asked:
+            self.see_question(question_of(command))
+        return LineKind.HEADER
+
+    def see_question(self, question: Question) -> None:
+        """Note what the samples that follow are about."""
+        self.question = self.question.then(question)
+
+    def named(self, stat: Stat, instance: str) -> str:
+        """Return the instance with the question, where the stat does not tell it."""
+        if not self.question.name or stat is self.layout.summary or stat.name in self._own_stats:
+            return instance
+        if stat is self.layout.stacks:
+            return f"{self.question.name.replace(';', ',')};{instance}"
+        return self.question.of(instance)
+
     # Reports.
 
     def enter(self, *parts: str, is_row: bool = False) -> None:
         """Note a part of a report. Rows of one table may repeat within the report of one time (two events of one process)."""
-        if self._marks.starts_report([mark_of(*parts)], is_known_report=is_row and self._marks.is_stamped):
+        if self._marks.starts_report([mark_of(self.question.name, *parts)], is_known_report=is_row and self._marks.is_stamped):
             self.begin_report()
 
     def mark_report(self) -> None:
@@ -344,7 +378,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         """Add the counted keys that waited."""
         stat = self.layout.keys
         if self.block and stat is not None:
-            marks = [mark_of("key", row.instance) for row in self.block]
+            marks = [mark_of(self.question.name, "key", row.instance) for row in self.block]
             if self._marks.starts_report(marks, is_known_report=self._is_block_continued):
                 self.begin_report()
             for row in self.block:
@@ -394,7 +428,7 @@ class TraceReader(LineReader[TraceLayoutT]):
             names.append(column if field is None else field.column)
             keeps_sign = field is not None and field.unit == "%" and not field.storage.is_whole
             values.append(word if keeps_sign else word.rstrip("%"))
-        return self.add_row(stat, names, values, instance=instance, offset=offset) or LineKind.SAMPLE
+        return self.add_row(stat, names, values, instance=self.named(stat, instance), offset=offset) or LineKind.SAMPLE
 
 
 def count_reason(word: str) -> str:

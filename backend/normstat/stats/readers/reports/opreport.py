@@ -185,7 +185,10 @@ class Reader(LineReader[OpreportLayout]):
         self._open_report()
         columns = ["samples", "%"] * (len(numbers) // 2)
         instance = self._repeats.name(name)
-        return self.add_row(self._images, columns, numbers, instance=instance, offset=line.offset) or LineKind.SAMPLE
+        refused = self.add_row(
+            self._images, columns, numbers, instance=instance, offset=line.offset, as_printed=words[: len(numbers)]
+        )
+        return refused or LineKind.SAMPLE
 
     # Rows under a header.
 
@@ -194,8 +197,8 @@ class Reader(LineReader[OpreportLayout]):
         has_vma = self._columns[0] == VMA
         words = line.text.split(maxsplit=len(columns) + has_vma)
         vma = words.pop(0) if has_vma and words else ""
-        numbers = [spell_out(ungroup(word)) for word in words[: len(columns)]]
-        if not numbers or not numbers[0].isdecimal() or (has_vma and HEX.fullmatch(vma) is None):
+        numbers = words[: len(columns)]
+        if not numbers or not _plain(numbers[0]).isdecimal() or (has_vma and HEX.fullmatch(vma) is None):
             return NOT_MINE
         if len(numbers) < len(columns):
             return Rejected(f"{len(numbers)} numbers under a header of {len(columns)}")
@@ -213,7 +216,12 @@ class Reader(LineReader[OpreportLayout]):
         return self._add(self._symbols, columns, numbers, name, line.offset)
 
     def _add(self, stat: Stat, columns: list[str], numbers: list[str], name: str, offset: int) -> Outcome:
-        return self.add_row(stat, columns, numbers, instance=self._repeats.name(name), offset=offset) or LineKind.SAMPLE
+        """Add a row of numbers as they were printed."""
+        words = [_plain(number) for number in numbers]
+        return (
+            self.add_row(stat, columns, words, instance=self._repeats.name(name), offset=offset, as_printed=numbers)
+            or LineKind.SAMPLE
+        )
 
     def _take_arc(self, arc: Arc) -> Outcome:
         if self._owner:
@@ -233,3 +241,8 @@ class Reader(LineReader[OpreportLayout]):
         columns = [column for column in self._columns if column in NUMBERS]
         if len(columns) == len(arc.numbers):
             self._add(self._arcs, columns, arc.numbers, name, arc.offset)
+
+
+def _plain(word: str) -> str:
+    """Return the number without separators and exponent."""
+    return spell_out(ungroup(word))

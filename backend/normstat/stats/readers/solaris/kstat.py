@@ -81,6 +81,7 @@ class Reader(LineReader[OneStatLayout]):
         return self._add_statistic(name, value, line.offset)
 
     def _add_statistic(self, name: str, value: str, offset: int) -> Outcome:
+        printed = value
         if EXPONENT.fullmatch(value):
             value = spell_out(value)
         if NUMBER.fullmatch(value) is None:
@@ -89,7 +90,8 @@ class Reader(LineReader[OneStatLayout]):
         if name == self._first or not self._first:
             self.begin_report()
             self._first = name
-        return self.add_row(self.spec.stats[0], COLUMNS, [value], instance=name, offset=offset) or LineKind.SAMPLE
+        refused = self.add_row(self.spec.stats[0], COLUMNS, [value], instance=name, offset=offset, as_printed=[printed])
+        return refused or LineKind.SAMPLE
 
 
 def _split(text: str) -> tuple[str, str]:

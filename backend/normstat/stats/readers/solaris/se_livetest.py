@@ -10,22 +10,26 @@ Mutex         red       MP Kernel overloaded
   [cpu0 350 green] [cpu9 637 red  ]
 
 States are numbers: white 0, blue 1, green 2, amber 3, red 4, black 5. A report that was squeezed into one line is read as well, as
-long as no word for a state is left over.
+long as no word for a state is left over. The texts after a state, its action and explanation, are samples of the state too, whose
+instance is the text: a line that is there as long as the rule says so.
 
-Keys of `[layout]`: `states` and `mutex` are the stats of the states and of the CPUs, `subsystems` the names of the subsystems.
+Keys of `[layout]`: `states`, `advice` and `mutex` are the stats of states, texts and CPUs, `subsystems` the names of the
+subsystems.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
 >>> excerpt = " ".join(__doc__.split("\\n\\n", 3)[1:3]).encode() + b"\\n"
 >>> blocks = read(require_spec("livetest_solaris"), excerpt, state={}, offset=0, is_final=True).blocks
->>> [(block.instances, [values.tolist() for values in block.values]) for block in blocks]
+>>> [(block.instances, [values.tolist() for values in block.values]) for block in blocks if "advice" not in block.stat.name]
 [(['Overall', 'Disk', 'Disk/c1t10d0', 'Mutex'], [[4, 0, 0, 4]]), (['cpu0', 'cpu9'], [[350, 637], [2, 4]])]
+>>> [(block.instances[0], block.values[0].tolist()) for block in blocks if "advice" in block.stat.name]
+[('Disk: No activity', [0, 4])]
 """
 
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
@@ -40,13 +44,27 @@ STATE: Final = "|".join(STATES)
 LEFT_OVER: Final = re.compile(rf"(?<!\S)(?:{STATE})(?!\S)")
 OVERALL: Final = "Overall"
 MAX_SUBSYSTEMS: Final = 100
+# The longest rule of the SE toolkit explains itself in some hundred characters.
+MAX_TEXT: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The state of a subsystem with the texts behind it, which may go on in the next line."""
+
+    subsystem: str
+    state: str
+    text: str
+    offset: int
+    time_us: int
 
 
 @dataclass(frozen=True)
 class LiveTestLayout(Layout):
-    """The stats of states and of mutexes by CPU, and the names of the subsystems."""
+    """The stats of states, of their texts and of mutexes by CPU, and the names of the subsystems."""
 
     states: Stat
+    advice: Stat
     mutex: Stat
     subsystems: tuple[str, ...]
 
@@ -80,10 +98,18 @@ class Reader(LineReader[LiveTestLayout]):
         self._part = self.layout.part
         self._is_in_report = own.get("in_report") is True
         self._subsystem = str(own.get("subsystem", ""))
+        advice = own.get("advice")
+        self._advice = Advice(*advice) if isinstance(advice, list) and len(advice) == 5 else None
 
     def save(self) -> State:
         """Return the state for `load`."""
-        return {"in_report": self._is_in_report, "subsystem": self._subsystem}
+        advice = self._advice
+        kept = None if advice is None else [advice.subsystem, advice.state, advice.text, advice.offset, advice.time_us]
+        return {"in_report": self._is_in_report, "subsystem": self._subsystem, "advice": kept}
+
+    def finish(self) -> None:
+        """Complete the last text."""
+        self._flush_advice()
 
     def take_line(self, line: Line) -> Outcome:
         """Return the parts of a line, one after another."""
@@ -95,10 +121,34 @@ class Reader(LineReader[LiveTestLayout]):
         if not self._is_in_report and (not parts or parts[0]["overall"] is None):
             return Rejected("a line before any report")
         if not parts:
-            # The explanation of a state.
-            return LineKind.IGNORED
-        kinds = [self._take_part(part, line.offset) for part in parts]
+            return LineKind.SAMPLE if self._add_text(line.text) else LineKind.IGNORED
+        kinds = []
+        for part, end in zip(parts, [*(other.start() for other in parts[1:]), len(line.text)], strict=True):
+            kinds.append(self._take_part(part, line.offset))
+            self._add_text(line.text[part.end() : end])
         return next((kind for kind in kinds if kind is LineKind.SAMPLE), kinds[0])
+
+    def _add_text(self, text: str) -> bool:
+        """Add words of an action or an explanation; return whether they belong to a state."""
+        words = " ".join(text.split())
+        advice = self._advice
+        if advice is None or not words or len(advice.text) + len(words) >= MAX_TEXT:
+            return advice is not None
+        self._advice = replace(advice, text=f"{advice.text} {words}".strip())
+        return True
+
+    def _flush_advice(self) -> None:
+        """Add the text of the last subsystem."""
+        advice, self._advice = self._advice, None
+        if advice is not None and advice.text:
+            self.add_row(
+                self.layout.advice,
+                ("state",),
+                (advice.state,),
+                instance=f"{advice.subsystem}: {advice.text}",
+                time_us=advice.time_us,
+                offset=advice.offset,
+            )
 
     def _take_part(self, part: re.Match[str], offset: int) -> LineKind:
         if part["header"] is not None:
@@ -108,6 +158,7 @@ class Reader(LineReader[LiveTestLayout]):
             self.add_row(mutex, ("smtx", "state"), (part["smtx"], _code(part["cpu_state"])), instance=part["cpu"], offset=offset)
             return LineKind.SAMPLE
         if part["overall"] is not None:
+            self._flush_advice()
             stamp = parse_timestamp(part["date"])
             if stamp is not None:
                 self.see_stamp(stamp)
@@ -115,8 +166,10 @@ class Reader(LineReader[LiveTestLayout]):
             self._is_in_report, self._subsystem = True, ""
             name, state = OVERALL, part["overall"]
         elif part["subsystem"] is not None:
+            self._flush_advice()
             name = self._subsystem = " ".join(part["subsystem"].split())
             state = part["state"]
+            self._advice = Advice(name, _code(state), "", offset, self.report_us)
         else:
             name = f"{self._subsystem}/{part['device']}" if self._subsystem else part["device"]
             state = part["device_state"]

@@ -41,7 +41,7 @@ WHOLE_ROW: Final = "total"
 COUNT_WORD: Final = re.compile(r"[0-9]{1,18}|-")
 SHARE_WORD: Final = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,6})?|-")
 # Limit of an unfinished report, in characters of its words; more is rejected.
-MAX_PENDING: Final = 1 << 18
+MAX_PENDING: Final = 1 << 21
 MAX_COLUMNS: Final = 2048
 MAX_NAME_LENGTH: Final = 1000
 

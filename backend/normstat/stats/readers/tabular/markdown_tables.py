@@ -223,6 +223,7 @@ class Reader(LineReader[MarkdownLayout]):
         if stat.shape is Shape.HISTOGRAM:
             return self._take_buckets(table, stat, cells, offset)
         words: dict[str, str] = {}
+        printed: dict[str, str] = {}
         time_us = None
         for at, (header, cell) in enumerate(zip(self._headers, cells, strict=True)):
             known = self._field(table, header)
@@ -234,6 +235,8 @@ class Reader(LineReader[MarkdownLayout]):
             elif known is not None:
                 known_field, column = known
                 words[column] = word = _word(known_field, cell)
+                if known_field.unit != FLAG:
+                    printed[column] = cell
                 extra = table.nanoseconds.get(known_field.key)
                 if extra is not None:
                     words[next(other.column for other in stat.fields if other.key == extra)] = _nanoseconds(word)
@@ -241,7 +244,10 @@ class Reader(LineReader[MarkdownLayout]):
                 # A column that says what the row is about, such as a group.
                 parts.append(cell)
         name = self._repeats.name(" ".join(" ".join(parts).split()))
-        reason = self.add_row(stat, list(words), list(words.values()), instance=name, offset=offset, time_us=time_us)
+        said = [printed.get(column, word) for column, word in words.items()]
+        reason = self.add_row(
+            stat, list(words), list(words.values()), instance=name, offset=offset, time_us=time_us, as_printed=said
+        )
         return reason or LineKind.SAMPLE
 
     def _take_clock(self, found: re.Match[str]) -> tuple[str, int]:
@@ -261,9 +267,10 @@ class Reader(LineReader[MarkdownLayout]):
             ends = bucket_ends(header)
             assert ends is not None
             begin, high = ends[0] if ends[0] is not None else low, ends[1]
-            words = [ungroup(cell), *("" if end is None else f"{end:f}" for end in (begin, high))]
+            bounds = ["" if end is None else f"{end:f}" for end in (begin, high)]
             instance = bucket_instance(name, re.sub(r"\s+", "", header))
-            reason = self.add_row(stat, BUCKET_COLUMNS, words, instance=instance, offset=offset)
+            words, said = [ungroup(cell), *bounds], [cell, *bounds]
+            reason = self.add_row(stat, BUCKET_COLUMNS, words, instance=instance, offset=offset, as_printed=said)
             if reason is not None:
                 return reason
             low = high

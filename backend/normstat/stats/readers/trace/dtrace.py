@@ -26,6 +26,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
+from normstat.stats.engine.trace.question_names import Question, Rank, brief_program, script_name
 from normstat.stats.engine.trace.stacks import TOO_DEEP, fold_lines, fold_stack, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number
@@ -39,6 +40,7 @@ NAMED_BUCKET: Final = re.compile(r" *(\S[^|]{0,200}?) [@ ]*\|(?:[@ ]* )?(-?\d{1,
 PROBES: Final = re.compile(r" *CPU +ID +FUNCTION:NAME")
 PROBE: Final = re.compile(r" *\d+ +\d+ +\S*:\S+( .*)?")
 BY_DTRACE: Final = "dtrace: "
+MATCHED: Final = re.compile(r"dtrace: (description|script) '(.{1,2000}?) *' matched \d")
 # dtruss: `read(0x3, "x", 0x1)   = 1 0`.
 CALL: Final = re.compile(r"\) +=")
 DIGITS: Final = re.compile(r"-?[0-9]{19,}")
@@ -88,12 +90,21 @@ class Reader(TraceReader[TraceLayout]):
                 return Rejected("a bucket that cannot be read")
             self.bucket_key = None
         if line.text.startswith(BY_DTRACE):
+            self._see_program(line.text)
             return self.take_self_talk(line) or self._ignore()
         if self.has_gap and self.block:
             # The row that was held back over a blank line was no key of a distribution.
             self.flush_block()
         kind = self._take_probe(line) or self.take_self_talk(line) or self.take_stamp(line) or self.take_known_line(line)
         return kind or self.take_row(line) or self._take_count(line) or self.take_pairs(line) or self.hold_text(line)
+
+    def _see_program(self, text: str) -> None:
+        """`dtrace: description 'syscall:::entry ' matched 228 probes`, `dtrace: script './opens.d' matched 4 probes`"""
+        found = MATCHED.match(text)
+        if found is not None:
+            name = script_name(found[2]) if found[1] == "script" else brief_program(found[2])
+            self.flush_block()
+            self.see_question(Question(name, Rank.HINT))
 
     def _ignore(self) -> LineKind:
         self.flush_block()
