@@ -133,7 +133,7 @@ class SeriesQuery:
                 found = {"stat": self.stat.name, "instance": name}
                 raise NotFound(f"{request.host} has no instance {shorten(name)} of {self.stat.name}", found)
             return chosen[:limit], max(0, len(chosen) - limit)
-        chosen, n_all = await list_latest_instances(self.session, host_id, self.stat.id, request.window)
+        chosen, n_all = await list_latest_instances(self.session, host_id, self.stat, request.window)
         if request.top is not None and n_all > request.top:
             chosen = await self._find_top(request.top)
         return chosen[:limit], n_all - min(len(chosen), limit)
