@@ -15,6 +15,7 @@ from normstat.errors import NotFound, shorten
 from normstat.query.envelope import POINTS_PER_COLUMN
 from normstat.query.line_points import Graph, GraphLine, GraphLines, Source, make_pixel_columns
 from normstat.query.ranking import read_totals
+from normstat.query.report_intervals import read_intervals
 from normstat.rollups.rollup_codec import Buckets
 from normstat.rollups.rollup_reader import (
     LEVELS,
@@ -95,7 +96,7 @@ async def read_series(session: AsyncSession, request: SeriesRequest) -> SeriesRe
     host_id = await require_host(session, request.host)
     stat = await find_stat(session, request.stat)
     if stat is None:
-        nothing = Graph(make_pixel_columns(request.window, request.width, Grain.RAW), [], [], Grain.RAW)
+        nothing = Graph(make_pixel_columns(request.window, request.width, Grain.RAW), [], [], Grain.RAW, {})
         return _to_result(request, nothing.finish(with_empty=False), 0)
     fields = _choose_fields(stat, request.fields)
     connection = await driver_of(session)
@@ -151,7 +152,8 @@ class SeriesQuery:
         request = self.request
         ids = np.sort(np.array([instance.id for instance in instances], dtype=np.int64))
         grain, blocks = await self._choose_grain(ids)
-        figure = Graph(make_pixel_columns(request.window, request.width, grain), self.fields, instances, grain)
+        intervals = await read_intervals(self.session, self.place.host_id, self.stat, request.window, ids.tolist())
+        figure = Graph(make_pixel_columns(request.window, request.width, grain), self.fields, instances, grain, intervals)
         spans = plan(request.window, self.rolled, grain) if instances else []
         whole: Mapping[str, Buckets] = {}
         if grain is not Grain.RAW:
