@@ -1,6 +1,5 @@
 """Series for drawing: every sample, or the envelope of each pixel column."""
 
-import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -33,6 +32,7 @@ from normstat.rollups.rollup_reader import (
 from normstat.rollups.rollup_rows import HOUR_US, MINUTE_US, Place
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
+from normstat.stats.summaries import MAX_SUMMARIES, is_summary
 from normstat.storage.lookup import (
     InstanceRef,
     StatRef,
@@ -59,7 +59,7 @@ class SeriesRequest:
     """What to draw.
 
     `instances` empty: all, up to the limit of series. `top`: the N with the highest mean of the first field over the window, where
-    a report without the instance (an idle process) counts as 0.
+    a report without the instance (an idle process) counts as 0; with the lowest mean where less is worse (idle time).
     """
 
     host: str
@@ -140,12 +140,13 @@ class SeriesQuery:
         return chosen[:limit], n_all - min(len(chosen), limit)
 
     async def _find_top(self, n: int) -> list[InstanceRef]:
-        """Return the instances with the largest sums of the first field over the window, among those with a value."""
+        """Return the first instances by the first field over the window, among those with a value, without summaries of others."""
+        field = self.fields[0]
         totals = await read_totals(
-            self.connection, self.place, self.stat.name, self.fields[0], window=self.request.window, rolled=self.rolled
+            self.connection, self.place, self.stat.name, field, window=self.request.window, rolled=self.rolled
         )
-        ids = heapq.nsmallest(n, totals, key=lambda id_: (-totals[id_], id_))
-        return await list_instances_by_id(self.session, ids)
+        found = await list_instances_by_id(self.session, totals.rank(n + MAX_SUMMARIES, field.worse))
+        return [instance for instance in found if not is_summary(self.stat.name, instance.name)][:n]
 
     async def draw(self, instances: Sequence[InstanceRef]) -> GraphLines:
         """Return the lines of these instances."""

@@ -211,7 +211,6 @@ async def test_columns_of_much_come_from_the_rollups(
 async def test_closing_it_cancels_its_statement(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     await fill_capture(sessions, "web1", "mpstat_linux", MPSTAT)
     pieces = await stream_csv(engine, ExportRequest("web1", DAY))
-    assert (await anext(pieces)).startswith(b"time,")
     async with await psycopg.AsyncConnection.connect(database_url) as other:
         # The statement waits as long as this transaction lasts.
         await other.execute('LOCK TABLE samples."mpstat_linux" IN ACCESS EXCLUSIVE MODE')

@@ -101,6 +101,31 @@ async def test_the_top_are_those_with_the_highest_mean_over_the_window(sessions:
     assert block.n_instances_left_out == 9
 
 
+@pytest.mark.parametrize("is_rolled", [False, True])
+async def test_where_less_is_worse_the_top_are_the_lowest(sessions: Sessions, *, is_rolled: bool) -> None:
+    n, names = 7200, ("all", "0", "1", "2", "3")
+    idle = {"all": 55.0, "0": 90.0, "1": 10.0, "2": 60.0, "3": 80.0}
+    at = np.repeat(np.arange(0, n, 10), len(names))
+    who = np.tile(np.array(names), n // 10)
+    # CPU 3 was online for a moment: few values are no low ones.
+    is_there = (who != "3") | (at < 100)
+    await fill_values(
+        sessions,
+        "web1",
+        "mpstat_linux",
+        time_us=START_US + at[is_there] * 1_000_000,
+        instances=who[is_there].tolist(),
+        values={"idle_pct": np.array([idle[name] for name in who[is_there]]), "usr_pct": np.ones(int(is_there.sum()))},
+    )
+    if is_rolled:
+        await roll_up(sessions, now=START + timedelta(days=2), budget_s=60)
+    block = await draw(sessions, window=minutes(120), fields=("idle_pct",), top=2)
+    assert [series.instance for series in block.series] == ["1", "2"]
+    # A summary of all CPUs is none of them.
+    block = await draw(sessions, window=minutes(120), fields=("usr_pct",), top=4)
+    assert [series.instance for series in block.series] == ["0", "1", "2", "3"]
+
+
 async def test_all_instances_come_in_natural_order_up_to_the_limit(sessions: Sessions) -> None:
     names = ("10", "9", "all", *(str(number) for number in range(11, 250)))
     await fill_cpus(sessions, 2, names)
