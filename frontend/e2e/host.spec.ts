@@ -40,6 +40,14 @@ test("keys move, zoom, and open the help", async ({ page }) => {
   await expect(page).toHaveURL(new RegExp(`to=${iso((WHOLE.start + WHOLE.end) / 2)}`));
   await page.keyboard.press("u");
   await expect(page).toHaveURL(new RegExp(`to=${iso(WHOLE.end)}`));
+  const lengthInUrl = (): number => {
+    const { searchParams } = new URL(page.url());
+    return Date.parse(searchParams.get("to") ?? "") - Date.parse(searchParams.get("from") ?? "");
+  };
+  await page.keyboard.press("+");
+  await expect.poll(lengthInUrl).toBe((WHOLE.end - WHOLE.start) / 2);
+  await page.keyboard.press("-");
+  await expect.poll(lengthInUrl).toBe(WHOLE.end - WHOLE.start);
   await page.keyboard.press("m");
   await expect(page.getByRole("button", { name: "Select", exact: true })).toHaveAttribute("aria-pressed", "true");
   await page.keyboard.press("Escape");

@@ -33,7 +33,10 @@ async def read_series(
     ] = None,
     instances: Annotated[
         str | None,
-        Query(pattern=r"^top:[1-9][0-9]{0,2}$", description="top:N, the instances with the highest mean of the first field"),
+        Query(
+            pattern=r"^top:[1-9][0-9]{0,2}$",
+            description="top:N, the instances with the highest mean of the first field, or the lowest where less is worse",
+        ),
     ] = None,
 ) -> Response:
     """Return the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.

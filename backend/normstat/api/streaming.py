@@ -22,7 +22,11 @@ class ReaderStalled(Exception):
 
 
 class PieceResponse(StreamingResponse):
-    """A stream that is closed when the client disconnects, or reads nothing for `stall_s` seconds."""
+    """A stream that is closed when the client disconnects, or reads nothing for `stall_s` seconds.
+
+    The status is sent with the first piece, so that an error found before it is an answer of its own. A later error cuts the
+    connection: the client sees that the answer is incomplete.
+    """
 
     def __init__(self, pieces: Pieces, *, media_type: str, headers: dict[str, str], stall_s: float) -> None:
         super().__init__(pieces, media_type=media_type, headers=headers)
@@ -52,8 +56,10 @@ class PieceResponse(StreamingResponse):
                 )
                 await self._send(send, own)
 
-        async with aclosing(detach(self._pieces)) as self.body_iterator:
-            await super().stream_response(send_parts)
+        async with aclosing(detach(self._pieces)) as pieces:
+            first = await anext(pieces, b"")
+            async with aclosing(_join(first, pieces)) as self.body_iterator:
+                await super().stream_response(send_parts)
 
     async def _send(self, send: Send, message: Message) -> None:
         try:
@@ -62,6 +68,12 @@ class PieceResponse(StreamingResponse):
         except TimeoutError:
             log.warning("answer_stalled", stall_s=self._stall_s)
             raise ReaderStalled(f"The client read nothing for {self._stall_s:.0f} s; the answer was aborted") from None
+
+
+async def _join(first: bytes, rest: Pieces) -> Pieces:
+    yield first
+    async for piece in rest:
+        yield piece
 
 
 async def detach(pieces: Pieces) -> Pieces:

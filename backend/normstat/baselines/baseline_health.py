@@ -116,7 +116,7 @@ async def _read_host(session: AsyncSession, record: BaselineInfo, host: str, now
         recent = Window(last - DAY, last + timedelta(microseconds=1))
         for stat in await list_host_stats(session, host_id):
             contents = await read_contents(session, host_id, stat, past)
-            changes = await read_instance_changes(session, host_id, stat.id, past, recent)
+            changes = await read_instance_changes(session, host_id, stat, past, recent)
             has_recent = changes.n_new > 0 or changes.n_before > changes.n_gone
             found.append(_StatData(stat.name, contents, changes, has_recent))
     past_s = length_s(past)

@@ -94,7 +94,7 @@ def _print(result: Comparison) -> None:
                         str(group.rank),
                         group.host,
                         f"{group.stat}.{group.field}"
-                        + (f"@{group.instances[0]}" if group.n_members == 1 and group.instances[0] else ""),
+                        + (f"@{group.instances[0]}" if len(group.instances) == 1 and group.instances[0] else ""),
                         group.kind,
                         f"{group.change_ratio:.1f}",
                         f"{group.impact:.2f}",

@@ -20,6 +20,7 @@ from normstat.comparison.sparklines import DrawnSides, sparkline_of
 from normstat.comparison.unscored_series import UnscoredSeries
 from normstat.profiles.sketch_reader import is_profiled
 from normstat.profiles.stored_profile import LoadedProfile
+from normstat.stats.summaries import is_summary
 from normstat.storage.lookup import StatRef, list_host_stats
 from normstat.window import Window
 
@@ -155,7 +156,9 @@ def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str
 
 def _to_groups(host: str, scored: ScoredSeries, rows: Sequence[int]) -> list[FindingGroup]:
     found = make_findings(rows, scored.series, scored.profile, scored.scores)
-    n_instances = Counter((series.stat, series.field.key) for series in scored.series)
+    n_instances = Counter(
+        (series.stat, series.field.key) for series in scored.series if not is_summary(series.stat, series.instance)
+    )
     return group_findings(host, [(scored.series[row], item) for row, item in zip(rows, found, strict=True)], n_instances)
 
 

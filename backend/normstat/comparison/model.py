@@ -164,9 +164,9 @@ class FindingGroup(Documented):
     """Orders the groups, 0..1."""
     sentence: str
     n_members: int
-    """Series in the group."""
+    """Series in the group, without the summary of others such as CPU all; 1 for a summary alone."""
     n_instances: int
-    """Series of this field on the host."""
+    """Series of this field on the host, without summaries; 1 for a group of a summary alone."""
     instances: list[str]
     """Names of the members, strongest first, at most 200."""
     members: list[Finding]

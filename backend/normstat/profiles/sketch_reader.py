@@ -12,7 +12,7 @@ from normstat.errors import TooLarge
 from normstat.profiles.sketch import Sketch, pack_sketch
 from normstat.profiles.sketch_builder import Column, StatRows, build_sketch, join_fields
 from normstat.stats.spec import Field, Kind
-from normstat.storage.lookup import StatRef, read_instance_names, read_instance_span
+from normstat.storage.lookup import StatRef, read_instance_names, read_possible_window
 from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_codes, to_floats
 from normstat.storage.session import open_read_session
 from normstat.window import Window
@@ -34,9 +34,9 @@ async def read_sketch(sessions: Sessions, host_id: int, stat: StatRef, span: Win
     fields = [field for field in stat.fields if is_profiled(field)]
     parts = []
     async with open_read_session(sessions) as session:
-        found = await read_instance_span(session, host_id, stat.id, span)
+        found = await read_possible_window(session, host_id, stat.id, span)
         # At most a sample a second of each instance.
-        at_once = max(1, int(MAX_VALUES / max(1.0, (0 if found is None else found[2]) * span.length_s)))
+        at_once = max(1, int(MAX_VALUES / max(1.0, (0 if found is None else found[1]) * span.length_s)))
         names: dict[int, str] = {}
         for first in range(0, max(1, len(fields)), at_once):
             some = fields[first : first + at_once]

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query.report_coverage import find_covered, probe, read_steps
 from normstat.query.sample_counts import count_samples
-from normstat.storage.instance_cache import LAST_STEP
-from normstat.storage.lookup import StatRef, natural_key
+from normstat.storage.lookup import StatRef, natural_key, was_present
 from normstat.storage.schema.models import Instance
 from normstat.window import Window, from_us
 
@@ -71,14 +70,14 @@ async def read_contents(session: AsyncSession, host_id: int, stat: StatRef, wind
 
 
 async def read_instance_changes(
-    session: AsyncSession, host_id: int, stat_id: int, before: Sequence[Window], recent: Window
+    session: AsyncSession, host_id: int, stat: StatRef, before: Sequence[Window], recent: Window
 ) -> InstanceChanges:
     """Return the instances of a stat that `before` has and `recent` lacks, and the reverse.
 
-    An instance counts as present from its first to its last sample; the latter may be recorded up to LAST_STEP late.
+    An instance counts as present from its first to its last sample.
     """
-    of_stat = (Instance.host_id == host_id) & (Instance.stat_id == stat_id)
-    was, is_there = or_(*map(_reaches, before)), _reaches(recent)
+    of_stat, was = await was_present(session, host_id, stat, before)
+    _, is_there = await was_present(session, host_id, stat, [recent])
     n_before = await session.scalar(select(func.count()).select_from(Instance).where(of_stat, was))
     counts, names = [], []
     for condition in (was & ~is_there, is_there & ~was):
@@ -86,8 +85,3 @@ async def read_instance_changes(
         query = select(Instance.name).where(of_stat, condition).order_by(Instance.id).limit(MAX_NAMED)
         names.append(sorted(await session.scalars(query), key=natural_key))
     return InstanceChanges(n_before=n_before or 0, n_gone=counts[0], gone=names[0], n_new=counts[1], new=names[1])
-
-
-def _reaches(window: Window) -> ColumnElement[bool]:
-    """Return the condition that an instance was present at some time in the window."""
-    return (Instance.first_sample_at < window.end) & (Instance.last_sample_at >= window.start - LAST_STEP)

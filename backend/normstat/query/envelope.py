@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.query.report_intervals import Intervals
 from normstat.rollups.rollup_codec import Buckets
 from normstat.stats.records import Int64Array
 from normstat.storage.sample_pages import BoolArray, Float64Array
@@ -24,9 +25,14 @@ POINTS_PER_COLUMN: Final = 4
 
 
 class GapFinder:
-    """Finds the samples of one instance that follow a gap, page by page."""
+    """Finds the samples of one instance that follow a gap, page by page.
 
-    def __init__(self) -> None:
+    A distance is a gap when it is long for the instance, or for the reports that it could have been in: a process that runs for a
+    second every minute has gaps in between. `intervals`: of these reports, where they are known.
+    """
+
+    def __init__(self, intervals: Intervals | None = None) -> None:
+        self._intervals = intervals
         self._last_us: int | None = None
         self._usual_us: float | None = None
 
@@ -43,7 +49,11 @@ class GapFinder:
         positions = np.flatnonzero(distances) + (len(time_us) - len(distances))
         distances = distances[distances > 0]
         if len(distances):
-            after_gap[positions] = distances > GAP_FACTOR * self.usual(distances)
+            usual = self.usual(distances)
+            if self._intervals is not None:
+                ends = time_us[positions]
+                usual = np.minimum(usual, self._intervals.after(ends - distances))
+            after_gap[positions] = distances > GAP_FACTOR * usual
         return after_gap
 
     def skip_to(self, time_us: int) -> None:
@@ -71,9 +81,14 @@ class GapFinder:
 
 
 class SeriesEnvelope:
-    """The points of one series, thinned as they grow. `bucket_us`: the longest rollup bucket it may contain."""
+    """The points of one series, thinned as they grow. `bucket_us`: the longest rollup bucket it may contain; `intervals`: of the
+    reports that it could be in.
+    """
 
-    def __init__(self, start_us: int, column_us: int, n_columns: int, bucket_us: int = 0) -> None:
+    def __init__(
+        self, start_us: int, column_us: int, n_columns: int, bucket_us: int = 0, intervals: Intervals | None = None
+    ) -> None:
+        self._intervals = intervals
         self._start_us = start_us
         self._column_us = column_us
         self._bucket_us = bucket_us
@@ -103,8 +118,14 @@ class SeriesEnvelope:
         start_us = buckets.bucket * bucket_us
         after_gap = np.zeros((len(buckets), POINTS_PER_COLUMN), np.bool_)
         after_gap[1:, 0] = find_missing(buckets.bucket, buckets.n)
+        if self._intervals is not None:
+            missing_us = (np.diff(buckets.bucket) - 1) * bucket_us
+            after_gap[1:, 0] |= missing_us >= GAP_FACTOR * self._intervals.after(start_us[:-1])
         if self._last_us is not None:
-            after_gap[0, 0] = start_us[0] - self._last_us > max(bucket_us, GAP_FACTOR * bucket_us / buckets.n[0])
+            usual_us = bucket_us / buckets.n[0]
+            if self._intervals is not None:
+                usual_us = min(usual_us, float(self._intervals.after(np.array([self._last_us]))[0]))
+            after_gap[0, 0] = start_us[0] - self._last_us > max(bucket_us, GAP_FACTOR * usual_us)
         places = np.array([0, bucket_us // 3, 2 * bucket_us // 3, bucket_us - 1000])
         values = np.stack([buckets.first, buckets.low, buckets.high, buckets.last], axis=1)
         self.n_raw += int(buckets.n.sum())

@@ -254,7 +254,7 @@ async def list_instances(session: AsyncSession, name: str, stat: str, window: Wi
     found = await lookup.find_stat(session, stat)
     if found is None:
         return [], 0
-    instances, n_all = await lookup.list_latest_instances(session, host_id, found.id, window)
+    instances, n_all = await lookup.list_latest_instances(session, host_id, found, window)
     records = [InstanceInfo(instance.name, instance.first_sample_at, instance.last_sample_at) for instance in instances]
     return records, n_all - len(records)
 

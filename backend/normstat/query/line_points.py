@@ -7,6 +7,7 @@ from typing import Final, Literal
 import numpy as np
 
 from normstat.query.envelope import GapFinder, SeriesEnvelope
+from normstat.query.report_intervals import Intervals
 from normstat.rollups.rollup_codec import Buckets
 from normstat.rollups.rollup_reader import BUCKET_US, Grain, Span
 from normstat.stats.records import Int64Array
@@ -65,19 +66,30 @@ def make_pixel_columns(window: Window, width: int, grain: Grain) -> PixelColumns
 
 
 class Graph:
-    """The lines of one graph while it is read; `grain` is the coarsest resolution that its samples may have."""
+    """The lines of one graph while it is read; `grain` is the coarsest resolution that its samples may have. `intervals` are those
+    of the reports that an instance could be in, by instance.
+    """
 
-    def __init__(self, columns: PixelColumns, fields: Sequence[Field], instances: Sequence[InstanceRef], grain: Grain) -> None:
+    def __init__(
+        self,
+        columns: PixelColumns,
+        fields: Sequence[Field],
+        instances: Sequence[InstanceRef],
+        grain: Grain,
+        intervals: Mapping[int, Intervals],
+    ) -> None:
         self._columns = columns
         self._fields = fields
         self._instances = instances
         self._grain = grain
         self._seen: set[Grain] = set()
         self.ids = np.sort(np.array([instance.id for instance in instances], dtype=np.int64))
-        self._gap_finders = {instance.id: GapFinder() for instance in instances}
+        self._gap_finders = {instance.id: GapFinder(intervals.get(instance.id)) for instance in instances}
         bucket_us = 0 if grain is Grain.RAW else BUCKET_US[grain]
         self._traces = {
-            (instance.id, field.key): SeriesEnvelope(columns.start_us, columns.width_us, columns.n, bucket_us)
+            (instance.id, field.key): SeriesEnvelope(
+                columns.start_us, columns.width_us, columns.n, bucket_us, intervals.get(instance.id)
+            )
             for instance in instances
             for field in fields
         }

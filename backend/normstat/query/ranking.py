@@ -1,7 +1,10 @@
-"""Rank instances by the total of a field in a window: from rollups where they exist, from samples elsewhere."""
+"""Rank instances by a field in a window: from rollups where they exist, from samples elsewhere."""
 
+import heapq
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Final
 
 import anyio.to_thread
@@ -12,7 +15,7 @@ from normstat.rollups.rollup_codec import sum_group
 from normstat.rollups.rollup_reader import LEVELS, Grain, Group, Rolled, Span, plan, read_groups, read_heads
 from normstat.rollups.rollup_rows import HOUR_US, Place
 from normstat.stats.records import Int64Array
-from normstat.stats.spec import Field, Storage
+from normstat.stats.spec import Field, Storage, Worse
 from normstat.storage.sample_pages import BoolArray, load_sql
 from normstat.storage.stat_tables import table_of
 from normstat.storage.wide_columns import stored_sql
@@ -23,36 +26,65 @@ RAW_UP_TO_US: Final = HOUR_US
 MINUTES_UP_TO_US: Final = 48 * HOUR_US
 
 
+@dataclass(slots=True)
+class Totals:
+    """The sum of a field over a window and the number of its values, by instance; none without a value."""
+
+    sums: Counter[int] = dataclass_field(default_factory=Counter)
+    n_values: Counter[int] = dataclass_field(default_factory=Counter)
+
+    def add(self, other: "Totals") -> None:
+        """Add the totals of another part of the window."""
+        self.sums.update(other.sums)
+        self.n_values.update(other.n_values)
+
+    def rank(self, n: int, worse: Worse) -> list[int]:
+        """Return the first n instances: those with the most of the field over the window, where a report without the instance
+        counts as 0. Where less is worse (idle time, free space), those with the lowest mean of their own values.
+        """
+        if worse is Worse.LOWER:
+            return heapq.nsmallest(n, self.sums, key=lambda id_: (self.sums[id_] / self.n_values[id_], id_))
+        return heapq.nsmallest(n, self.sums, key=lambda id_: (-self.sums[id_], id_))
+
+
 async def read_totals(
     connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, *, window: Window, rolled: Rolled
-) -> dict[int, float]:
-    """Return the sum of the field over the window by instance, without instances that have no value."""
+) -> Totals:
+    """Return the totals of the field over the window."""
     length_us = window.end_us - window.start_us
     grain = Grain.RAW if length_us <= RAW_UP_TO_US else Grain.MINUTE if length_us <= MINUTES_UP_TO_US else Grain.HOUR
     spans = plan(window, rolled, grain)
-    totals: Counter[int] = Counter()
+    totals = Totals()
     for span in spans:
         if span.grain is Grain.RAW:
-            totals.update(await _sum_samples(connection, place, stat, field, span))
+            totals.add(await _sum_samples(connection, place, stat, field, span))
         elif span.grain is not grain:
-            totals.update(await _sum_buckets(connection, place, field, [span]))
+            totals.add(await _sum_buckets(connection, place, field, [span]))
     whole = [span for span in spans if span.grain is grain and grain is not Grain.RAW]
     if whole:
-        totals.update(await _sum_buckets(connection, place, field, whole))
-    return dict(totals)
+        totals.add(await _sum_buckets(connection, place, field, whole))
+    return totals
 
 
-async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, span: Span) -> dict[int, float]:
+async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, span: Span) -> Totals:
     statement = load_sql("top_instances").format(table=table_of(stat), field=stored_sql(field, "t"))
     places = {"host_id": place.host_id, "start": from_us(span.start_us), "end": from_us(span.end_us)}
     cursor = await connection.execute(statement, places, prepare=False)
     power = 10.0**field.decimals if field.storage is Storage.DEC4 else 1.0
     rows = await cursor.fetchall()
     # This takes a while for hundreds of thousands of instances.
-    return await anyio.to_thread.run_sync(lambda: {int(str(id_)): float(str(total)) / power for id_, total in rows})
+    return await anyio.to_thread.run_sync(_to_totals, rows, power)
 
 
-async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field: Field, spans: list[Span]) -> Counter[int]:
+def _to_totals(rows: Sequence[tuple[object, ...]], power: float) -> Totals:
+    totals = Totals()
+    for id_, total, n in rows:
+        totals.sums[int(str(id_))] = float(str(total)) / power  # type: ignore[assignment]  # Counter of floats
+        totals.n_values[int(str(id_))] = int(str(n))
+    return totals
+
+
+async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field: Field, spans: list[Span]) -> Totals:
     """Return the sums over consecutive spans of one grain."""
     grain = spans[0].grain
     window = Window(from_us(spans[0].start_us), from_us(spans[-1].end_us))
@@ -61,10 +93,10 @@ async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field:
     return await anyio.to_thread.run_sync(_sum_groups, groups, spans)
 
 
-def _sum_groups(groups: Sequence[Group], spans: Sequence[Span]) -> Counter[int]:
+def _sum_groups(groups: Sequence[Group], spans: Sequence[Span]) -> Totals:
     firsts = np.array([span.start_us for span in spans])
     lasts = np.array([span.end_us for span in spans])
-    totals: Counter[int] = Counter()
+    totals = Totals()
     for group in groups:
         bucket_us = group.block.level.bucket_us
 
@@ -72,7 +104,8 @@ def _sum_groups(groups: Sequence[Group], spans: Sequence[Span]) -> Counter[int]:
             places = np.searchsorted(firsts, bucket * bucket_us, side="right") - 1
             return np.asarray((places >= 0) & (bucket * bucket_us < lasts[places]))
 
-        ids, sums = sum_group(group.block.head, group.number, group.data, group.first_bucket, is_inside)
-        for id_, total in zip(ids.tolist(), sums.tolist(), strict=True):
-            totals[id_] += total
+        ids, sums, numbers = sum_group(group.block.head, group.number, group.data, group.first_bucket, is_inside)
+        for id_, total, n in zip(ids.tolist(), sums.tolist(), numbers.tolist(), strict=True):
+            totals.sums[id_] += total
+            totals.n_values[id_] += n
     return totals

@@ -1,6 +1,5 @@
 """Series for drawing: every sample, or the envelope of each pixel column."""
 
-import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +14,7 @@ from normstat.errors import NotFound, shorten
 from normstat.query.envelope import POINTS_PER_COLUMN
 from normstat.query.line_points import Graph, GraphLine, GraphLines, Source, make_pixel_columns
 from normstat.query.ranking import read_totals
+from normstat.query.report_intervals import read_intervals
 from normstat.rollups.rollup_codec import Buckets
 from normstat.rollups.rollup_reader import (
     LEVELS,
@@ -32,6 +32,7 @@ from normstat.rollups.rollup_reader import (
 from normstat.rollups.rollup_rows import HOUR_US, MINUTE_US, Place
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
+from normstat.stats.summaries import MAX_SUMMARIES, is_summary
 from normstat.storage.lookup import (
     InstanceRef,
     StatRef,
@@ -58,7 +59,7 @@ class SeriesRequest:
     """What to draw.
 
     `instances` empty: all, up to the limit of series. `top`: the N with the highest mean of the first field over the window, where
-    a report without the instance (an idle process) counts as 0.
+    a report without the instance (an idle process) counts as 0; with the lowest mean where less is worse (idle time).
     """
 
     host: str
@@ -95,7 +96,7 @@ async def read_series(session: AsyncSession, request: SeriesRequest) -> SeriesRe
     host_id = await require_host(session, request.host)
     stat = await find_stat(session, request.stat)
     if stat is None:
-        nothing = Graph(make_pixel_columns(request.window, request.width, Grain.RAW), [], [], Grain.RAW)
+        nothing = Graph(make_pixel_columns(request.window, request.width, Grain.RAW), [], [], Grain.RAW, {})
         return _to_result(request, nothing.finish(with_empty=False), 0)
     fields = _choose_fields(stat, request.fields)
     connection = await driver_of(session)
@@ -133,25 +134,27 @@ class SeriesQuery:
                 found = {"stat": self.stat.name, "instance": name}
                 raise NotFound(f"{request.host} has no instance {shorten(name)} of {self.stat.name}", found)
             return chosen[:limit], max(0, len(chosen) - limit)
-        chosen, n_all = await list_latest_instances(self.session, host_id, self.stat.id, request.window)
+        chosen, n_all = await list_latest_instances(self.session, host_id, self.stat, request.window)
         if request.top is not None and n_all > request.top:
             chosen = await self._find_top(request.top)
         return chosen[:limit], n_all - min(len(chosen), limit)
 
     async def _find_top(self, n: int) -> list[InstanceRef]:
-        """Return the instances with the largest sums of the first field over the window, among those with a value."""
+        """Return the first instances by the first field over the window, among those with a value, without summaries of others."""
+        field = self.fields[0]
         totals = await read_totals(
-            self.connection, self.place, self.stat.name, self.fields[0], window=self.request.window, rolled=self.rolled
+            self.connection, self.place, self.stat.name, field, window=self.request.window, rolled=self.rolled
         )
-        ids = heapq.nsmallest(n, totals, key=lambda id_: (-totals[id_], id_))
-        return await list_instances_by_id(self.session, ids)
+        found = await list_instances_by_id(self.session, totals.rank(n + MAX_SUMMARIES, field.worse))
+        return [instance for instance in found if not is_summary(self.stat.name, instance.name)][:n]
 
     async def draw(self, instances: Sequence[InstanceRef]) -> GraphLines:
         """Return the lines of these instances."""
         request = self.request
         ids = np.sort(np.array([instance.id for instance in instances], dtype=np.int64))
         grain, blocks = await self._choose_grain(ids)
-        figure = Graph(make_pixel_columns(request.window, request.width, grain), self.fields, instances, grain)
+        intervals = await read_intervals(self.session, self.place.host_id, self.stat, request.window, ids.tolist())
+        figure = Graph(make_pixel_columns(request.window, request.width, grain), self.fields, instances, grain, intervals)
         spans = plan(request.window, self.rolled, grain) if instances else []
         whole: Mapping[str, Buckets] = {}
         if grain is not Grain.RAW:

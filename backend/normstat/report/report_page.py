@@ -178,9 +178,9 @@ def _findings(record: Comparison) -> Markup:
 
 def _group(group: FindingGroup, asked: set[str]) -> Markup:
     """Return a group with its graphs, numbers and questions. A question is printed once per report."""
-    instance = group.instances[0] if group.n_members == 1 and group.instances else ""
+    instance = group.instances[0] if len(group.instances) == 1 else ""
     names = group.instances[:MAX_NAMES]
-    more = group.n_members - len(names)
+    more = max(group.n_members, len(group.instances)) - len(names)
     return tag(
         "article",
         tag(
@@ -194,7 +194,7 @@ def _group(group: FindingGroup, asked: set[str]) -> Markup:
         tag("div", *_graphs(group), class_="graphs"),
         side_table(group, MAX_MEMBERS),
         tag("p", "Changed: ", tag("bdi", ", ".join(names)), f" and {more:,} more" if more > 0 else None, class_="soft")
-        if group.n_members > 1
+        if len(names) > 1
         else None,
         tag("div", tag("h4", "Related groups"), tag("ul", *(tag("li", sentence) for sentence in group.related)))
         if group.related

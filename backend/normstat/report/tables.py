@@ -50,7 +50,7 @@ def group_table(record: Comparison, n_described: int) -> Markup | None:
 
 def _group_cells(group: FindingGroup, *, is_linked: bool) -> Sequence[Child]:
     strongest = group.members[0] if group.members else None
-    instance = group.instances[0] if group.n_members == 1 and group.instances else ""
+    instance = group.instances[0] if len(group.instances) == 1 else ""
     return (
         tag("a", str(group.rank), href=f"#g{group.rank}") if is_linked else str(group.rank),
         series_name(group.host, group.stat, group.field, instance),
@@ -105,7 +105,7 @@ def side_table(group: FindingGroup, most: int) -> Markup:
                     None if is_first else number(member.change_ratio),
                 )
             )
-    more = group.n_members - min(most, len(group.members))
+    more = max(group.n_members, len(group.instances)) - min(most, len(group.members))
     caption = f"In {group.unit}." if group.unit else "Without a unit."
     caption += f" {count(more, 'more series', 'more series')} of this group are in the CSV." if more > 0 else ""
     head = ("series", "", "samples", "median", "mean", "p5", "p95", "p99", "lowest", "highest", "change ratio")

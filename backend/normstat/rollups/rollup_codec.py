@@ -341,8 +341,8 @@ def unpack_group(head: Head, group: int, data: bytes, first_bucket: int) -> Buck
 
 def sum_group(
     head: Head, group: int, data: bytes, first_bucket: int, is_inside: Callable[[Int64Array], BoolArray]
-) -> tuple[Int64Array, Float64Array]:
-    """Return the instances of one group with a bucket for which `is_inside` is true, and their sums over these.
+) -> tuple[Int64Array, Float64Array, Int64Array]:
+    """Return the instances of one group with a bucket for which `is_inside` is true, their sums and number of samples over these.
 
     A third of the work of `unpack_group`, and enough for ranking.
     """
@@ -352,7 +352,8 @@ def sum_group(
     starts = np.concatenate([[0], np.cumsum(sizes.astype(np.int64))[:-1]])
     is_there = np.add.reduceat(inside, starts) > 0
     sums = _add(np.where(inside, totals, 0.0), starts)
-    return ids.astype(np.int64)[is_there], sums[is_there]
+    numbers = np.add.reduceat(np.where(inside, n_samples, 0).astype(np.int64), starts)
+    return ids.astype(np.int64)[is_there], sums[is_there], numbers[is_there]
 
 
 def _read_columns(head: Head, group: int, data: bytes, n_columns: int) -> tuple[int, list[NumberArray]]:

@@ -145,7 +145,7 @@ class PanelInfo(Documented):
     section: Section
     fields: tuple[str, ...]
     instances: str
-    """Empty (one-row stats), all, top:N (the N with the highest mean of the first field in the window) or only:NAME."""
+    """Empty (one-row stats), all, top:N (the N highest by the mean of the first field, lowest where less is worse) or only:NAME."""
 
     is_stacked: bool
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
@@ -14,10 +14,11 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Kind, Semantics, Storage, Worse
 from normstat.stats.spec_defaults import usual_semantics
 from normstat.storage.instance_cache import LAST_STEP
+from normstat.storage.sample_pages import load_sql
 from normstat.storage.schema.models import Host, Instance, StatField, StatTable
 from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import earlier_types
-from normstat.window import Window
+from normstat.storage.stat_tables import earlier_types, table_of
+from normstat.window import MICROSECOND, Window
 
 DIGITS: Final = re.compile(r"(\d+)")
 # Maximum number of instances in one list.
@@ -112,15 +113,16 @@ async def list_instances_by_id(session: AsyncSession, ids: Sequence[int]) -> lis
 
 
 async def list_latest_instances(
-    session: AsyncSession, host_id: int, stat_id: int, window: Window, *, limit: int = MAX_LISTED
+    session: AsyncSession, host_id: int, stat: StatRef, window: Window, *, limit: int = MAX_LISTED
 ) -> tuple[list[InstanceRef], int]:
     """Return the instances that were present in the window, in natural order, and their total number.
 
-    Above `limit`, those with the latest samples: a host may have had hundreds of thousands (processes, stacks).
+    Above `limit`, those with the latest samples, as their rows record them: a host may have had hundreds of thousands (processes,
+    stacks).
     """
     statement = (
         select(Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at, func.count().over())
-        .where(*_in_window(host_id, stat_id, window))
+        .where(*await was_present(session, host_id, stat, [window]))
         .order_by(Instance.last_sample_at.desc(), Instance.id)
         .limit(limit)
     )
@@ -129,21 +131,59 @@ async def list_latest_instances(
     return found, int(rows[0][4]) if rows else 0
 
 
-async def read_instance_span(
-    session: AsyncSession, host_id: int, stat_id: int, window: Window
-) -> tuple[datetime, datetime, int] | None:
-    """Return the first and the last sample of the instances that were present in the window, and their number.
+async def was_present(
+    session: AsyncSession, host_id: int, stat: StatRef, windows: Sequence[Window]
+) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """Return the conditions that an instance belongs to the stat of the host, and was present in one of the windows.
 
-    Missing: None when there was none
+    An instance is present from its first to its last sample. Where its row leaves the last one open, the samples decide.
     """
+    sure = or_(*(and_(Instance.first_sample_at < window.end, Instance.last_sample_at >= window.start) for window in windows))
+    own = and_(Instance.host_id == host_id, Instance.stat_id == stat.id)
+    late: set[int] = set()
+    for window in windows:
+        late |= await _find_late(session, host_id, stat, window, own & ~sure)
+    return own, or_(sure, Instance.id.in_(late)) if late else sure
+
+
+async def _find_late(
+    session: AsyncSession, host_id: int, stat: StatRef, window: Window, open_ones: ColumnElement[bool]
+) -> set[int]:
+    """Return the ids of instances with a sample in the window whose rows say that they ended up to LAST_STEP before it."""
+    ended = and_(open_ones, Instance.last_sample_at >= window.start - LAST_STEP, Instance.last_sample_at < window.start)
+    candidates = list(await session.scalars(select(Instance.id).where(ended)))
+    if not candidates:
+        return set()
+    cursor = await (await driver_of(session)).execute(
+        load_sql("present_instances").format(table=table_of(stat.name)),
+        {
+            "host_id": host_id,
+            "start": window.start,
+            "end": min(window.end, window.start + LAST_STEP + MICROSECOND),
+            "instance_ids": candidates,
+        },
+        prepare=False,
+    )
+    return {int(str(id_)) for (id_,) in await cursor.fetchall()}
+
+
+async def read_possible_window(session: AsyncSession, host_id: int, stat_id: int, window: Window) -> tuple[Window, int] | None:
+    """Return the part of the window outside of which the stat has no samples, and the largest number of instances with some.
+
+    Missing: None when there is no sample in the window
+    """
+    # The last sample of an active instance may be LAST_STEP later than its row says.
     first, last, n = (
         await session.execute(
             select(func.min(Instance.first_sample_at), func.max(Instance.last_sample_at), func.count()).where(
-                *_in_window(host_id, stat_id, window)
+                Instance.host_id == host_id,
+                Instance.stat_id == stat_id,
+                Instance.first_sample_at < window.end,
+                Instance.last_sample_at >= window.start - LAST_STEP,
             )
         )
     ).one()
-    return (first, last, n) if n else None
+    return (Window(max(window.start, first), min(window.end, last + LAST_STEP + MICROSECOND)), n) if n else None
 
 
 async def read_instance_names(session: AsyncSession, ids: Sequence[int]) -> dict[int, str]:
@@ -173,16 +213,6 @@ class InstanceNames:
                 self._names, missing = {}, list(ids)
             self._names.update(await read_instance_names(self._session, missing))
         return self._names
-
-
-def _in_window(host_id: int, stat_id: int, window: Window) -> list[ColumnElement[bool]]:
-    # The last sample of an active instance may be LAST_STEP later than its row says.
-    return [
-        Instance.host_id == host_id,
-        Instance.stat_id == stat_id,
-        Instance.first_sample_at < window.end,
-        Instance.last_sample_at >= window.start - LAST_STEP,
-    ]
 
 
 async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatRef]:

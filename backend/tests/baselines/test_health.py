@@ -131,6 +131,19 @@ async def test_while_it_is_recorded_only_the_past_counts(sessions: Sessions) -> 
     assert host.state == "empty"
 
 
+async def test_who_ended_before_the_windows_has_not_disappeared_since(sessions: Sessions) -> None:
+    await send(sessions, 0, 60, ("sda",))
+    await send(sessions, 0, 18, ("sdb",))
+    await send(sessions, 18, 21, ("sdc",))
+    # The row of sdd says 18 until five minutes later.
+    await send(sessions, 0, 18, ("sdd",))
+    await send(sessions, 18, 21, ("sdd",))
+    days = 2 * 24 * 60
+    await send(sessions, days, days + 10, ("sda",))
+    (host,) = await health_of(sessions, await make(sessions, minutes(20, 60)), days + 10)
+    assert host.reasons == ["iostat_linux: disappeared since: sdc, sdd."]
+
+
 async def test_age_and_what_came_or_went(sessions: Sessions) -> None:
     days = 40 * 24 * 60
     await send(sessions, 0, 60)

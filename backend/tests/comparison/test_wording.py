@@ -19,9 +19,10 @@ from normstat.comparison.findings.wording import (
     name_series,
     to_text,
 )
-from normstat.comparison.model import FindingKind, SideValues
+from normstat.comparison.model import FindingGroup, FindingKind, SideValues
 from normstat.errors import BadRequest
 from normstat.scoring.summary import FloatArray
+from normstat.stats.summaries import is_summary
 from tests.comparison.sides import compare_values, field_of, make_side, stat_of
 
 READS = field_of("iostat_linux", "r_per_s")
@@ -136,6 +137,49 @@ def test_names_of_series_and_groups() -> None:
     # Of an instance with several parts there is no plural.
     assert name_group("bcc_biotop", READS, 2, 5).startswith("r/s of 2 of 5 instances")
     assert doctest.testmod(wording).failed == 0
+
+
+def test_the_summary_of_all_cpus_is_no_cpu() -> None:
+    rng = np.random.default_rng(6)
+    names = ("all", "0", "1")
+
+    def change(**levels: float) -> list[FindingGroup]:
+        baseline = {(name, "usr_pct"): np.round(rng.normal(20, 1, 600), 2) for name in names}
+        incident = {(name, "usr_pct"): np.round(rng.normal(levels.get(name, 20), 1, 120), 2) for name in names}
+        return list(compare_values({"mpstat_linux": (baseline, incident)}).groups)
+
+    (both,) = change(**{"all": 60.0, "0": 60.0, "1": 60.0})
+    assert both.sentence.startswith("%usr of both CPUs (mpstat) changed together: CPU ")
+    assert (both.n_members, both.n_instances, sorted(both.instances)) == (2, 2, ["0", "1", "all"])
+    (one,) = change(**{"all": 40.0, "0": 60.0})
+    assert one.sentence.startswith("%usr of 1 of 2 CPUs (mpstat) changed together: CPU 0 ")
+    assert (one.n_members, one.n_instances) == (1, 2)
+    (alone,) = change(all=60.0)
+    assert alone.sentence.startswith("CPU all %usr (mpstat) ")
+    assert (alone.n_members, alone.n_instances) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("stat", "instance", "expected"),
+    [
+        ("mpstat_linux", "all", True),
+        ("mpstat_linux_node", "all", True),
+        ("mpstat_aix", "ALL", True),
+        ("proc_stat_cpu", "cpu", True),
+        ("proc_stat_cpu", "cpu0", False),
+        ("top_linux_cpu", "Cpu(s)", True),
+        ("sar_linux_cpu", "all", True),
+        ("sar_linux_intr", "sum", True),
+        ("vmstat_i", "Total", True),
+        ("sar_linux_net_dev", "all", False),
+        ("iostat_linux", "sum", False),
+        ("pidstat_linux", "sum", False),
+        ("vmstat_linux", "", False),
+        ("old_tool", "all", False),
+    ],
+)
+def test_which_instances_sum_up_the_others(stat: str, instance: str, expected: bool) -> None:
+    assert is_summary(stat, instance) is expected
 
 
 def test_what_stands_apart_says_why() -> None:

@@ -7,7 +7,9 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
+from normstat.query.host_lists import list_instances
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
+from normstat.rollups.rollup_job import roll_up
 from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.storage import sample_pages
 from normstat.window import Window, to_us
@@ -99,6 +101,31 @@ async def test_the_top_are_those_with_the_highest_mean_over_the_window(sessions:
     assert block.n_instances_left_out == 9
 
 
+@pytest.mark.parametrize("is_rolled", [False, True])
+async def test_where_less_is_worse_the_top_are_the_lowest(sessions: Sessions, *, is_rolled: bool) -> None:
+    n, names = 7200, ("all", "0", "1", "2", "3")
+    idle = {"all": 55.0, "0": 90.0, "1": 10.0, "2": 60.0, "3": 80.0}
+    at = np.repeat(np.arange(0, n, 10), len(names))
+    who = np.tile(np.array(names), n // 10)
+    # CPU 3 was online for a moment: few values are no low ones.
+    is_there = (who != "3") | (at < 100)
+    await fill_values(
+        sessions,
+        "web1",
+        "mpstat_linux",
+        time_us=START_US + at[is_there] * 1_000_000,
+        instances=who[is_there].tolist(),
+        values={"idle_pct": np.array([idle[name] for name in who[is_there]]), "usr_pct": np.ones(int(is_there.sum()))},
+    )
+    if is_rolled:
+        await roll_up(sessions, now=START + timedelta(days=2), budget_s=60)
+    block = await draw(sessions, window=minutes(120), fields=("idle_pct",), top=2)
+    assert [series.instance for series in block.series] == ["1", "2"]
+    # A summary of all CPUs is none of them.
+    block = await draw(sessions, window=minutes(120), fields=("usr_pct",), top=4)
+    assert [series.instance for series in block.series] == ["0", "1", "2", "3"]
+
+
 async def test_all_instances_come_in_natural_order_up_to_the_limit(sessions: Sessions) -> None:
     names = ("10", "9", "all", *(str(number) for number in range(11, 250)))
     await fill_cpus(sessions, 2, names)
@@ -107,6 +134,33 @@ async def test_all_instances_come_in_natural_order_up_to_the_limit(sessions: Ses
     assert (len(block.series), block.n_instances_left_out) == (200, len(names) - 200)
     both = await draw(sessions, fields=("usr_pct", "intr_per_s"))
     assert (len(both.series), both.n_instances_left_out) == (200, len(names) - 100)
+
+
+async def fill_processes(sessions: Sessions, first_s: int, n_seconds: int, names: tuple[str, ...]) -> None:
+    n = n_seconds * len(names)
+    await fill_values(
+        sessions,
+        "web1",
+        "mpstat_linux",
+        time_us=START_US + (first_s + np.repeat(np.arange(n_seconds), len(names))) * 1_000_000,
+        instances=names * n_seconds,
+        values={"usr_pct": np.ones(n)},
+        key=str(first_s),
+    )
+
+
+async def test_instances_that_ended_before_the_window_take_no_place_in_it(sessions: Sessions) -> None:
+    """Whether one has ended its row says only after minutes: the samples decide."""
+    lasting = ("950", "951")
+    await fill_processes(sessions, 0, 10, (*(str(number) for number in range(300)), *lasting))
+    await fill_processes(sessions, 10, 110, lasting)
+    block = await draw(sessions, window=minutes(1, first=1))
+    assert [series.instance for series in block.series] == list(lasting)
+    assert [series.n_raw for series in block.series] == [60, 60]
+    assert block.n_instances_left_out == 0
+    async with sessions() as session:
+        instances, n_left_out = await list_instances(session, "web1", "mpstat_linux", minutes(1, first=1))
+        assert ([instance.name for instance in instances], n_left_out) == (list(lasting), 0)
 
 
 async def test_a_gap_stays_a_gap(sessions: Sessions) -> None:
@@ -124,6 +178,64 @@ async def test_a_gap_stays_a_gap(sessions: Sessions) -> None:
         holes = (series.times[np.isnan(series.values)] * 1000 - START_US) // 1_000_000
         assert any(100 <= second < 400 for second in holes), width
         assert series.n_raw == 199
+
+
+async def fill_reports(sessions: Sessions, seconds: np.ndarray, name: str, *, key: str = "1") -> None:
+    """A row of the process `name` in the reports of these seconds."""
+    await fill_values(
+        sessions,
+        "web1",
+        "mpstat_linux",
+        time_us=START_US + seconds * 1_000_000,
+        instances=(name,) * len(seconds),
+        values={"usr_pct": np.ones(len(seconds))},
+        key=key,
+    )
+
+
+def gaps_of(result: SeriesResult) -> dict[str, list[int]]:
+    """The seconds in which each line is broken."""
+    return {
+        series.instance: ((series.times[np.isnan(series.values)] * 1000 - START_US) // 1_000_000).tolist()
+        for series in result.series
+    }
+
+
+async def test_a_line_is_not_drawn_across_reports_that_lack_the_instance(sessions: Sessions) -> None:
+    await fill_reports(sessions, np.arange(600), "busy")
+    await fill_reports(sessions, np.arange(0, 600, 60), "rare")
+    await fill_reports(sessions, np.arange(0, 600, 3), "every third")
+    rare = {"rare": list(range(30, 600, 60))[:9]}
+    assert gaps_of(await draw(sessions, window=minutes(10))) == {"busy": [], "every third": [], **rare}
+    # The same where the others are not asked for.
+    assert gaps_of(await draw(sessions, window=minutes(10), instances=("rare",))) == rare
+
+
+async def test_the_interval_is_that_of_the_instances_own_stream(sessions: Sessions) -> None:
+    await fill_reports(sessions, np.arange(600), "0", key="each second")
+    await fill_reports(sessions, np.arange(0, 600, 30), "1", key="each half minute")
+    assert gaps_of(await draw(sessions, window=minutes(10))) == {"0": [], "1": []}
+
+
+async def test_an_interval_that_becomes_longer_makes_no_gaps(sessions: Sessions) -> None:
+    slower = np.concatenate([np.arange(400), np.arange(400, 3600, 10)])
+    await fill_reports(sessions, slower, "0")
+    await fill_reports(sessions, slower[::100], "rare")
+    result = gaps_of(await draw(sessions))
+    assert result["0"] == []
+    assert len(result["rare"]) == len(slower[::100]) - 1
+
+
+async def test_lines_of_rollups_are_not_drawn_across_reports_that_lack_the_instance(sessions: Sessions) -> None:
+    day = 86_400
+    await fill_reports(sessions, np.arange(0, day, 4), "busy")
+    await fill_reports(sessions, np.arange(0, day, 600), "rare")
+    await roll_up(sessions, now=START + timedelta(days=3), budget_s=60)
+    result = await draw(sessions, window=minutes(1440), width=1440)
+    assert result.source == "rollup_minute"
+    gaps = gaps_of(result)
+    assert gaps["busy"] == []
+    assert len(gaps["rare"]) == day // 600 - 1
 
 
 async def test_columns_that_only_this_host_has_can_be_drawn(sessions: Sessions) -> None:

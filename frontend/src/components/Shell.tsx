@@ -18,6 +18,7 @@ import { useEffect, useRef } from "react";
 import { ApiError } from "../api/client";
 import { logOut } from "../api/endpoints";
 import { healthQuery, meQuery } from "../api/queries";
+import { HELP_KEYS } from "../logic/keys";
 import type { Me } from "../logic/api";
 import { zoneLabel } from "../logic/zone";
 import { readNow, zoneOf } from "../state/clock";
@@ -155,10 +156,7 @@ export function Shell() {
   const location = useLocation();
   const [isMenuOpen, menu] = useDisclosure(false);
   const [isHelpOpen, help] = useDisclosure(false);
-  useHotkeys([
-    ["shift+?", help.open],
-    ["?", help.open],
-  ]);
+  useHotkeys(HELP_KEYS.map((key) => [key, help.open]));
 
   if (me.error instanceof ApiError && me.error.status === 401) {
     return <RedirectToLogin next={location.href} />;

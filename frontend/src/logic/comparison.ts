@@ -85,12 +85,11 @@ export function groupTitle(
     readonly stat: string;
     readonly field: string;
     readonly column: string;
-    readonly n_members: number;
     readonly instances: readonly string[];
   },
 ): string {
   const [first = ""] = group.instances;
-  const instance = group.n_members === 1 ? first : "";
+  const instance = group.instances.length === 1 ? first : "";
   return stat === null
     ? seriesTitle(null, { stat: group.stat, field: group.column, instance })
     : seriesTitle(stat, { stat: group.stat, field: group.field, instance });

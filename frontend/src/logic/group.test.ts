@@ -88,6 +88,9 @@ describe("groups of findings", () => {
     expect(describeMembers(of(61, 64, ["3", "4"]), "CPU")).toBe("61 of 64 CPUs");
     expect(describeMembers(of(1, 64, ["3"]), "CPU")).toBe("CPU 3, of 64");
     expect(describeMembers(of(1, 1, ["sda"]), "disk")).toBe("disk sda");
+    // The summary of all CPUs is a series of the group, and no CPU.
+    expect(describeMembers(of(2, 2, ["all", "0", "1"]), "CPU")).toBe("2 of 2 CPUs");
+    expect(describeMembers(of(1, 1, ["all"]), "CPU")).toBe("CPU all");
     expect(describeMembers(of(2, 3, ["a", "b"]), "")).toBe("2 of 3 instances");
     expect(describeMembers(of(1, 1, [""]), "")).toBe("");
   });

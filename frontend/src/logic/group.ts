@@ -159,7 +159,7 @@ export function optionsOf<T extends string>(
     .filter(({ count }) => count > 0);
 }
 
-/** `61 of 64 CPUs`, `CPU 3 of 64`, `sdb`; "" for a stat without instances. */
+/** `61 of 64 CPUs`, `CPU 3, of 64`, `CPU all`, `sdb`; "" for a stat without instances. */
 export function describeMembers(
   group: Pick<FindingGroup, "n_members" | "n_instances" | "instances">,
   instanceTitle: string,
@@ -168,7 +168,7 @@ export function describeMembers(
   if (first === "") {
     return "";
   }
-  if (group.n_members === 1) {
+  if (group.instances.length === 1) {
     const name = `${instanceTitle} ${first}`.trim();
     return group.n_instances > 1 ? `${name}, of ${formatCount(group.n_instances)}` : name;
   }
@@ -220,12 +220,12 @@ export function describeMute({ host, stat, field, instance }: MutedSeries): stri
 
 /** Return the choices for muting a group: its one instance, the field of all instances, and that on every host. */
 export function muteChoices(
-  group: Pick<FindingGroup, "host" | "stat" | "field" | "instances" | "n_members" | "n_instances">,
+  group: Pick<FindingGroup, "host" | "stat" | "field" | "instances">,
   instanceTitle: string,
 ): readonly { readonly label: string; readonly mute: MutedSeries }[] {
   const { host, stat, field } = group;
   const [first = ""] = group.instances;
-  const isOne = group.n_members === 1 && first !== "";
+  const isOne = group.instances.length === 1 && first !== "";
   const all = first === "" ? "" : " of all instances";
   return [
     ...(isOne

@@ -80,11 +80,11 @@ export interface Columns {
 
 /** Return the number of columns that fit, none so narrow that it would be empty between two samples. */
 export function columnsFor(buckets: readonly Bucket[], window: Window, most: number): Columns {
-  const longest = buckets.reduce<readonly number[]>(
-    (times, { series }) => (series.times.length > times.length ? series.times : times),
-    [],
+  const longest = buckets.reduce<Bucket["series"] | null>(
+    (found, { series }) => (found === null || series.times.length > found.times.length ? series : found),
+    null,
   );
-  const usual = typicalStep(longest);
+  const usual = longest === null ? null : typicalStep(longest);
   const length = window.end - window.start;
   const n = Math.max(1, usual === null || usual <= 0 ? most : Math.min(most, Math.floor(length / usual)));
   return { start_ms: window.start, step_ms: length / n, n };

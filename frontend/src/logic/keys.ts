@@ -18,7 +18,7 @@ export type Command =
 
 export interface Key {
   readonly command: Command;
-  /** Key names as in Mantine's useHotkeys. */
+  /** Key names as in Mantine's useHotkeys, which separates modifiers by a plus: the key itself is `[plus]`. */
   readonly keys: readonly string[];
   readonly shown: string;
   readonly help: string;
@@ -27,7 +27,7 @@ export interface Key {
 export const KEYS: readonly Key[] = [
   { command: "back", keys: ["ArrowLeft"], shown: "←", help: "back by half the visible range" },
   { command: "forward", keys: ["ArrowRight"], shown: "→", help: "forward by half the visible range" },
-  { command: "zoom-in", keys: ["+", "shift++", "="], shown: "+", help: "zoom in" },
+  { command: "zoom-in", keys: ["[plus]", "shift+[plus]", "="], shown: "+", help: "zoom in" },
   { command: "zoom-out", keys: ["-"], shown: "−", help: "zoom out" },
   { command: "undo", keys: ["u"], shown: "u", help: "previous view (same as the browser's Back)" },
   { command: "live", keys: ["l"], shown: "l", help: "go live or pause" },
@@ -40,6 +40,9 @@ export const KEYS: readonly Key[] = [
   { command: "add-panel", keys: ["a"], shown: "a", help: "add a panel" },
   { command: "cancel", keys: ["Escape"], shown: "Esc", help: "clear the selection, leave the tool, close a dialog" },
 ];
+
+/** The keys of every page: this help. */
+export const HELP_KEYS: readonly string[] = ["shift+?", "?"];
 
 /** Mouse gestures on a graph, for the help dialog. */
 export const GESTURES: readonly { readonly shown: string; readonly help: string }[] = [

@@ -59,8 +59,13 @@ describe("the sample under the crosshair", () => {
   });
 
   it("may be most of a step or a few pixels away", () => {
-    expect(readingTolerance([0, 1_000, 2_000, 60_000], 10)).toBe(750);
-    expect(readingTolerance([0, 1_000], 5_000)).toBe(30_000);
+    expect(readingTolerance(series([0, 1_000, 2_000, 60_000], [1, 2, 3, 4]), 10)).toBe(750);
+    expect(readingTolerance(series([0, 1_000], [1, 2]), 5_000)).toBe(30_000);
+  });
+
+  it("does not reach into a gap: the distance to the next sample is no interval", () => {
+    // A process in one report a minute, and the breaks in between.
+    expect(readingTolerance(series([0, 30_000, 60_000, 90_000, 120_000], [1, null, 2, null, 3]), 10)).toBe(60);
   });
 
   it("is found on a stepped axis, too", () => {

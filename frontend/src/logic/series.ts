@@ -40,19 +40,21 @@ export function sampleAt(
   return best;
 }
 
-/** Return the typical interval of the samples: the lower median; null for fewer than two samples. */
-export function typicalStep(times: readonly number[]): number | null {
+/** Return the typical interval of samples without a gap between them: the lower median; null if there are no two such samples. */
+export function typicalStep({ times, values }: Pick<Series, "times" | "values">): number | null {
   const steps: number[] = [];
   for (let index = 1; index < times.length; index += 1) {
-    steps.push((times[index] ?? 0) - (times[index - 1] ?? 0));
+    if ((values[index - 1] ?? null) !== null && (values[index] ?? null) !== null) {
+      steps.push((times[index] ?? 0) - (times[index - 1] ?? 0));
+    }
   }
   steps.sort((a, b) => a - b);
   return steps[(steps.length - 1) >> 1] ?? null;
 }
 
 /** Return how far the crosshair may be from the sample it reads: most of an interval, or half a dozen pixels. */
-export function readingTolerance(times: readonly number[], pixel_ms: number): number {
-  return Math.max(6 * pixel_ms, 0.75 * (typicalStep(times) ?? 0));
+export function readingTolerance(series: Pick<Series, "times" | "values">, pixel_ms: number): number {
+  return Math.max(6 * pixel_ms, 0.75 * (typicalStep(series) ?? 0));
 }
 
 export interface Extremes {
@@ -185,7 +187,7 @@ export function legendOf(block: SeriesBlock, fields: readonly FieldInfo[], pixel
   const end = Math.max(0, ...block.series.map(({ times }) => times.at(-1) ?? 0)) as EpochMs;
   return block.series.flatMap((series) => {
     const field = fields.find(({ key }) => key === series.field);
-    const tolerance_ms = readingTolerance(series.times, pixel_ms);
+    const tolerance_ms = readingTolerance(series, pixel_ms);
     return field === undefined
       ? []
       : [

@@ -12,6 +12,7 @@ from normstat.comparison.findings.wording import Change, describe_kind, format_r
 from normstat.comparison.model import Finding, FindingGroup, Subsystem
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
+from normstat.stats.summaries import is_summary
 
 MAX_INSTANCES: Final = 200
 MAX_MEMBERS: Final = 20
@@ -37,7 +38,7 @@ Found = tuple[SeriesIdentity, Finding]
 
 
 def group_findings(host: str, found: Sequence[Found], n_instances: Mapping[tuple[str, str], int]) -> list[FindingGroup]:
-    """Return the groups, highest anomaly score first. `n_instances`: series of each (stat, field)."""
+    """Return the groups, highest anomaly score first. `n_instances`: series of each (stat, field), without summaries."""
     by_kind: dict[tuple[str, str, str, str], list[Found]] = {}
     for series, finding in found:
         key = (series.stat, series.field.key, CLASSES.get(finding.kind, finding.kind), finding.direction)
@@ -82,9 +83,12 @@ def _to_group(host: str, members: list[Found], n_instances: Mapping[tuple[str, s
     members = sorted(members, key=lambda item: (-item[1].anomaly_score, item[1].instance))
     series, strongest = members[0]
     findings = [finding for _, finding in members]
-    count = max(n_instances.get((series.stat, series.field.key), 1), len(members))
+    # A summary such as CPU all is neither one of the instances nor a further one.
+    parts = [finding for finding in findings if not is_summary(series.stat, finding.instance)]
+    n_parts = max(1, len(parts))
+    count = max(n_instances.get((series.stat, series.field.key), 1), n_parts) if parts else 1
     # All instances together have more impact than one alone.
-    impact = min(1.0, strongest.impact if count <= 1 else max(strongest.impact, sum(item.impact for item in findings) / count))
+    impact = min(1.0, strongest.impact if count <= 1 else max(strongest.impact, sum(item.impact for item in parts) / count))
     return FindingGroup(
         rank=0,
         host=host,
@@ -101,8 +105,8 @@ def _to_group(host: str, members: list[Found], n_instances: Mapping[tuple[str, s
         significance=strongest.significance,
         impact=impact,
         anomaly_score=strongest.anomaly_score,
-        sentence=strongest.sentence if len(members) == 1 else _describe(series.stat, series.field, findings, count),
-        n_members=len(members),
+        sentence=strongest.sentence if len(members) == 1 else _describe(series.stat, series.field, findings, n_parts, count),
+        n_members=n_parts,
         n_instances=count,
         instances=[finding.instance for finding in findings[:MAX_INSTANCES]],
         members=findings[:MAX_MEMBERS],
@@ -118,14 +122,14 @@ def subsystem_of(stat: str, field: str) -> Subsystem:
     return next((SUBSYSTEMS.get(panel.section, "other") for panel in panels if field in panel.fields), "other")
 
 
-def _describe(stat: str, field: Field, findings: Sequence[Finding], n_instances: int) -> str:
+def _describe(stat: str, field: Field, findings: Sequence[Finding], n_parts: int, n_instances: int) -> str:
     strongest = findings[0]
     change = Change(field, strongest.kind, strongest.baseline, strongest.incident, strongest.change)
     # The strongest need not have the largest ratio: changes of other kinds are measured otherwise.
     least, most = (format_ratio(pick(item.change_ratio for item in findings)) for pick in (min, max))
     ratios = most if least == most else f"{least} to {most}"
     who = name_instance(stat, strongest.instance) if strongest.instance else "the strongest"
-    subject = name_group(stat, field, len(findings), n_instances)
+    subject = name_group(stat, field, n_parts, n_instances)
     return f"{subject} changed together: {who} {describe_kind(change)}; {ratios} times their natural variability."
 
 

@@ -83,8 +83,9 @@ def name_group(stat: str, field: Field, n_members: int, n_instances: int) -> str
     things = _plural(title) if title and _is_plain(title) else "instances"
     tool = stat if known is None else known[0].tool
     count = f"all {n_instances:,}" if n_members == n_instances else f"{n_members:,} of {n_instances:,}"
-    if n_members == n_instances == 2:
-        count = "both"
+    if n_members == n_instances <= 2:
+        # One alone changed together with the summary of all.
+        count, things = ("both", things) if n_members == 2 else ("the only", title if things != "instances" else "instance")
     return f"{name_column(field)} of {count} {things} ({tool})"
 
 

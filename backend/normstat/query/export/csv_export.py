@@ -27,12 +27,12 @@ from normstat.storage.lookup import (
     find_stat,
     list_host_stats,
     natural_key,
-    read_instance_span,
+    read_possible_window,
     require_host,
 )
 from normstat.storage.printed_words import parse_printed
 from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_codes
-from normstat.window import MICROSECOND, Window
+from normstat.window import Window
 
 # Texts take more room than numbers, so pages are smaller than those for graphs.
 VALUES_PER_PAGE: Final = 300_000
@@ -83,11 +83,13 @@ async def find_stats(engine: AsyncEngine, request: ExportRequest) -> tuple[int, 
 
 
 async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, stats: Sequence[StatRef]) -> AsyncGenerator[bytes]:
+    # The header waits for the first page: an error found by then is still an answer of its own.
+    header = b""
     async with open_export(engine) as session:
         if request.stat is None:
-            yield _to_line(["time", "epoch", "stat", "instance", "field", "value", "unit"])
+            header = _to_line(["time", "epoch", "stat", "instance", "field", "value", "unit"])
         elif not stats:
-            yield _to_line(["time", "epoch", "instance"])
+            header = _to_line(["time", "epoch", "instance"])
         names = InstanceNames(session)
         fields: Sequence[Field]
         write: Writer
@@ -97,12 +99,15 @@ async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, sta
                 fields, write = stat.fields, long_writer(stat.name)
             else:
                 fields, write = await find_fields(session, host_id, stat, request.window), write_wide
-                yield _to_line(["time", "epoch", "instance", *map(to_header, fields)])
+                header = _to_line(["time", "epoch", "instance", *map(to_header, fields)])
             query = PageQuery(stat.name, host_id, request.window, fields, has_lines=True, values_per_page=VALUES_PER_PAGE)
             async with aclosing(read_pages(session, query)) as pages:
                 async for page in pages:
                     found = await names.of(to_codes(page.instance_id)[0].tolist())
-                    yield await anyio.to_thread.run_sync(write, page, found, fields)
+                    yield header + await anyio.to_thread.run_sync(write, page, found, fields)
+                    header = b""
+        if header:
+            yield header
 
 
 def open_export(engine: AsyncEngine) -> AsyncSession:
@@ -114,13 +119,8 @@ async def find_fields(session: AsyncSession, host_id: int, stat: StatRef, window
     """Return the fields that become columns: those with a value in the window; all of the stat if none has one, or the search is
     too slow.
     """
-    span = await read_instance_span(session, host_id, stat.id, window)
-    if span is None:
-        return stat.fields
-    first, last, _ = span
-    start = max(window.start, first)
-    end = min(window.end, last + MICROSECOND)
-    return await find_printed_fields(session, host_id, stat, Window(start, end)) or stat.fields
+    found = await read_possible_window(session, host_id, stat.id, window)
+    return stat.fields if found is None else await find_printed_fields(session, host_id, stat, found[0]) or stat.fields
 
 
 def to_header(field: Field) -> str:
