@@ -28,7 +28,7 @@ Snapshot = dict[str, list[str]]
 
 
 def snapshots_of(text: str) -> list[tuple[int, Snapshot]]:
-    """The whole snapshots of a stream: the epoch, and the lines of each file by its name below /proc; a process's stat by its pid."""
+    """The whole snapshots of a stream: the epoch, and the lines of each file by its name below /proc."""
     found: list[tuple[int, Snapshot]] = []
     lines: list[str] = []
     for line in text.splitlines():
@@ -123,9 +123,9 @@ def test_the_agent_samples_without_any_tool(host: Host) -> None:
     """What a host without sysstat records with the stats.conf that comes with the agent; and nothing about it is trouble."""
     tools = host.root / "usr-bin"
     tools.mkdir()
-    for name in os.listdir("/usr/bin"):
-        if name not in ("mpstat", "iostat", "pidstat", "vmstat", "sar"):
-            (tools / name).symlink_to(Path("/usr/bin") / name)
+    for program in Path("/usr/bin").iterdir():
+        if program.name not in ("mpstat", "iostat", "pidstat", "vmstat", "sar"):
+            (tools / program.name).symlink_to(program)
     host.path = f"{host.bin}:{tools}"
     (host.root / "stats.conf").write_text((AGENTS / "stats.conf.linux").read_text())
     host.run()
