@@ -15,6 +15,10 @@ want ksh93 ksh93u+m
 want mksh mksh
 want busybox busybox
 want yash yash
+want mawk mawk
+want gawk gawk
+want dpkg-deb dpkg
+want rpmbuild rpm
 want vmstat procps
 want pidstat sysstat
 want curl curl

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -291,7 +292,7 @@ class Up:
         if not self.with_agent or not script.exists():
             say("  agent                 none for this host")
             return
-        missing = [tool for tool in _tools_of(stats) if shutil.which(tool) is None]
+        tools = _tools_of(stats)
         name = platform.node()
         agent_dir = self.data_dir / "agent"
         self._make_folder(agent_dir)
@@ -313,12 +314,11 @@ class Up:
             return self._child(command, "agent", environment)
 
         agent = self._supervise("agent", start, lambda: time.monotonic() - agent.launched_at > AGENT_READY_S)
-        tools = [tool for tool in _tools_of(stats) if tool not in missing]
-        say(f"  agent                 {name}: {', '.join(tools) or 'nothing'}")
-        if missing:
-            say(f"  not installed here    {', '.join(missing)} (package procps has vmstat, package sysstat the others)")
-        if os.geteuid() == 0 and self.account is not None and "pidstat" in tools:
-            say("                        pidstat shows the disk I/O of other accounts' processes to root only")
+        say(f"  agent                 {name}: {', '.join(tools.recorders) or 'nothing'}")
+        if tools.missing:
+            say(f"  not installed here    {', '.join(tools.missing)}")
+        if os.geteuid() == 0 and self.account is not None and platform.system() == "Linux":
+            say("                        the kernel shows the disk I/O of other accounts' processes to root only")
 
     def _watch(self) -> None:
         """Wait for the end; restart processes that end earlier."""
@@ -333,10 +333,33 @@ class Up:
             self.logs.check(self._tell)
 
 
-def _tools_of(stats: Path) -> list[str]:
-    """Return the program of each line `name<TAB>command` of an agent's stats.conf, without duplicates."""
-    lines = [line for line in stats.read_text().splitlines() if line.strip() and not line.startswith("#") and "\t" in line]
-    return list(dict.fromkeys(line.split("\t")[1].split()[0] for line in lines))
+@dataclass(frozen=True, slots=True)
+class AgentTools:
+    """What an agent's stats.conf records on this host: by itself or with installed programs, and programs that it lacks."""
+
+    recorders: list[str]
+    missing: list[str]
+
+
+def _tools_of(stats: Path) -> AgentTools:
+    """Read the lines `name<TAB>command` of an agent's stats.conf; a missing program that is optional (`?`) is not reported."""
+    recorders: list[str] = []
+    missing: list[str] = []
+    for line in stats.read_text().splitlines():
+        name, tab, command = line.partition("\t")
+        words = command.removeprefix("?").split()
+        if not tab or name.startswith("#") or not words:
+            continue
+        if words[0].startswith("@"):
+            words = words[1:]
+        program = words[0] if words else ""
+        if program == "sample":
+            recorders.append("processes" if name == "proc_pid_linux" else "the counters of /proc")
+        elif program and shutil.which(program) is not None:
+            recorders.append(program)
+        elif program and not command.startswith("?"):
+            missing.append(program)
+    return AgentTools(list(dict.fromkeys(recorders)), list(dict.fromkeys(missing)))
 
 
 @app.command()

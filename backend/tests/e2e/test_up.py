@@ -204,7 +204,23 @@ def test_a_server_that_never_gets_ready_is_said_at_once(data_dir: Path) -> None:
     assert processes_naming(str(data_dir)) == []
 
 
-def test_the_tools_of_an_agent_are_told(tmp_path: Path) -> None:
+def test_the_tools_of_an_agent_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("vmstat", "mpstat", "df"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
     stats = tmp_path / "stats.conf"
-    stats.write_text("# x\nvmstat_linux\tvmstat -t 1\nmpstat_linux\tmpstat 1\nvmstat_2\tvmstat 5\n")
-    assert up_module._tools_of(stats) == ["vmstat", "mpstat"]
+    stats.write_text(
+        "# x\nproc_linux\tsample 1 auto\nproc_pid_linux\tsample 5 auto\nvmstat_linux\t?vmstat -t 1\nmpstat_linux\tmpstat 1\n"
+        "vmstat_2\tvmstat 5\npidstat_linux\t?pidstat 1\niostat_linux\tiostat -x 1\ndf_linux\t@60 df\n"
+    )
+    tools = up_module._tools_of(stats)
+    assert tools.recorders == ["the counters of /proc", "processes", "vmstat", "mpstat", "df"]
+    assert tools.missing == ["iostat"]
+
+
+def test_a_host_without_tools_lacks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    tools = up_module._tools_of(up_module.CHECKOUT / "agents/stats.conf.linux")
+    assert tools.missing == []
+    assert tools.recorders == ["the counters of /proc", "processes"]

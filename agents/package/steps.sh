@@ -1,0 +1,62 @@
+#!/bin/sh
+# The steps of installing and removing the packages of normstat-agent. The spool, the token and changed settings always stay.
+home=/opt/normstat
+agent=$home/normstat-agent
+
+has_systemd() {
+    [ -d /run/systemd/system ] && command -v systemctl >/dev/null 2>&1
+}
+
+# Whether an agent runs that systemd did not start.
+is_started_by_hand() {
+    [ -f "$home/spool/lock/pid" ] || return 1
+    if has_systemd && systemctl is-active --quiet normstat-agent; then return 1; fi
+    status=0
+    "$agent" status >/dev/null 2>&1 || status=$?
+    [ "$status" -lt 2 ]
+}
+
+# $1: upgrade, or nothing. An agent that runs goes on with the new version.
+after_install() {
+    by_hand=''
+    if is_started_by_hand; then
+        by_hand=1
+        "$agent" stop >/dev/null || by_hand=''
+    fi
+    if has_systemd; then
+        systemctl daemon-reload || :
+        if [ "$1" = upgrade ]; then
+            systemctl try-restart normstat-agent || :
+        else
+            systemctl --quiet enable normstat-agent || :
+        fi
+        if [ -n "$by_hand" ]; then
+            systemctl start normstat-agent || :
+        fi
+    elif [ -n "$by_hand" ]; then
+        # Its status is not ours: the server may be away.
+        "$agent" start </dev/null >/dev/null 2>&1 || :
+    fi
+    if [ ! -s "$home/token" ]; then
+        echo "normstat-agent: write server=URL into $home/agent.conf and the token into $home/token (mode 600)," \
+            "then start it: systemctl start normstat-agent, or $agent start"
+    fi
+}
+
+before_remove() {
+    if has_systemd; then
+        systemctl --quiet disable --now normstat-agent || :
+    fi
+    if [ -f "$home/spool/lock/pid" ]; then
+        "$agent" stop >/dev/null || :
+    fi
+}
+
+after_remove() {
+    if has_systemd; then
+        systemctl daemon-reload || :
+    fi
+    if [ -d "$home/spool" ] || [ -f "$home/token" ]; then
+        echo "normstat-agent: kept the spool and the token in $home"
+    fi
+}

@@ -1,0 +1,150 @@
+"""The packages of the agent: built without root, then installed, upgraded and removed in a clean Debian."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.agent.conftest import require_program
+from tests.agent.host import AGENTS
+from tests.debian_root import DatabaseUnavailable, require_timescale_root
+
+pytestmark = pytest.mark.slow
+
+NEWER: Final = "9.8.7"
+PLACES: Final = {
+    "/opt/normstat/normstat-agent": "-rwxr-xr-x",
+    "/opt/normstat/stats.conf": "-rw-r--r--",
+    "/opt/normstat/agent.conf": "-rw-r--r--",
+    "/usr/lib/systemd/system/normstat-agent.service": "-rw-r--r--",
+    "/usr/share/doc/normstat-agent/normstat-agent.xml": "-rw-r--r--",
+    "/usr/share/doc/normstat-agent/README.md": "-rw-r--r--",
+}
+
+# Runs in namespaces of its own: whatever it mounts or starts ends with it, and the cached Debian below is not changed.
+# The agent cannot reach its server, so everything stays in the spool.
+LIFE: Final = r"""
+set -eu
+mount -t tmpfs tmpfs "$SCRATCH"
+mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
+mount -t overlay overlay -o "lowerdir=$BASE,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
+mount -t proc proc "$SCRATCH/root/proc"
+cp "$OLD" "$SCRATCH/root/old" && cp "$NEW" "$SCRATCH/root/new"
+manage() {
+    case $KIND in
+    deb) chroot "$SCRATCH/root" dpkg "$@" ;;
+    rpm) rpm --root "$SCRATCH/root" --nodeps "$@" ;;
+    esac
+}
+agent() {
+    chroot "$SCRATCH/root" /opt/normstat/normstat-agent "$@" </dev/null
+}
+home=$SCRATCH/root/opt/normstat
+echo "== install"
+if [ "$KIND" = deb ]; then manage -i /old; else manage -U "$SCRATCH/root/old"; fi
+agent version
+echo "== configure"
+sed -i 's,^#server=.*,server=http://127.0.0.1:9,' "$home/agent.conf"
+printf 'df_linux\t@60 df -k\n' >>"$home/stats.conf"
+(umask 077 && echo a-token >"$home/token")
+agent start || :
+n=0
+until [ "$(cat "$home"/spool/proc_linux.*.raw | wc -c)" -gt 3000 ]; do
+    n=$((n + 1)) && [ "$n" -lt 600 ] && sleep 0.1
+done
+old_pid=$(cat "$home/spool/lock/pid")
+old_raw=$(echo "$home"/spool/proc_linux.*.raw)
+echo "== upgrade"
+if [ "$KIND" = deb ]; then manage --force-confold -i /new; else manage -U "$SCRATCH/root/new"; fi
+agent version
+[ "$(cat "$home/spool/lock/pid")" != "$old_pid" ] && echo "another agent runs"
+[ -s "$old_raw" ] && echo "the old stream is kept"
+grep -q df_linux "$home/stats.conf" && grep -q '^server=http://127.0.0.1:9' "$home/agent.conf" && echo "settings are kept"
+echo "== remove"
+if [ "$KIND" = deb ]; then manage -r normstat-agent; else manage -e normstat-agent; fi
+[ ! -e "$home/normstat-agent" ] && echo "the program is gone"
+[ -s "$old_raw" ] && [ -s "$home/token" ] && echo "spool and token are kept"
+[ ! -e "$home/spool/lock" ] && echo "the agent is stopped"
+if [ "$KIND" = deb ]; then
+    manage -P normstat-agent
+    [ -s "$old_raw" ] && echo "purged: the spool is kept"
+fi
+"""
+
+
+def build(kind: str, agents: Path, folder: Path) -> Path:
+    require_program({"deb": "dpkg-deb", "rpm": "rpmbuild"}[kind])
+    words = ["sh", str(agents / "package" / "build.sh"), kind, str(folder)]
+    # Whatever mask the user has, other accounts can read what is installed.
+    done = subprocess.run(words, capture_output=True, text=True, check=False, umask=0o077)
+    assert done.returncode == 0, done
+    return Path(done.stdout.strip())
+
+
+def listing(kind: str, package: Path) -> dict[str, str]:
+    """The files of a package and their modes; all belong to root."""
+    if kind == "deb":
+        text = subprocess.run(["dpkg-deb", "-c", package], capture_output=True, text=True, check=True).stdout
+        rows = [(line.split()[0], line.split()[1], line.split()[-1].removeprefix(".")) for line in text.splitlines()]
+        owner = "root/root"
+    else:
+        query = [
+            "rpm",
+            "-qp",
+            "--queryformat",
+            r"[%{FILEMODES:perms} %{FILEUSERNAME}/%{FILEGROUPNAME} %{FILENAMES}\n]",
+            str(package),
+        ]
+        text = subprocess.run(query, capture_output=True, text=True, check=True).stdout
+        rows = [(mode, owner, name) for mode, owner, name in (line.split() for line in text.splitlines())]
+        owner = "root/root"
+    assert {row[1] for row in rows} == {owner}
+    return {name: mode for mode, _, name in rows if not mode.startswith("d")}
+
+
+@pytest.mark.parametrize("kind", ["deb", "rpm"])
+def test_a_package_is_installed_upgraded_and_removed(kind: str, tmp_path: Path) -> None:
+    old = build(kind, AGENTS, tmp_path / "old")
+    assert PLACES.items() <= listing(kind, old).items()
+    if os.geteuid() != 0:
+        pytest.skip("installing the agent's package in a clean Debian needs root")
+    require_program("unshare")
+    try:
+        base = require_timescale_root()
+    except DatabaseUnavailable as error:
+        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
+            pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
+        pytest.skip(f"the agent's package is not installed anywhere: {error}")
+    newer = tmp_path / "agents"
+    shutil.copytree(AGENTS, newer)
+    script = newer / "normstat-agent"
+    script.write_text(re.sub(r"(?m)^readonly VERSION=.*$", f"readonly VERSION={NEWER}", script.read_text()))
+    new = build(kind, newer, tmp_path / "new")
+    assert NEWER in new.name
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+        "KIND": kind,
+        "BASE": str(base),
+        "SCRATCH": str(scratch),
+        "OLD": str(old),
+        "NEW": str(new),
+    }
+    words = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "sh", "-c", LIFE]
+    done = subprocess.run(
+        words, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300, check=False
+    )
+    assert done.returncode == 0, done
+    steps = dict(re.findall(r"(?s)== (\w+)\n(.*?)(?=== |\Z)", done.stdout))
+    assert "write server=URL into /opt/normstat/agent.conf" in steps["install"]
+    assert f"normstat-agent {NEWER}" not in steps["install"]
+    assert re.search(r"proc_linux +running", steps["configure"])
+    assert f"normstat-agent {NEWER}\nanother agent runs\nthe old stream is kept\nsettings are kept" in steps["upgrade"]
+    assert "the program is gone\nspool and token are kept\nthe agent is stopped" in steps["remove"]
+    assert "kept the spool and the token in /opt/normstat" in steps["remove"]
+    assert ("purged: the spool is kept" in steps["remove"]) == (kind == "deb")

@@ -1,0 +1,207 @@
+"""The built-in sampler of Linux: what it prints, under every shell and every awk; what stats.conf may say about it."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.agent.conftest import SHELLS, make_shell, require_program, under_every_shell
+from tests.agent.host import AGENT, AGENTS, Host
+
+pytestmark = pytest.mark.slow
+
+SECTIONS: Final = "cpu kernel memory disk net tcp pressure"
+READERS: Final = {"mawk": "mawk -W interactive", "gawk": "gawk", "busybox": "busybox awk", "head": "head"}
+FILES: Final = {
+    "stat", "loadavg", "meminfo", "vmstat", "diskstats", "net/dev", "net/snmp", "net/netstat", "net/sockstat",
+    "pressure/cpu", "pressure/io", "pressure/memory",
+}  # fmt: skip
+# Kernels without them, and containers that hide them, exist.
+OPTIONAL: Final = {"diskstats", "pressure/cpu", "pressure/io", "pressure/memory"}
+
+Snapshot = dict[str, list[str]]
+
+
+def snapshots_of(text: str) -> list[tuple[int, Snapshot]]:
+    """The whole snapshots of a stream: the epoch, and the lines of each file by its name below /proc."""
+    found: list[tuple[int, Snapshot]] = []
+    lines: list[str] = []
+    for line in text.splitlines():
+        if re.fullmatch(r"\d{10}", line):
+            found.append((int(line), {}))
+        elif title := re.fullmatch("==> /proc/(.+) <==", line):
+            lines = found[-1][1].setdefault(title[1], [])
+        elif process := re.match(r"(\d+) \(", line):
+            found[-1][1].setdefault(f"{process[1]}/stat", []).append(line)
+        elif line:
+            lines.append(line)
+    # The last one may be cut.
+    return found[:-1]
+
+
+def assert_system(snapshots: list[tuple[int, Snapshot]]) -> None:
+    """All of the counters are there, in their order and with their numbers."""
+    times = [epoch for epoch, _ in snapshots]
+    assert times == sorted(set(times)), times
+    uptimes = [float(files["uptime"][0].split()[0]) for _, files in snapshots]
+    assert uptimes == sorted(set(uptimes)), uptimes
+    assert FILES - OPTIONAL <= set(snapshots[0][1]) - {"uptime"} <= FILES
+    for _, files in snapshots:
+        assert next(iter(files)) == "uptime"
+        assert [line.split()[0] for line in files["stat"]][:2] == ["cpu", "cpu0"]
+        assert len([line for line in files["stat"] if re.match(r"cpu\d", line)]) == os.cpu_count()
+        assert any(re.match(r"ctxt \d+$", line) for line in files["stat"])
+        assert any(re.match(r"MemAvailable: +\d+ kB$", line) for line in files["meminfo"])
+        assert any(re.match(r"pgmajfault \d+$", line) for line in files["vmstat"])
+        assert any(re.match(r" *lo: *\d+", line) for line in files["net/dev"])
+    assert any(line.startswith("TcpExt: ") for line in snapshots[0][1]["net/netstat"])
+
+
+def start_sampler(clock: Path, reader: str, command: str, key: Path) -> subprocess.Popen[bytes]:
+    """The sampler alone, as the agent starts it."""
+    work = key.with_suffix(key.suffix + ".work")
+    work.mkdir()
+    script = (
+        f"NORMSTAT_SOURCED=1; . {AGENT}; work={work}; sample_shell={clock}; sample_reader='{READERS[reader]}';"
+        f" run_sampler '{command}' '{key}'"
+    )
+    path = f"{clock.parent}:/usr/bin:/bin"
+    return subprocess.Popen(
+        ["dash", "-c", script], env={"PATH": path, "NORMSTAT_PATH": path, "BASH_ENV": "/dev/full"}, start_new_session=True
+    )
+
+
+def test_every_shell_and_every_awk_print_the_same_counters(host: Host) -> None:
+    require_program("dash")
+    runs: dict[tuple[str, str], tuple[subprocess.Popen[bytes], Path, Path]] = {}
+    pairs = [(name, "mawk") for name in SHELLS] + [("bash", reader) for reader in READERS] + [("dash", "head")]
+    for name, reader in pairs:
+        if name == "bash":
+            clock = Path(require_program("bash"))
+        else:
+            shell = make_shell(name, host.root / f"{name}-{reader}")
+            if shell is None:
+                continue
+            clock = shell.program
+        if shutil.which(reader):
+            files, pids = host.root / f"{name}.{reader}.files", host.root / f"{name}.{reader}.pids"
+            runs[name, reader] = (start_sampler(clock, reader, f"sample 1 {SECTIONS}", files), files, pids)
+            runs[name, reader + " pids"] = (start_sampler(clock, reader, "sample 1", pids), pids, pids)
+    try:
+        for pair, (process, key, pids) in runs.items():
+            raw = key.with_suffix(key.suffix + ".raw")
+            host.wait_for(lambda raw=raw: raw.exists() and len(snapshots_of(raw.read_text())) >= 2, f"the sampler {pair}")  # type: ignore[misc]
+            assert process.poll() is None
+            snapshots = snapshots_of(raw.read_text())
+            if key != pids:
+                assert_system(snapshots)
+                # What comes after the total of interrupts is left out, but by head.
+                interrupts = [line for line in snapshots[0][1]["stat"] if line.startswith("intr ")]
+                assert interrupts
+                assert "head" in pair or re.fullmatch(r"intr \d+", interrupts[0])
+            else:
+                own = f"{os.getpid()}"
+                for _, files in snapshots:
+                    assert re.match(rf"{own} \(.*\) \w {os.getppid()} ", files[f"{own}/stat"][0])
+                    assert any(re.match(r"read_bytes: \d+$", line) for line in files[f"{own}/io"])
+                    assert next(iter(files)) == "uptime"
+            assert not key.with_suffix(key.suffix + ".err").read_text(), pair
+    finally:
+        for process, _, _ in runs.values():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, 9)
+            process.wait()
+
+
+@under_every_shell
+def test_the_agent_samples_without_any_tool(host: Host) -> None:
+    """What a host without sysstat records with the stats.conf that comes with the agent; and nothing about it is trouble."""
+    tools = host.root / "usr-bin"
+    tools.mkdir()
+    for program in Path("/usr/bin").iterdir():
+        if program.name not in ("mpstat", "iostat", "pidstat", "vmstat", "sar"):
+            (tools / program.name).symlink_to(program)
+    host.path = f"{host.bin}:{tools}"
+    (host.root / "stats.conf").write_text((AGENTS / "stats.conf.linux").read_text())
+    host.run()
+    for spec in ("proc_linux", "proc_pid_linux"):
+        host.wait_for(lambda spec=spec: host.received(spec) > 2000, f"{spec}")  # type: ignore[misc]
+    host.wait_for(lambda: len(snapshots_of(all_of(host, "proc_linux"))) >= 2, "snapshots")
+    assert_system(snapshots_of(all_of(host, "proc_linux")))
+    status = host.command("status")
+    assert status.returncode == 0, status.stdout
+    assert "idle" in status.stdout
+    assert "not found" not in host.log
+    checked = host.command("check")
+    assert checked.returncode == 0, checked.stdout
+    assert "not installed (optional): no program mpstat" in checked.stdout
+    assert f"tool     proc_linux: sample 1 {SECTIONS} (built in, by bash and " in checked.stdout
+    assert host.stop() == 0
+    host.assert_nothing_left_behind()
+    assert not host.server.errors
+
+
+def all_of(host: Host, spec: str) -> str:
+    return b"".join(host.server.data(spec).values()).decode()
+
+
+@under_every_shell
+def test_auto_leaves_out_what_tools_of_this_host_record(host: Host) -> None:
+    for name in ("mpstat", "iostat", "pidstat"):
+        host.tool(name, "#!/bin/sh\nwhile :; do echo x; sleep 1; done\n")
+    host.stats(
+        "mpstat_linux ?mpstat -P ALL 1",
+        "iostat_linux ?iostat -x -t 1",
+        "pidstat_linux ?pidstat -dru -h 5",
+        "proc_linux sample 1 auto",
+        "proc_pid_linux sample 5 auto",
+        "other_linux ?@1 no-such-tool",
+    )
+    host.run()
+    host.wait_for(lambda: len(snapshots_of(all_of(host, "proc_linux"))) >= 2, "snapshots")
+    for _, files in snapshots_of(all_of(host, "proc_linux")):
+        assert "diskstats" not in files
+        assert not any(line.startswith("cpu") for line in files["stat"])
+        assert any(line.startswith("ctxt ") for line in files["stat"])
+    status = host.command("status")
+    assert status.returncode == 0, status.stdout
+    assert re.search(r"proc_pid_linux +idle +0 +pidstat_linux records processes\n", status.stdout), status.stdout
+    assert re.search(r"other_linux +idle +0 +optional: no program no-such-tool in ", status.stdout), status.stdout
+    assert {stream.command for stream in host.server.streams.values() if stream.spec == "proc_linux"} == {
+        "sample 1 kernel memory net tcp pressure"
+    }
+    # A killed agent's sampler ends as other tools do.
+    assert host.agent is not None
+    host.agent.kill()
+    host.agent.wait()
+    host.wait_for(lambda: not host.processes(), "the end of all processes", 60)
+    assert "not found" not in host.log
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("vmstat_linux\tsample 1", "sample records proc_linux and proc_pid_linux, not 'vmstat_linux'"),
+        ("proc_linux\tsample", "sample must be followed by a number of seconds"),
+        ("proc_linux\tsample 0", "sample must be followed by a number of seconds"),
+        ("proc_linux\tsample soon", "sample must be followed by a number of seconds"),
+        ("proc_linux\t?sample 1", "no ? before it"),
+        ("proc_linux\tsample 1 cpu gpu", "unknown section 'gpu': use cpu kernel memory disk net tcp pressure or auto"),
+        ("proc_linux\tsample 1 cpu cpu", "the section cpu is there twice"),
+        ("proc_linux\tsample 1 auto net", "auto stands alone"),
+        ("proc_pid_linux\tsample 5 cpu", "proc_pid_linux has no sections but auto, not 'cpu'"),
+        ("x_linux\t?", "no command"),
+        ("x_linux\t?@x echo", "write a loop as @SECONDS command"),
+    ],
+)
+def test_a_wrong_line_is_said(host: Host, line: str, message: str) -> None:
+    (host.root / "stats.conf").write_text(f"emit_linux\temit 1 1\n{line}\n")
+    done = host.command("check")
+    assert done.returncode == 1
+    assert f"line 2: {message}" in done.stderr or message in done.stderr, done
+    assert f"tool     {line.partition(chr(9))[0]}" not in done.stdout
