@@ -178,7 +178,7 @@ class CounterReader(LineReader[LayoutT]):
 
     def take_without_heading(self, text: str, offset: int) -> Outcome:  # noqa: ARG002 (readers look at it)
         """Return what a line is that stands under no heading, or why it cannot be read."""
-        return UNKNOWN_FILE if self.file else NO_HEADING
+        return MALFORMED if self.file == UPTIME else UNKNOWN_FILE if self.file else NO_HEADING
 
     def _take_bare(self, text: str, offset: int) -> Outcome:
         """Take a line without a heading: the uptime, and what the reader knows by its form."""
@@ -213,10 +213,11 @@ class CounterReader(LineReader[LayoutT]):
             self.before = self.uptime
         self.file, self._take, self._is_open, self.uptime = "", None, False, None
 
-    def _take_uptime(self, text: str, offset: int) -> Outcome:  # noqa: ARG002 (every line has its place)
+    def _take_uptime(self, text: str, offset: int) -> Outcome:
         found = UPTIME_LINE.fullmatch(text)
         if found is None:
-            return MALFORMED
+            # The file has one line: the next one may be of a file without a heading.
+            return MALFORMED if self.uptime is None else self.take_without_heading(text, offset)
         uptime = int(found["whole"]) * 100 + int(found["hundredths"])
         if self.uptime is not None:
             # The next snapshot, of a recording without times.

@@ -23,8 +23,8 @@ parent gets when it waits for it (`children_pct`).
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.stats.engine.outcome import Outcome, Rejected
@@ -44,8 +44,10 @@ MAX_DIGITS: Final = 18
 # A process may start between the reading of the uptime and that of the list. Units: centiseconds.
 LATE_START: Final = 500
 IO_NAMES: Final = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes", "cancelled_write_bytes")
-IO_COLUMNS: Final = ("kb_rd_per_s", "kb_wr_per_s", "kb_ccwr_per_s", "rchar_kb_per_s", "wchar_kb_per_s")
-IO_SOURCES: Final = ("read_bytes", "write_bytes", "cancelled_write_bytes", "rchar", "wchar")
+IO_COLUMNS: Final = {
+    "kb_rd_per_s": "read_bytes", "kb_wr_per_s": "write_bytes", "kb_ccwr_per_s": "cancelled_write_bytes", "rchar_kb_per_s": "rchar",
+    "wchar_kb_per_s": "wchar",
+}  # fmt: skip
 RATE_COLUMNS: Final = ("cpu_pct", "usr_pct", "system_pct", "children_pct", "minflt_per_s", "majflt_per_s")
 PROCESS_INSTANTS: Final = ("rss_kb", "threads", "running", "blocked")
 COMMAND_INSTANTS: Final = ("processes", "rss_kb", "threads", "running", "blocked", "zombies")
@@ -72,7 +74,7 @@ class CommandSum:
     # The processes, their pages, threads, and how many are running, blocked and zombies; then those that were started.
     counts: list[int]
     rates: list[float]
-    io: list[float] | None = None
+    io: dict[str, float] = field(default_factory=dict)
 
     def to_state(self) -> list[object]:
         """Return what `CommandSum(*state)` takes."""
@@ -81,14 +83,14 @@ class CommandSum:
 
 @dataclass(slots=True)
 class ProcessRow:
-    """The row of a process in the present snapshot. `rates` and `io` are None while unknown."""
+    """The row of a process in the present snapshot. `rates` are None while unknown, `io` has the columns that are known."""
 
     offset: int
     command: str
     # Its pages, threads, and whether it is running or blocked.
     counts: Sequence[int]
     rates: Sequence[float] | None
-    io: Sequence[float] | None = None
+    io: Mapping[str, float] = field(default_factory=dict)
 
     def to_state(self) -> list[object]:
         """Return what `ProcessRow(*state)` takes."""
@@ -270,7 +272,10 @@ class Reader(CounterReader[PidLayout]):
 
     def _take_io(self, text: str, offset: int) -> Outcome:
         name, _, word = text.partition(": ")
-        if name not in IO_NAMES or not is_counters([word]):
+        if name not in IO_NAMES:
+            # The line of the next process, which needs no heading.
+            return self._take_stat(text, offset)
+        if not is_counters([word]):
             return MALFORMED
         if name in self._io:
             return TWICE
@@ -280,30 +285,31 @@ class Reader(CounterReader[PidLayout]):
         return LineKind.SAMPLE
 
     def _add_io(self, pid: str, io: dict[str, int]) -> None:
-        """Add the I/O of a process to its row and its command. A process without a line of its own has ended meanwhile."""
+        """Add the I/O of a process, as far as it was printed, to its row and its command. One without a line of its own has ended."""
         now, before = self.uptime, self.before
         known = self._known.get(pid)
-        if now is None or known is None or known[0] != now or not all(name in io for name in IO_SOURCES):
+        columns = [column for column, name in IO_COLUMNS.items() if name in io]
+        if now is None or known is None or known[0] != now or not columns:
             return
         start, *_, threads, pages, state, name = known[1].split(" ", 10)
-        numbers = [io[source] for source in IO_SOURCES]
-        text = f"{start} {' '.join(map(str, numbers))}"
+        text = " ".join([start, *(str(io[IO_COLUMNS[column]]) for column in columns)])
         entries = self._io_table.entries
         old = entries.pop(pid, None)
         if old is not None and old[1].startswith(f"{start} "):
             entries[pid] = old
         elif before is not None and before <= int(start) <= now + LATE_START:
             # All that it did was in this interval.
-            entries[pid] = (before, f"{start} 0 0 0 0 0", None)
+            entries[pid] = (before, " ".join([start, *["0"] * len(columns)]), None)
         growth = self._io_table.update(pid, now, text)
         if growth is None or isinstance(growth, Rejected):
             return
-        rates = [per_second(number, growth.centiseconds) / KIB for number in growth.counters[1:]]
+        each = (per_second(number, growth.centiseconds) / KIB for number in growth.counters[1:])
+        rates = dict(zip(columns, each, strict=True))
         command = self._commands.get(name)
         if command is not None:
-            command.io = rates if command.io is None else [total + rate for total, rate in zip(command.io, rates, strict=True)]
+            command.io = {column: command.io.get(column, 0.0) + rate for column, rate in rates.items()}
         row = self._rows.get(pid)
-        if row is None and any(rates):
+        if row is None and any(rates.values()):
             # It used no CPU time that the kernel counts, and nothing else of it changed.
             counts = [int(pages), int(threads), int(state == "R"), int(state == "D")]
             row = self._rows[pid] = ProcessRow(self._io_offset, name, counts, [0.0] * len(RATE_COLUMNS))
@@ -319,9 +325,8 @@ class Reader(CounterReader[PidLayout]):
         if row.rates is not None:
             columns = (*RATE_COLUMNS, *columns)
             values = [*_rounded(row.rates), *values]
-        if row.io is not None:
-            columns = (*columns, *IO_COLUMNS)
-            values += _rounded(row.io)
+        columns = (*columns, *row.io)
+        values += _rounded(row.io.values())
         self.put(PROCESS, columns, values, instance=f"{pid}/{row.command}", offset=row.offset)
 
     def _put_command(self, name: str, command: CommandSum, page_kb: int | None, *, has_rates: bool) -> None:
@@ -333,13 +338,12 @@ class Reader(CounterReader[PidLayout]):
             assert self.before is not None
             columns = (*RATE_COLUMNS, "started_per_s", *columns)
             values = [*_rounded([*command.rates, per_second(started, self.uptime - self.before)]), *values]
-        if command.io is not None:
-            columns = (*columns, *IO_COLUMNS)
-            values += _rounded(command.io)
+        columns = (*columns, *command.io)
+        values += _rounded(command.io.values())
         self.put(COMMAND, (COMMAND_INSTANTS[0], *columns), [processes, *values], instance=name, offset=command.offset)
 
 
-def _rounded(rates: Sequence[float]) -> list[float]:
+def _rounded(rates: Iterable[float]) -> list[float]:
     return [round(rate, 2) for rate in rates]
 
 
