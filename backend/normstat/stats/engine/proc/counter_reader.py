@@ -160,7 +160,7 @@ class CounterReader(LineReader[LayoutT]):
         text = text.strip(" \t")
         if not text:
             return LineKind.IGNORED
-        if text.startswith(HEADING) and text.endswith(HEADING_END):
+        if text[0] == "=" and text.startswith(HEADING) and text.endswith(HEADING_END):
             self.close_file()
             self._open(text[len(HEADING) : -len(HEADING_END)])
             return LineKind.HEADER
@@ -234,6 +234,11 @@ class CounterReader(LineReader[LayoutT]):
     def finish(self) -> None:
         """Complete the last snapshot: the stream has ended."""
         self._end_snapshot()
+
+
+def is_counter(word: str) -> bool:
+    """Return whether the word is a whole number as the kernel prints it."""
+    return word.isdigit() and word.isascii() and len(word) <= MAX_COUNTER_DIGITS
 
 
 def is_counters(words: Sequence[str]) -> bool:

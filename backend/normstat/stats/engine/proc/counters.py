@@ -93,6 +93,18 @@ class CounterTable:
                 return None
         return Growth(now - old[0], counters)
 
+    def count(self, name: str, now: int, word: str) -> tuple[int, int | None] | Rejected | None:
+        """Take a thing with one counter. Return over how long it grew, and how much: what `update` does, for the many lines of such.
+
+        Missing: None for a thing that was not seen before; without growth where the counter went back.
+        """
+        old = self.entries.get(name)
+        if old is None or old[0] == now:
+            found = self.update(name, now, word)
+            return found if isinstance(found, Rejected) else None
+        self.entries[name] = (now, word, None)
+        return now - old[0], 0 if word == old[1] else grown(int(word), int(old[1]))
+
     def previous(self, name: str) -> Sequence[int] | None:
         """Return the latest counters of a thing. Missing: None when it is unknown."""
         old = self.entries.get(name)

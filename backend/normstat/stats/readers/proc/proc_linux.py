@@ -33,6 +33,7 @@ from normstat.stats.engine.proc.counter_reader import (
     CounterReader,
     TakeLine,
     Value,
+    is_counter,
     is_counters,
 )
 from normstat.stats.engine.proc.counters import TWICE, CounterTable, Growth, per_second
@@ -280,7 +281,7 @@ class Reader(CounterReader[ProcLayout]):
         if key is None:
             return LineKind.IGNORED if colon and PLAIN.fullmatch(text) else MALFORMED
         word = rest.removesuffix(" kB").strip(" ")
-        if not is_counters([word]) or len(word) > MAX_DIGITS:
+        if not is_counter(word) or len(word) > MAX_DIGITS:
             return MALFORMED
         return self._note(MEMORY, {key: int(word)}, offset)
 
@@ -290,8 +291,8 @@ class Reader(CounterReader[ProcLayout]):
         if key is None:
             key = _summed_key(name)
             if key is None:
-                return LineKind.IGNORED if name.isidentifier() and is_counters([word]) else MALFORMED
-        return self._count(MEMORY, key, name, word, offset) if is_counters([word]) else MALFORMED
+                return LineKind.IGNORED if name.isidentifier() and is_counter(word) else MALFORMED
+        return self._count(MEMORY, key, name, word, offset) if is_counter(word) else MALFORMED
 
     def _take_disk(self, text: str, offset: int) -> Outcome:
         words = text.split()
@@ -444,15 +445,15 @@ class Reader(CounterReader[ProcLayout]):
         """Add the rate of a counter to the row of a stat in this snapshot; several counters may be of one key."""
         if self.uptime is None:
             return NO_UPTIME
-        is_known = name in self._table.entries
-        growth = self._table.update(name, self.uptime, word, (int(word),))
-        if isinstance(growth, Rejected):
-            return growth
-        if is_known:
+        found = self._table.count(name, self.uptime, word)
+        if isinstance(found, Rejected):
+            return found
+        if found is not None:
+            time_cs, number = found
             row = self._rows.setdefault(stat, (offset, {}))[1]
             total = row.get(key, 0.0)
             # A sum is missing where one of its parts is.
-            row[key] = None if growth is None or total is None else total + per_second(growth.counters[0], growth.centiseconds)
+            row[key] = None if number is None or total is None else total + number * 100 / time_cs
         return LineKind.SAMPLE
 
     def _order(self, name: str, keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -285,7 +285,7 @@ class Reader(CounterReader[PidLayout]):
         return LineKind.SAMPLE
 
     def _add_io(self, pid: str, io: dict[str, int]) -> None:
-        """Add the I/O of a process, as far as it was printed, to its row and its command. One without a line of its own has ended."""
+        """Add the I/O of a process, as far as it was printed, to its row and its command. One without a line has ended."""
         now, before = self.uptime, self.before
         known = self._known.get(pid)
         columns = [column for column, name in IO_COLUMNS.items() if name in io]
