@@ -94,7 +94,7 @@ class CounterTable:
         return Growth(now - old[0], counters)
 
     def count(self, name: str, now: int, word: str) -> tuple[int, int | None] | Rejected | None:
-        """Take a thing with one counter. Return over how long it grew, and how much: what `update` does, for the many lines of such.
+        """Take a thing with one counter. Return over how long it grew, and how much: `update` for the many lines of this form.
 
         Missing: None for a thing that was not seen before; without growth where the counter went back.
         """
