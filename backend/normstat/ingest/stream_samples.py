@@ -82,6 +82,8 @@ class StreamReader:
         self._n_lines_before = n_lines_before
         self._refused = refused
         self._n_kept: Counter[str] = Counter()
+        # The lines of the piece that were moved to the rejected ones: a line may have rows of several stats.
+        self._moved: set[int] = set()
         self._data = b""
         self._data_start = start
         self.result = StreamResult(start=start, end=start, state=state)
@@ -133,6 +135,7 @@ class StreamReader:
             command=self._command,
         )
         n_lines_before = self._n_lines_before + result.n_lines.total()
+        self._moved.clear()
         result.n_lines.update(outcome.accounts.n_lines)
         result.n_bytes.update(outcome.accounts.n_bytes)
         result.state = outcome.state
@@ -180,6 +183,9 @@ class StreamReader:
         at, line_no = piece_start - start, n_lines_before + 1
         # One line may hold several rows.
         for offset in np.unique(offsets).tolist():
+            if offset in self._moved:
+                continue
+            self._moved.add(offset)
             begin = offset - start
             if begin < 0:
                 self.result.n_unseen += 1

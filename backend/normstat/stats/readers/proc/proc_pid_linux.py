@@ -103,6 +103,7 @@ class Reader(CounterReader[PidLayout]):
     `_known` has for each PID the uptime and the text of what is compared: start time, counters, pages, threads, state and command.
     """
 
+    makes_summaries = True
     # The lines of the io file that is being read.
     _io: dict[str, int]
 
