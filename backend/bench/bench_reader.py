@@ -3,6 +3,7 @@
 Run: python bench/bench_reader.py [MiB]. Prints one line for each case; nothing is compared with a limit.
 """
 
+import functools
 import json
 import random
 import re
@@ -91,6 +92,10 @@ def linux_vmstat(n_bytes: int) -> bytes:
     return b"".join(lines)
 
 
+def add_to(more: int, found: re.Match[str]) -> str:
+    return str(int(found[0]) + more)
+
+
 def linux_proc(n_seconds: int, n_cpus: int) -> bytes:
     """Snapshots of /proc as the sampler prints them each second: those of the capture, with counters that grow."""
     path = next(GOLDEN.glob("recorded/proc_linux/*--sampler.txt"))
@@ -100,7 +105,7 @@ def linux_proc(n_seconds: int, n_cpus: int) -> bytes:
     rest = re.sub(r"(?:cpu\d+ .*\n)+", cpus, rest)
     lines = []
     for second in range(n_seconds):
-        grown = re.sub(r"(?<= )\d{3,}(?!\w)", lambda found, more=second * 7: str(int(found[0]) + more), rest)
+        grown = re.sub(r"(?<= )\d{3,}(?!\w)", functools.partial(add_to, second * 7), rest)
         lines.append(f"{1_795_305_600 + second}\n==> /proc/uptime <==\n{10_000 + second}.00 0.00\n{grown}\n")
     return "".join(lines).encode()
 

@@ -170,9 +170,10 @@ class LineEngine(Generic[LayoutT]):
     def _add_sums(self, *, is_final: bool) -> None:
         """Add the rows of the summaries, from those of the processes."""
         for sums in self._report_sums:
-            rows = [builder.build() for (is_since_boot, _), builder in self._builders.items() if not is_since_boot]
+            source = sums.stat.summary_of
+            found = [builder for (is_boot, _), builder in self._builders.items() if not is_boot and builder.stat.name == source]
             builder_of = functools.partial(self.builder, is_since_boot=False)
-            sums.add(rows, builder_of)
+            sums.add([builder.build() for builder in found], builder_of)
             if is_final:
                 sums.close(builder_of)
 

@@ -9,8 +9,12 @@ the next one has another time. Sums are made of whole digits, so that their orde
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import add, itemgetter
 from typing import Final
+
+import numpy as np
 
 from normstat.stats.engine.block import BlockBuilder, Row
 from normstat.stats.records import NO_TIME, SampleBlock
@@ -26,107 +30,142 @@ KERNEL_THREAD: Final = re.compile(
 # No report has more commands; it bounds the state of a broken stream.
 MAX_COMMANDS: Final = 5000
 MAX_ROWS: Final = 65_536
+# Sums of such numbers are exact, and so is what is read back of a decimal.
+MAX_EXACT: Final = 2**52
 # The builder of the block of these fields.
 FindBuilder = Callable[[Stat, tuple[Field, ...]], BlockBuilder]
 
 
-class ReportSums:
-    """The sums of one summary. `_open` are those of the report at `_time_us`: for each command its first line, rows and sums.
+@dataclass(slots=True)
+class CommandSums:
+    """The sums of a command in the open report: the line of its first process, its rows (`seen`), and the sums of each set of keys.
 
-    A row is noted as its PID and its first column. One that comes again at the same time is of the next report.
+    A row is noted as its PID and its first column.
+    """
+
+    offset: int
+    seen: set[str]
+    sums: dict[tuple[str, ...], list[int]]
+
+    def by_key(self) -> dict[str, int]:
+        """Return the sum of each key."""
+        found: dict[str, int] = {}
+        for keys, sums in self.sums.items():
+            for key, number in zip(keys, sums, strict=True):
+                found[key] = found.get(key, 0) + number
+        return found
+
+
+class ReportSums:
+    """The sums of one summary. `_open` are those of the report at `_time_us`, by command.
+
+    A row that comes again at the same time is of the next report.
     """
 
     def __init__(self, stat: Stat, state: object, *, is_after_gap: bool) -> None:
         self.stat = stat
         self._keys = {field.key: field for field in stat.fields}
         self._time_us: int | None = None
-        self._open: dict[str, tuple[int, set[str], dict[str, int]]] = {}
+        self._open: dict[str, CommandSums] = {}
         # The report that lost bytes were part of is not summed.
         self._is_cut = is_after_gap
         self._fields: dict[tuple[str, ...], tuple[Field, ...]] = {}
+        # (PID, command) by instance; None for what is no process.
+        self._processes: dict[str, tuple[str, str] | None] = {}
         if isinstance(state, list) and len(state) == 3 and not is_after_gap:
             time_us, is_cut, commands = state
             self._time_us = None if time_us is None else int(time_us)
             self._is_cut = is_cut is True
             for name, (offset, seen, sums) in commands.items():
-                self._open[str(name)] = (int(offset), set(map(str, seen)), {str(key): int(value) for key, value in sums.items()})
+                self._open[str(name)] = CommandSums(int(offset), set(seen), {tuple(sums): list(sums.values())} if sums else {})
 
     def to_state(self) -> list[object]:
         """Return what the constructor takes."""
-        commands = {name: [offset, sorted(seen), sums] for name, (offset, seen, sums) in self._open.items()}
+        commands = {
+            name: [command.offset, sorted(command.seen), dict(sorted(command.by_key().items()))]
+            for name, command in self._open.items()
+        }
         return [self._time_us, self._is_cut, commands]
 
-    def add(self, blocks: Iterable[SampleBlock], builder: FindBuilder) -> None:
-        """Add the rows of the processes, and those of the reports that end with them to the builder."""
-        rows = sorted(
-            (
-                (int(offset), block, at)
-                for block in blocks
-                if block.stat.name == self.stat.summary_of
-                for at, offset in enumerate(block.line_offset)
-            ),
-            key=lambda row: row[0],
-        )
-        columns = {id(block): self._columns_of(block) for block in {id(row[1]): row[1] for row in rows}.values()}
-        for offset, block, at in rows:
-            time_us = int(block.time_us[at])
+    def add(self, blocks: Iterable[SampleBlock], find_builder: FindBuilder) -> None:
+        """Take the rows of the processes. Add those of the reports that end with them."""
+        rows = [row for block in blocks for row in self._rows_of(block)]
+        rows.sort(key=itemgetter(0))
+        for offset, time_us, instance, mark, keys, digits in rows:
             if time_us == NO_TIME:
                 continue
             if time_us != self._time_us:
-                self.close(builder)
+                self.close(find_builder)
                 self._time_us = time_us
-            self._add_row(offset, block.instances[at], columns[id(block)], at, builder)
+            process = self._process_of(instance)
+            if process is None:
+                continue
+            pid, name = process
+            row = f"{pid} {mark}"
+            command = self._open.get(name)
+            if command is not None and row in command.seen:
+                self.close(find_builder)
+                command = None
+            if command is None:
+                if len(self._open) >= MAX_COMMANDS:
+                    continue
+                command = self._open[name] = CommandSums(offset, set(), {})
+            if len(command.seen) >= MAX_ROWS:
+                continue
+            command.seen.add(row)
+            sums = command.sums.get(keys)
+            command.sums[keys] = list(digits) if sums is None else list(map(add, sums, digits))
 
-    def _columns_of(self, block: SampleBlock) -> list[tuple[str, list[int], list[bool] | None]]:
-        """Return the key, the digits and the gaps of the columns that are summed."""
-        found = []
-        for field, values, missing in zip(block.fields, block.values, block.missing, strict=True):
-            own = self._keys.get(field.key)
-            if own is not None:
-                power = 10**own.decimals
-                gaps = None if missing is None else missing.tolist()
-                found.append((own.key, [round(value * power) for value in values.tolist()], gaps))
-        return found
+    def _rows_of(self, block: SampleBlock) -> Iterable[tuple[int, int, str, str, tuple[str, ...], Sequence[int]]]:
+        """Return each row's place, time and instance, its first column, and the keys and whole digits of what is summed of it."""
+        own = [
+            (self._keys[field.key], values, missing)
+            for field, values, missing in zip(block.fields, block.values, block.missing, strict=True)
+            if field.key in self._keys
+        ]
+        keys = tuple(field.key for field, _, _ in own)
+        mark = keys[0] if keys else ""
+        digits, gaps = [], []
+        for field, values, missing in own:
+            scaled = np.rint(values * 10.0**field.decimals)
+            # Below 0 is what pidstat prints without permission; a number this large is none.
+            is_gap = ~((scaled >= 0) & (scaled < MAX_EXACT))
+            gaps.append(is_gap if missing is None else is_gap | missing)
+            digits.append(np.where(is_gap, 0, scaled).astype(np.int64).tolist())
+        each: Iterable[tuple[int, ...]] = zip(*digits, strict=True) if digits else [()] * len(block)
+        places = zip(block.line_offset.tolist(), block.time_us.tolist(), block.instances, strict=True)
+        has_gaps = np.any(gaps, axis=0).tolist() if gaps else [False] * len(block)
+        for at, ((offset, time_us, instance), numbers, has_gap) in enumerate(zip(places, each, has_gaps, strict=True)):
+            if has_gap:
+                there = [column for column in range(len(keys)) if not gaps[column][at]]
+                some = tuple(keys[column] for column in there)
+                yield offset, time_us, instance, mark, some, [numbers[column] for column in there]
+            else:
+                yield offset, time_us, instance, mark, keys, numbers
 
-    def _add_row(
-        self, offset: int, instance: str, columns: list[tuple[str, list[int], list[bool] | None]], at: int, builder: FindBuilder
-    ) -> None:
-        process = PROCESS.fullmatch(instance)
-        if process is None:
-            return
-        name = process["command"]
-        kernel = KERNEL_THREAD.fullmatch(name)
-        name = name if kernel is None else kernel["command"]
-        row = f"{process['pid']} {columns[0][0] if columns else ''}"
-        found = self._open.get(name)
-        if found is not None and row in found[1]:
-            self.close(builder)
-            found = None
-        if found is None:
-            if len(self._open) >= MAX_COMMANDS:
-                return
-            found = self._open[name] = (offset, set(), {})
-        _, seen, sums = found
-        if len(seen) >= MAX_ROWS:
-            return
-        seen.add(row)
-        for key, digits, gaps in columns:
-            # Below 0 is what pidstat prints without permission.
-            if digits[at] >= 0 and (gaps is None or not gaps[at]):
-                sums[key] = sums.get(key, 0) + digits[at]
+    def _process_of(self, instance: str) -> tuple[str, str] | None:
+        """Return the PID and the command of an instance. Missing: None for a thread, and what is no process."""
+        if instance not in self._processes:
+            found = PROCESS.fullmatch(instance)
+            kernel = None if found is None else KERNEL_THREAD.fullmatch(found["command"])
+            self._processes[instance] = (
+                None if found is None else (found["pid"], found["command"] if kernel is None else kernel["command"])
+            )
+        return self._processes[instance]
 
-    def close(self, builder: FindBuilder) -> None:
+    def close(self, find_builder: FindBuilder) -> None:
         """Add the rows of the report that has ended."""
         time_us, commands = self._time_us, self._open
         self._open = {}
         is_cut, self._is_cut = self._is_cut and time_us is not None, self._is_cut and time_us is None
         if is_cut or time_us is None:
             return
-        for name, (offset, seen, sums) in sorted(commands.items(), key=lambda item: item[1][0]):
-            sums[PROCESSES] = len({row.partition(" ")[0] for row in seen})
+        for name, command in sorted(commands.items(), key=lambda item: item[1].offset):
+            sums = command.by_key()
+            sums[PROCESSES] = len({row.partition(" ")[0] for row in command.seen})
             keys = tuple(key for key in self._keys if key in sums)
             fields = self._fields.get(keys)
             if fields is None:
                 fields = self._fields[keys] = tuple(self._keys[key] for key in keys)
             values = [sums[field.key] if field.storage.is_whole else sums[field.key] / 10**field.decimals for field in fields]
-            builder(self.stat, fields).add(Row(values, (), None), time_us, name, offset)
+            find_builder(self.stat, fields).add(Row(values, (), None), time_us, name, command.offset)
