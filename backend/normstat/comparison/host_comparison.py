@@ -20,6 +20,7 @@ from normstat.comparison.sparklines import DrawnSides, sparkline_of
 from normstat.comparison.unscored_series import UnscoredSeries
 from normstat.profiles.sketch_reader import is_profiled
 from normstat.profiles.stored_profile import LoadedProfile
+from normstat.stats.catalogue import load_catalogue
 from normstat.stats.summaries import is_summary
 from normstat.storage.lookup import StatRef, list_host_stats
 from normstat.window import Window
@@ -112,7 +113,9 @@ async def _read_stat(session: AsyncSession, task: Task, stat: StatRef, max_rows:
 
 
 def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str, int]) -> HostComparison:
-    """Return the result for one host, from the samples of both sides."""
+    """Return the result for one host, from the samples of both sides. Stats of which both sides have a summary are left out."""
+    left_out = _summarised(stats, task.profile)
+    stats = [stat for stat in stats if stat.incident.stat.name not in left_out]
     by_name = {stat.incident.stat.name: stat for stat in stats}
     scored = score_samples(stats) if task.profile is None else score_with_profile(task.profile, task.incident, by_name)
     unscored = UnscoredSeries(task.host, by_name, task.profile)
@@ -121,7 +124,7 @@ def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str
     n_unchanged = 0
     if scored is not None:
         for row, series in enumerate(scored.series):
-            if unscored.take(scored, row):
+            if series.stat in left_out or unscored.take(scored, row):
                 continue
             if scored.scores.significance[row] < UNUSUAL:
                 n_unchanged += 1
@@ -152,6 +155,19 @@ def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str
         muted=[] if scored is None else _to_muted(task.host, scored, muted_rows),
         spec_versions=spec_versions,
     )
+
+
+def _summarised(stats: Sequence[StatPair], profile: LoadedProfile | None) -> set[str]:
+    """Return the stats whose rows are also summed, by command, on both sides: short processes would be thousands of series."""
+    in_profile = set() if profile is None else {key.stat for key in profile.series}
+    known = load_catalogue().stats
+    found = set()
+    for stat in stats:
+        name = stat.incident.stat.name
+        has_baseline = name in in_profile if stat.baseline is None else stat.baseline.n_rows > 0
+        if name in known and has_baseline and stat.incident.n_rows:
+            found.add(known[name][1].summary_of)
+    return found - {""}
 
 
 def _to_groups(host: str, scored: ScoredSeries, rows: Sequence[int]) -> list[FindingGroup]:

@@ -82,6 +82,8 @@ class StreamReader:
         self._n_lines_before = n_lines_before
         self._refused = refused
         self._n_kept: Counter[str] = Counter()
+        # The lines of the piece that were moved to the rejected ones: a line may have rows of several stats.
+        self._moved: set[int] = set()
         self._data = b""
         self._data_start = start
         self.result = StreamResult(start=start, end=start, state=state)
@@ -133,6 +135,7 @@ class StreamReader:
             command=self._command,
         )
         n_lines_before = self._n_lines_before + result.n_lines.total()
+        self._moved.clear()
         result.n_lines.update(outcome.accounts.n_lines)
         result.n_bytes.update(outcome.accounts.n_bytes)
         result.state = outcome.state
@@ -145,7 +148,7 @@ class StreamReader:
         """Keep the rows with a time and a valid instance; reject the lines of the others."""
         refusal = self._plan.admit(block)
         if refusal is not None:
-            self._reject_rows(block.line_offset, n_lines_before, refusal)
+            self._reject_rows(block, np.ones(len(block), np.bool_), n_lines_before, refusal)
             return
         time_us = block.time_us
         has_time = time_us != NO_TIME
@@ -161,22 +164,28 @@ class StreamReader:
             kept &= ~is_refused
         for rows, reason in refused:
             if rows.any():
-                self._reject_rows(block.line_offset[rows], n_lines_before, reason)
+                self._reject_rows(block, rows, n_lines_before, reason)
         if kept.all():
             self.result.blocks.append(block)
         elif kept.any():
             self.result.blocks.append(select_rows(block, kept))
 
-    def _reject_rows(self, offsets: npt.NDArray[np.int64], n_lines_before: int, reason: str) -> None:
-        """Move lines from the samples to the rejected lines.
+    def _reject_rows(self, block: SampleBlock, rows: npt.NDArray[np.bool_], n_lines_before: int, reason: str) -> None:
+        """Move the lines of these rows from the samples to the rejected lines. Sums have no lines: those of their parts remain.
 
         A sample of many lines may have begun before this piece, or before these bytes: `result.n_unseen` counts the latter.
         """
+        if block.stat.summary_of:
+            return
+        offsets = block.line_offset[rows]
         data, start, piece_start = self._data, self._data_start, self.result.end
         lines: list[RejectedLine] = []
         at, line_no = piece_start - start, n_lines_before + 1
         # One line may hold several rows.
         for offset in np.unique(offsets).tolist():
+            if offset in self._moved:
+                continue
+            self._moved.add(offset)
             begin = offset - start
             if begin < 0:
                 self.result.n_unseen += 1

@@ -242,6 +242,9 @@ def _build_spec(file: str, raw: dict[str, object], shared: StatTables, *, versio
     layout = top.table("layout").values()
     written = top.number("version", version)
     stats = tuple(_stat(item) for item in top.tables("stats"))
+    for stat in stats:
+        if stat.summary_of and stat.summary_of not in {other.name for other in stats if not other.summary_of}:
+            top.fail("stats.summary_of", f"{stat.summary_of!r} is no other stat of this spec with rows of its own")
     spec = Spec(
         name=name,
         tool=top.string("tool"),
@@ -284,6 +287,7 @@ def _stat(raw: SpecTable) -> Stat:
         panels=tuple(_panel(item, keys) for item in raw.tables("panels", needed=False)),
         families=tuple(item for item in items if isinstance(item, Family)),
         shape=Shape(raw.choice("shape", tuple(Shape), "table")),
+        summary_of=raw.string("summary_of", ""),
     )
     for field in fields:
         for key in field.derived:

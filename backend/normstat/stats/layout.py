@@ -103,9 +103,10 @@ class OneStatLayout(Layout):
     """The layout of a reader without keys, whose specs have one stat."""
 
     def validate(self, stats: Sequence[Stat]) -> None:
-        """Require one stat."""
-        if len(stats) != 1:
-            raise ValueError(f"{len(stats)} stats; this reader needs one")
+        """Require one stat, summaries of it aside."""
+        n_stats = sum(not stat.summary_of for stat in stats)
+        if n_stats != 1:
+            raise ValueError(f"{n_stats} stats; this reader needs one")
 
 
 def toml_key(name: str, default: Any = dataclasses.MISSING) -> Any:

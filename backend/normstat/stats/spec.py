@@ -161,6 +161,8 @@ class Stat:
     panels: tuple[PanelInfo, ...]
     families: tuple[Family, ...] = ()
     shape: Shape = Shape.TABLE
+    # The stat whose rows these are the sums of, by command: comparisons take these instead.
+    summary_of: str = ""
 
 
 @dataclass(frozen=True)

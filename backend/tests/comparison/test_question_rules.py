@@ -26,7 +26,7 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Stat
 
 RULES = load_rules()
-VALUES = {"cpu": "17", "pid": "4242", "disk": "sda", "interface": "eth0", "mount": "'/mnt/with blank'"}
+VALUES = {"cpu": "17", "command": "java", "pid": "4242", "disk": "sda", "interface": "eth0", "mount": "'/mnt/with blank'"}
 OPPOSITE = {"up": "down", "down": "up"}
 
 
@@ -37,7 +37,16 @@ def field_names(stat: Stat) -> Iterator[str]:
 
 def example_field(meaning: Meaning, of_stat: str = "*") -> tuple[str, str, str]:
     """A stat, a field and an instance that the meaning speaks of."""
-    instances = {"cpu": "3", "process": "7/x", "thread": "7/x/2", "disk": "sda", "interface": "eth0", "mount": "/x", "": ""}
+    instances = {
+        "cpu": "3",
+        "process": "7/x",
+        "command": "java",
+        "thread": "7/x/2",
+        "disk": "sda",
+        "interface": "eth0",
+        "mount": "/x",
+        "": "",
+    }
     for pattern in meaning.patterns:
         instance = pattern.instances[0].replace("*", "") if pattern.instances else instances[meaning.of]
         for name, (_, stat) in load_catalogue().stats.items():

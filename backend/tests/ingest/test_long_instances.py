@@ -13,6 +13,8 @@ from tests.ingest.test_intake import assert_books_balance, query
 BANNER = b"Linux 6.1.0-40-amd64 (host1) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n"
 HEADER = b"# Time          USER       PID    %usr %system  %guest   %wait    %CPU   CPU  Command\n"
 SPEC = "pidstat_linux"
+# Their commands are summed besides.
+OF_PROCESSES = "stat_id = (SELECT id FROM stats WHERE name = 'pidstat_linux')"
 
 
 def report(time_s: int, *commands: bytes) -> bytes:
@@ -41,12 +43,12 @@ async def test_ten_kilobytes_are_a_name_like_any_other(
     assert await agent.send_file(text[:half], SPEC) == half
     assert await agent.send_file(text[half:], SPEC, offset=half) == len(text)
     assert_books_balance(database_url)
-    found = query(database_url, "SELECT id, name FROM instances ORDER BY id")
+    found = query(database_url, f"SELECT id, name FROM instances WHERE {OF_PROCESSES} ORDER BY id")
     assert sorted(str(name) for _, name in found) == sorted(
         f"{pid}/{command.decode()}" for pid, command in enumerate(commands, start=1)
     )
     assert query(database_url, "SELECT count(*) FROM stat.pidstat_linux") == [(9,)]
-    (host_id, stat_id) = query(database_url, "SELECT host_id, stat_id FROM instances LIMIT 1")[0]
+    (host_id, stat_id) = query(database_url, f"SELECT host_id, stat_id FROM instances WHERE {OF_PROCESSES} LIMIT 1")[0]
     async with sessions() as session:
         (ref,) = await find_instances(session, int(str(host_id)), int(str(stat_id)), [str(found[0][1])])
     assert ref.id == found[0][0]

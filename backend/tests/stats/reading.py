@@ -5,9 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from normstat.stats.catalogue import load_catalogue
 from normstat.stats.readers import read
 from normstat.stats.records import ReadResult, RejectedLine, SampleBlock, State
 from normstat.stats.spec import Spec
+
+SUMMARIES = {name for name, (_, stat) in load_catalogue().stats.items() if stat.summary_of}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,4 +82,6 @@ def read_pieces(spec: Spec, pieces: Sequence[bytes], command: str = "") -> Readi
         offset += result.n_taken
         rest = rest[result.n_taken :]
     assert not rest
-    return Reading(sorted(reading.rows, key=lambda row: row.offset), reading.rejected, reading.n_lines, reading.n_bytes, state)
+    # The sums of a report are made at its end: they stand after the row of the line that they begin with.
+    rows = sorted(reading.rows, key=lambda row: (row.offset, row.stat in SUMMARIES))
+    return Reading(rows, reading.rejected, reading.n_lines, reading.n_bytes, state)

@@ -116,10 +116,12 @@ def _to_group(host: str, members: list[Found], n_instances: Mapping[tuple[str, s
 
 
 def subsystem_of(stat: str, field: str) -> Subsystem:
-    """Return the part of the system that a field belongs to, by the panel that draws it."""
+    """Return the part of the system that a field belongs to: by the panel that draws it, else by its neighbours' one."""
     found = load_catalogue().stats.get(stat)
     panels = () if found is None else found[1].panels
-    return next((SUBSYSTEMS.get(panel.section, "other") for panel in panels if field in panel.fields), "other")
+    sections = {panel.section for panel in panels}
+    section = next((panel.section for panel in panels if field in panel.fields), sections.pop() if len(sections) == 1 else "other")
+    return SUBSYSTEMS.get(section, "other")
 
 
 def _describe(stat: str, field: Field, findings: Sequence[Finding], n_parts: int, n_instances: int) -> str:

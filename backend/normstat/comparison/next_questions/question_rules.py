@@ -19,6 +19,7 @@ PLACE_HOLDERS: Final = {
     "mount": ("mount",),
     "process": ("pid",),
     "thread": ("pid",),
+    "command": ("command",),
 }
 # Digits only, so they may be within quotes, as in a D program.
 NUMBERS: Final = frozenset({"cpu", "pid"})

@@ -5,6 +5,7 @@ than LINE_LIMIT costs bounded memory, and nothing that a line holds makes it rai
 One that can read many lines at once does so in `take_many`; the engine reads all others line by line.
 """
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from normstat.stats.engine.block import BlockBuilder
 from normstat.stats.engine.calls import Calls, interval_in_command, omits_since_boot
 from normstat.stats.engine.ledger import Ledger
 from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.report_sums import ReportSums
 from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.records import LineKind, ReadResult, State, Timing
@@ -56,8 +58,12 @@ class LineEngine(Generic[LayoutT]):
         line_no = state.get("line_no")
         self.ledger = Ledger(line_no if isinstance(line_no, int) else 0)
         self._is_in_long_line = state.get("long") is True
+        self._report_sums = self._open_sums(state)
         # Keyed by the identity of the fields, which readers keep the same for one header: hashing them takes long.
         self._builders: dict[tuple[bool, int], BlockBuilder] = {}
+
+    # Whether the reader itself makes the rows of summaries (stats with `summary_of`).
+    makes_summaries = False
 
     # Implemented by a reader.
 
@@ -144,7 +150,7 @@ class LineEngine(Generic[LayoutT]):
             begin = len(data)
         if is_final:
             self.finish()
-        return self._result(begin)
+        return self._result(begin, is_final=is_final)
 
     def _take_call(self, line: bytes) -> LineKind | None:
         """Return what the line is that a recorder wrote before it called the tool. Missing: None for any other line."""
@@ -184,8 +190,27 @@ class LineEngine(Generic[LayoutT]):
         line = raw.removesuffix(b"\r")
         return self.clean(COLOUR.sub(b"", line) if b"\x1b" in line else line)
 
-    def _result(self, n_taken: int) -> ReadResult:
+    def _open_sums(self, state: State) -> list[ReportSums]:
+        """Return the sums of the summaries that the spec has."""
+        known = state.get("sums")
+        kept = known if isinstance(known, dict) else {}
+        is_after_gap = state.get("gap") is True
+        summaries = [] if self.makes_summaries else [stat for stat in self.spec.stats if stat.summary_of]
+        return [ReportSums(stat, kept.get(stat.name), is_after_gap=is_after_gap) for stat in summaries]
+
+    def _add_sums(self, *, is_final: bool) -> None:
+        """Add the rows of the summaries, from those of the processes."""
+        for sums in self._report_sums:
+            source = sums.stat.summary_of
+            found = [builder for (is_boot, _), builder in self._builders.items() if not is_boot and builder.stat.name == source]
+            builder_of = functools.partial(self.builder, is_since_boot=False)
+            sums.add([builder.build() for builder in found], builder_of)
+            if is_final:
+                sums.close(builder_of)
+
+    def _result(self, n_taken: int, *, is_final: bool) -> ReadResult:
         """Return everything gathered."""
+        self._add_sums(is_final=is_final)
         # Samples of one line are in the order of their stats, independent of the other lines of the piece.
         builders = list(self._builders.items())
         if len(builders) > 1:
@@ -198,6 +223,8 @@ class LineEngine(Generic[LayoutT]):
             "times": self.timeline.to_state(),
             **self.calls.to_state(),
         }
+        if self._report_sums:
+            common["sums"] = {sums.stat.name: sums.to_state() for sums in self._report_sums}
         return ReadResult(
             blocks=tuple(block for is_since_boot, block in built if not is_since_boot),
             since_boot=tuple(block for is_since_boot, block in built if is_since_boot),

@@ -1,0 +1,171 @@
+"""Sums by command of the processes of a report: a stat with `summary_of` has one row for each command of each report.
+
+    # Time        UID       PID    %usr %system    %CPU  Command
+    12:00:01        0      1312    0.20    0.40    0.60  postgres
+    12:00:01        0      1313    1.00    0.00    1.00  postgres      -> postgres: processes 2, %usr 1.20, %system 0.40, %CPU 1.60
+
+A field of the summary is the sum of the field with its key; `processes` is the number of processes with a row. A report ends where
+the next one has another time. Sums are made of whole digits, so that their order does not change them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import add, itemgetter
+from typing import Final
+
+import numpy as np
+
+from normstat.stats.engine.block import BlockBuilder, Row
+from normstat.stats.records import NO_TIME, SampleBlock
+from normstat.stats.spec import Field, Stat
+
+PROCESSES: Final = "processes"
+# "1312/tmux: server" of a process; its threads, whose time it has too, are "1312/1313/worker" and "1313/|__worker".
+PROCESS: Final = re.compile(r"(?P<pid>\d+)/(?P<command>(?!\d+/|\|__).+)", re.ASCII)
+# A thread of the kernel is named after its CPU and its work: "kworker/0:1-events".
+KERNEL_THREAD: Final = re.compile(
+    r"(?P<command>kworker|ksoftirqd|migration|cpuhp|idle_inject|watchdog|rcu[a-z_]{0,20})/.*", re.ASCII
+)
+# No report has more commands; it bounds the state of a broken stream.
+MAX_COMMANDS: Final = 5000
+MAX_ROWS: Final = 65_536
+# Sums of such numbers are exact, and so is what is read back of a decimal.
+MAX_EXACT: Final = 2**52
+# The builder of the block of these fields.
+FindBuilder = Callable[[Stat, tuple[Field, ...]], BlockBuilder]
+
+
+@dataclass(slots=True)
+class CommandSums:
+    """The sums of a command in the open report: the line of its first process, its rows (`seen`), and the sums of each set of keys.
+
+    A row is noted as its PID and its first column.
+    """
+
+    offset: int
+    seen: set[str]
+    sums: dict[tuple[str, ...], list[int]]
+
+    def by_key(self) -> dict[str, int]:
+        """Return the sum of each key."""
+        found: dict[str, int] = {}
+        for keys, sums in self.sums.items():
+            for key, number in zip(keys, sums, strict=True):
+                found[key] = found.get(key, 0) + number
+        return found
+
+
+class ReportSums:
+    """The sums of one summary. `_open` are those of the report at `_time_us`, by command.
+
+    A row that comes again at the same time is of the next report.
+    """
+
+    def __init__(self, stat: Stat, state: object, *, is_after_gap: bool) -> None:
+        self.stat = stat
+        self._keys = {field.key: field for field in stat.fields}
+        self._time_us: int | None = None
+        self._open: dict[str, CommandSums] = {}
+        # The report that lost bytes were part of is not summed.
+        self._is_cut = is_after_gap
+        self._fields: dict[tuple[str, ...], tuple[Field, ...]] = {}
+        # (PID, command) by instance; None for what is no process.
+        self._processes: dict[str, tuple[str, str] | None] = {}
+        if isinstance(state, list) and len(state) == 3 and not is_after_gap:
+            time_us, is_cut, commands = state
+            self._time_us = None if time_us is None else int(time_us)
+            self._is_cut = is_cut is True
+            for name, (offset, seen, sums) in commands.items():
+                self._open[str(name)] = CommandSums(int(offset), set(seen), {tuple(sums): list(sums.values())} if sums else {})
+
+    def to_state(self) -> list[object]:
+        """Return what the constructor takes."""
+        commands = {
+            name: [command.offset, sorted(command.seen), dict(sorted(command.by_key().items()))]
+            for name, command in self._open.items()
+        }
+        return [self._time_us, self._is_cut, commands]
+
+    def add(self, blocks: Iterable[SampleBlock], find_builder: FindBuilder) -> None:
+        """Take the rows of the processes. Add those of the reports that end with them."""
+        rows = [row for block in blocks for row in self._rows_of(block)]
+        rows.sort(key=itemgetter(0))
+        for offset, time_us, instance, mark, keys, digits in rows:
+            if time_us == NO_TIME:
+                continue
+            if time_us != self._time_us:
+                self.close(find_builder)
+                self._time_us = time_us
+            process = self._process_of(instance)
+            if process is None:
+                continue
+            pid, name = process
+            row = f"{pid} {mark}"
+            command = self._open.get(name)
+            if command is not None and row in command.seen:
+                self.close(find_builder)
+                command = None
+            if command is None:
+                if len(self._open) >= MAX_COMMANDS:
+                    continue
+                command = self._open[name] = CommandSums(offset, set(), {})
+            if len(command.seen) >= MAX_ROWS:
+                continue
+            command.seen.add(row)
+            sums = command.sums.get(keys)
+            command.sums[keys] = list(digits) if sums is None else list(map(add, sums, digits))
+
+    def _rows_of(self, block: SampleBlock) -> Iterable[tuple[int, int, str, str, tuple[str, ...], Sequence[int]]]:
+        """Return each row's place, time and instance, its first column, and the keys and whole digits of what is summed of it."""
+        own = [
+            (self._keys[field.key], values, missing)
+            for field, values, missing in zip(block.fields, block.values, block.missing, strict=True)
+            if field.key in self._keys
+        ]
+        keys = tuple(field.key for field, _, _ in own)
+        mark = keys[0] if keys else ""
+        digits, gaps = [], []
+        for field, values, missing in own:
+            scaled = np.rint(values * 10.0**field.decimals)
+            # Below 0 is what pidstat prints without permission; a number this large is none.
+            is_gap = ~((scaled >= 0) & (scaled < MAX_EXACT))
+            gaps.append(is_gap if missing is None else is_gap | missing)
+            digits.append(np.where(is_gap, 0, scaled).astype(np.int64).tolist())
+        each: Iterable[tuple[int, ...]] = zip(*digits, strict=True) if digits else [()] * len(block)
+        places = zip(block.line_offset.tolist(), block.time_us.tolist(), block.instances, strict=True)
+        has_gaps = np.any(gaps, axis=0).tolist() if gaps else [False] * len(block)
+        for at, ((offset, time_us, instance), numbers, has_gap) in enumerate(zip(places, each, has_gaps, strict=True)):
+            if has_gap:
+                there = [column for column in range(len(keys)) if not gaps[column][at]]
+                some = tuple(keys[column] for column in there)
+                yield offset, time_us, instance, mark, some, [numbers[column] for column in there]
+            else:
+                yield offset, time_us, instance, mark, keys, numbers
+
+    def _process_of(self, instance: str) -> tuple[str, str] | None:
+        """Return the PID and the command of an instance. Missing: None for a thread, and what is no process."""
+        if instance not in self._processes:
+            found = PROCESS.fullmatch(instance)
+            kernel = None if found is None else KERNEL_THREAD.fullmatch(found["command"])
+            self._processes[instance] = (
+                None if found is None else (found["pid"], found["command"] if kernel is None else kernel["command"])
+            )
+        return self._processes[instance]
+
+    def close(self, find_builder: FindBuilder) -> None:
+        """Add the rows of the report that has ended."""
+        time_us, commands = self._time_us, self._open
+        self._open = {}
+        is_cut, self._is_cut = self._is_cut and time_us is not None, self._is_cut and time_us is None
+        if is_cut or time_us is None:
+            return
+        for name, command in sorted(commands.items(), key=lambda item: item[1].offset):
+            sums = command.by_key()
+            sums[PROCESSES] = len({row.partition(" ")[0] for row in command.seen})
+            keys = tuple(key for key in self._keys if key in sums)
+            fields = self._fields.get(keys)
+            if fields is None:
+                fields = self._fields[keys] = tuple(self._keys[key] for key in keys)
+            values = [sums[field.key] if field.storage.is_whole else sums[field.key] / 10**field.decimals for field in fields]
+            find_builder(self.stat, fields).add(Row(values, (), None), time_us, name, command.offset)
