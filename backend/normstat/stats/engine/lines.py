@@ -110,6 +110,11 @@ class LineReader(LineEngine[LayoutT]):
             self._n_since += 1
 
     @property
+    def base_us(self) -> int:
+        """The instant that the last stamp or the timing told, from which tools count that print seconds since their start."""
+        return self._base_us
+
+    @property
     def report_us(self) -> int:
         """The instant of the current report. Missing: NO_TIME when it is unknown."""
         if self._base_us == NO_TIME or not self._n_since:

@@ -27,6 +27,7 @@ Keys of `[[layout.tables]]`:
     suffix       what is put after every instance of this table
     counters     true when its values count from boot in every report, so that no report is about something else
     captioned    true when the caption's name begins every instance
+    unheaded     the header of rows that come without any, their words separated by tabs; the first is the name
 """
 
 import re
@@ -66,6 +67,7 @@ class WideTable:
     suffix: str = ""
     is_captioned: bool = toml_key("captioned", default=False)
     has_counters: bool = toml_key("counters", default=False)
+    unheaded: tuple[str, ...] = ()
 
     @property
     def sides_header(self) -> tuple[str, ...]:

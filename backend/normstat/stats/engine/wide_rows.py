@@ -14,8 +14,8 @@ from typing import Final
 from normstat.stats.spec import Family, Field, Stat
 
 MAX_SIDE_BY_SIDE: Final = 400
-# The CPU in the name of a column; `cpu3 %tim` is of cpu3, too.
-NUMBERED: Final = re.compile(r"(?P<name>[A-Za-z]*(?P<number>\d{1,9}))(?P<rest>\D.*)?")
+# The CPU of a column; `cpu3 %tim` is of cpu3, too.
+NUMBERED: Final = re.compile(r"(?P<name>(?:cpu|CPU)(?P<number>\d{1,9}))(?: .*)?", re.ASCII)
 EACH: Final = "each"
 
 
@@ -32,10 +32,8 @@ class NarrowRow:
 def turn_wide_row(stat: Stat, columns: Sequence[object], words: Sequence[str]) -> list[NarrowRow]:
     """Return the parts of a row that is too wide. Empty for any other row."""
     # Nearly always this is all there is to do: the last column has the highest number.
-    if not stat.families or not columns:
-        return []
-    last = NUMBERED.fullmatch(str(columns[-1]))
-    if len(columns) <= MAX_SIDE_BY_SIDE and (last is None or int(last["number"]) < MAX_SIDE_BY_SIDE):
+    last = NUMBERED.fullmatch(str(columns[-1])) if stat.families and columns else None
+    if last is None or (len(columns) <= MAX_SIDE_BY_SIDE and int(last["number"]) < MAX_SIDE_BY_SIDE):
         return []
     known = {name for field in stat.fields for name in (field.column, *field.aliases)}
     narrow = replace(stat, fields=(*stat.fields, *(_each(family) for family in stat.families)))
@@ -47,6 +45,8 @@ def turn_wide_row(stat: Stat, columns: Sequence[object], words: Sequence[str]) -
         own_columns, own_words = parts.setdefault(name, ([], []))
         own_columns.append(_each(family).column if family is not None and name else column)
         own_words.append(word)
+    if parts.keys() == {""}:
+        return []
     return [NarrowRow(narrow, name, tuple(names), tuple(own)) for name, (names, own) in parts.items()]
 
 

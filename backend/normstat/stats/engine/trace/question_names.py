@@ -52,7 +52,7 @@ class Rank(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TracedQuestion:
     """The name of a question; empty when nothing names it."""
 
     name: str = ""
@@ -61,19 +61,19 @@ class Question:
     def of(self, instance: str) -> str:
         """Return the instance with the question.
 
-        >>> Question("reads").of("java"), Question("reads").of("{[1, 2)}"), Question().of("java")
+        >>> TracedQuestion("reads").of("java"), TracedQuestion("reads").of("{[1, 2)}"), TracedQuestion().of("java")
         ('reads: java', 'reads{[1, 2)}', 'java')
         """
         if not self.name or not instance or instance.startswith("{"):
             return self.name + instance
         return f"{self.name}: {instance}"
 
-    def then(self, other: "Question") -> "Question":
+    def then(self, other: "TracedQuestion") -> "TracedQuestion":
         """Return what the question is after this was read."""
         return other if other.rank >= self.rank and other.name else self
 
 
-def question_of(command: str) -> Question:
+def question_of(command: str) -> TracedQuestion:
     """Return the question that a command line asks.
 
     >>> question_of("dtrace -q -n 'syscall:::entry { @[execname] = count(); } tick-10s { printa(@); clear(@); }'").name
@@ -87,22 +87,22 @@ def question_of(command: str) -> Question:
     hidden = HIDDEN.sub(lambda found: "x" * len(found[0]), command)
     comment = COMMENT.search(hidden)
     if comment is not None:
-        return Question(_cut(command[comment.start(1) :].strip()), Rank.TITLE)
+        return TracedQuestion(_cut(command[comment.start(1) :].strip()), Rank.TITLE)
     command = BEFORE.sub("", command, count=1) if BEFORE.match(command) else command
     hidden = hidden[len(hidden) - len(command) :]
     if not command or SEVERAL.search(hidden) is not None:
-        return Question()
+        return TracedQuestion()
     end = hidden.find("|")
     command = command[:end].strip() if end >= 0 else command
     tool = ENDINGS.sub("", command.split()[0].rpartition("/")[2])
     if tool not in TRACERS:
-        return Question(_cut(" ".join([tool, *_arguments(command.split()[1:])])), Rank.HINT)
+        return TracedQuestion(_cut(" ".join([tool, *_arguments(command.split()[1:])])), Rank.HINT)
     program = PROGRAM.search(command)
     if program is not None:
         text = " ".join((found[1] or found[2] or found[3] or "").strip() for found in PROGRAM.finditer(command))
-        return Question(brief_program(text), Rank.PROGRAM)
+        return TracedQuestion(brief_program(text), Rank.PROGRAM)
     script = SCRIPT.search(command)
-    return Question() if script is None else Question(script_name(script[1] or script[2]), Rank.PROGRAM)
+    return TracedQuestion() if script is None else TracedQuestion(script_name(script[1] or script[2]), Rank.PROGRAM)
 
 
 def script_name(path: str) -> str:

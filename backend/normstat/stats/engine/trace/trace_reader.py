@@ -15,7 +15,7 @@ from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.engine.trace.column_names import find_title, is_header, split_headers, trim_title
-from normstat.stats.engine.trace.question_names import Question, Rank, is_open, pasted_command, question_of
+from normstat.stats.engine.trace.question_names import Rank, TracedQuestion, is_open, pasted_command, question_of
 from normstat.stats.engine.trace.report_marks import ReportMarks, mark_of
 from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout, begin_tables
@@ -82,9 +82,9 @@ class TraceReader(LineReader[TraceLayoutT]):
         self._is_block_continued = own.get("continued") is True
         self._asked = str(own.get("asked", ""))
         name = own.get("question")
-        found = Question(str(name[0]), Rank(int(name[1]))) if isinstance(name, list) else question_of(self.command)
+        found = TracedQuestion(str(name[0]), Rank(int(name[1]))) if isinstance(name, list) else question_of(self.command)
         self.question = found
-        self._own_stats = frozenset(known.stat.name for known in (*self.layout.tables, *self.layout.lines))
+        self._own_stats = {known.stat.name for known in self.layout.tables} | {known.stat.name for known in self.layout.lines}
 
     def save(self) -> State:
         """Return the state for the next piece."""
@@ -140,7 +140,7 @@ class TraceReader(LineReader[TraceLayoutT]):
             self.see_question(question_of(command))
         return LineKind.HEADER
 
-    def see_question(self, question: Question) -> None:
+    def see_question(self, question: TracedQuestion) -> None:
         """Note what the samples that follow are about."""
         self.question = self.question.then(question)
 

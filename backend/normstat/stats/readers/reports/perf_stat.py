@@ -20,6 +20,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.perf_counter import NOT_COUNTED, SUMMARY, Counter, parse_fields, parse_json, parse_text
+from normstat.stats.engine.perf_metrics import NO_VALUES, MetricRow, is_metric_header, parse_metric_row
 from normstat.stats.engine.report_numbers import Repeats
 from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, State
@@ -88,6 +89,7 @@ class Reader(LineReader[PerfStatLayout]):
         self._is_open = own.get("is_open") is True
         self._is_lost = own.get("is_lost") is True
         self._repeats = Repeats(own.get("repeats"))
+        self._metrics_header = str(own.get("metrics_header", ""))
 
     def save(self) -> State:
         """Return the state as JSON values."""
@@ -99,12 +101,13 @@ class Reader(LineReader[PerfStatLayout]):
             "is_open": self._is_open,
             "is_lost": self._is_lost,
             "repeats": self._repeats.to_state(),
+            "metrics_header": self._metrics_header,
         }
 
     def begin_call(self) -> None:
         """Start a new run."""
         self._is_titled = self._is_open = self._is_lost = False
-        self._interval = self._event = ""
+        self._interval = self._event = self._metrics_header = ""
         self._repeats.clear()
 
     def clean(self, line: bytes) -> bytes:
@@ -139,8 +142,27 @@ class Reader(LineReader[PerfStatLayout]):
             return LineKind.HEADER
         if (found := SECONDS.fullmatch(text)) is not None:
             return self._take_seconds(found, line.offset)
+        row = parse_metric_row(self._metrics_header, text) if self._metrics_header else None
+        if row is not None:
+            return self._take_metrics(row, line.offset)
+        if is_metric_header(text, is_titled=self._is_titled):
+            self._metrics_header = text
+            return LineKind.HEADER
         counter = self._parse(text)
         return self._take_other(text) if counter is None else self._take_counter(counter, line.offset)
+
+    def _take_metrics(self, row: MetricRow, offset: int) -> Outcome:
+        """Take a row of --metric-only."""
+        if row.time is not None and row.time != self._interval:
+            self._begin_interval(row.time)
+        for name, word in row.values.items():
+            instance = self._repeats.name(f"{row.place} {name}".strip())
+            reason = self.add_row(
+                self._metrics, ("metric",), [word], instance=instance, offset=offset, time_us=self._time_us(), missing=NO_VALUES
+            )
+            if reason is not None:
+                return reason
+        return LineKind.SAMPLE
 
     def _take_other(self, text: str) -> Outcome:
         found = STARTED.fullmatch(text)

@@ -1,4 +1,4 @@
-"""kstat of Solaris and illumos: `kstat -p`, a statistic a line, and the form for people.
+"""kstat of Solaris and illumos: `kstat -p`, a statistic a line, the form for people, and JSON (`kstat -j`).
 
 cpu_stat:0:cpu_stat0:idle       2325343762
 cpu_stat:0:cpu_stat0:class      misc
@@ -32,6 +32,12 @@ MODULE: Final = re.compile(r"module:\s+(?P<module>\S{1,100})\s+instance:\s+(?P<i
 GROUP: Final = re.compile(r"name:\s+(?P<name>\S.{0,200}?)\s+class:\s+\S+\s*", re.ASCII)
 NUMBER: Final = re.compile(r"-?\d{1,20}(?:[.,]\d{1,12})?", re.ASCII)
 EXPONENT: Final = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?[eE][-+]?\d{1,2}", re.ASCII)
+# `kstat -j` prints each name and each value in a line of its own.
+JSON: Final = re.compile(
+    r'[\[\]{},\s]+|"(?P<name>[^"]{1,200})"\s*:\s*(?:(?P<number>-?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?)'
+    r'|"(?P<text>(?:[^"\\]|\\.)*)"|[\[{][\s\]}]*|true|false|null)?\s*,?',
+    re.ASCII,
+)
 MAX_LINE_LENGTH: Final = 1000
 COLUMNS: Final = ("value",)
 
@@ -47,6 +53,9 @@ class Reader(LineReader[OneStatLayout]):
         self._first = str(own.get("first", ""))
         self._module = str(own.get("module", ""))
         self._group = str(own.get("group", ""))
+        json = own.get("json")
+        self._json = {str(key): str(value) for key, value in json.items()} if isinstance(json, dict) else {}
+        self._is_in_data = own.get("in_data") is True
 
     def load_after_gap(self, own: State) -> None:
         """Keep the first name; the group that lines belong to is lost."""
@@ -54,7 +63,13 @@ class Reader(LineReader[OneStatLayout]):
 
     def save(self) -> State:
         """Return the state for `load`."""
-        return {"first": self._first, "module": self._module, "group": self._group}
+        return {
+            "first": self._first,
+            "module": self._module,
+            "group": self._group,
+            "json": self._json,
+            "in_data": self._is_in_data,
+        }
 
     def take_line(self, line: Line) -> Outcome:
         """Return a statistic, the beginning of a group, or a time."""
@@ -73,12 +88,34 @@ class Reader(LineReader[OneStatLayout]):
         if self._module and (group := GROUP.fullmatch(text)) is not None:
             self._group = f"{self._module}:{group['name']}"
             return LineKind.HEADER
+        if (json := JSON.fullmatch(text)) is not None:
+            return self._take_json(json, line.offset)
         name, value = _split(text)
         if self._group and value and line.text[:1] in " \t":
             return self._add_statistic(f"{self._group}:{name}", value, line.offset)
         if NAME.fullmatch(name) is None:
             return Rejected("not a known line of kstat")
         return self._add_statistic(name, value, line.offset)
+
+    def _take_json(self, found: re.Match[str], offset: int) -> Outcome:
+        """Take a line of `kstat -j`: brackets, a name of the statistics below, or one of them."""
+        name, value = found["name"], found["text"] if found["number"] is None else found["number"]
+        if name is None:
+            if "}" in found[0]:
+                self._is_in_data = False
+            return LineKind.HEADER
+        if name == "data" and value is None:
+            self._is_in_data = True
+            self._group = ":".join(self._json.get(key, "") for key in ("module", "instance", "name"))
+            return LineKind.HEADER
+        if not self._is_in_data:
+            if name in ("module", "instance", "name") and value is not None:
+                self._json[name] = value
+            return LineKind.HEADER
+        if found["number"] is None:
+            # A text.
+            return LineKind.IGNORED
+        return self._add_statistic(f"{self._group}:{name}", found["number"], offset)
 
     def _add_statistic(self, name: str, value: str, offset: int) -> Outcome:
         printed = value

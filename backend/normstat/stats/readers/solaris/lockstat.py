@@ -65,10 +65,23 @@ BUCKET: Final = re.compile(
     r"\s*(?P<low>\d{1,19})\s{0,20}\|[@ ]{0,60}\|?\s{0,40}(?P<count>\d{1,18})(?:\s+(?P<frame>\S+))?\s*", re.ASCII
 )
 FRAME: Final = re.compile(r"\s*(?P<frame>[^\s|]+)\s*")
+# `lockstat -p`: the number of the event, count, lock, caller, references, time in all, the 64 buckets with -s, the stack.
+PARSABLE: Final = re.compile(
+    r"(?P<event>\d{1,2}) (?P<count>\d{1,18}) (?P<lock>\S{1,300}) (?P<caller>\S{1,300}) (?P<rcnt>\d{1,12}\.\d{6})"
+    r"(?: (?P<time>\d{1,20}))?(?P<buckets>(?: \d{1,18}){64})?(?P<frames>(?: (?!\d+(?: |$))\S{1,300}){0,200}) ?",
+    re.ASCII,
+)
+EVENTS: Final = {
+    0: "Adaptive mutex spin", 1: "Adaptive mutex block", 2: "Spin lock spin", 3: "Thread lock spin",
+    4: "R/W writer blocked by writer",
+    5: "R/W writer blocked by readers", 6: "R/W reader blocked by writer", 7: "R/W reader blocked by write wanted",
+    32: "Adaptive mutex hold", 33: "Spin lock hold", 34: "R/W writer hold", 35: "R/W reader hold", 56: "Profiling interrupt",
+}  # fmt: skip
 SHARE: Final = re.compile(r"([0-9]{1,18})%")
 NUMBER: Final = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,6})?")
 NO_SHARE: Final = "----"
 BUCKET_COLUMNS: Final = ("count", "low", "high")
+PARSABLE_COLUMNS: Final = ["Count", "rcnt", "total nsec"]
 NOT_OURS: Final = Rejected("not a line of this tool")
 # No line of a table is longer, but a report that was squeezed into one may be.
 MAX_LINE: Final = 1000
@@ -121,6 +134,7 @@ class Reader(LineReader[LockstatLayout]):
         self._titles = [str(item) for item in titles] if isinstance(titles, list) else []
         self._is_open = own.get("is_open") is True
         self._in_distribution = own.get("in_distribution") is True
+        self._event = int(str(own.get("event", 0)))
         self._repeats = Repeats(own.get("repeats"))
         record = own.get("record")
         self._record = LockRecord(*record) if isinstance(record, list) else None
@@ -136,6 +150,7 @@ class Reader(LineReader[LockstatLayout]):
             "titles": self._titles,
             "is_open": self._is_open,
             "in_distribution": self._in_distribution,
+            "event": self._event,
             "repeats": self._repeats.to_state(),
             "record": None
             if record is None
@@ -174,6 +189,8 @@ class Reader(LineReader[LockstatLayout]):
 
     def _take_words(self, line: Line) -> Outcome:
         text = line.text
+        if (found := PARSABLE.fullmatch(text)) is not None:
+            return self._take_parsable(found, line.offset)
         if (found := HEADER.fullmatch(text)) is not None:
             return self._take_header(found)
         if (found := TITLE.fullmatch(text)) is not None:
@@ -282,6 +299,34 @@ class Reader(LineReader[LockstatLayout]):
         values = [numbers[0], *numbers[4 if len(self._columns) > 3 else 1 :]]
         self._record = LockRecord(instance, self._section, lock, caller, values, offset)
         return LineKind.SAMPLE
+
+    def _take_parsable(self, found: re.Match[str], offset: int) -> Outcome:
+        """Take a row of `lockstat -p`, which has no titles: a lower event than the one before begins the next report."""
+        number = int(found["event"])
+        section = EVENTS.get(number, f"Unknown event (type {number})")
+        if section != self._section or self._columns != PARSABLE_COLUMNS:
+            if self._titles and number < self._event:
+                self._is_open = False
+            self._begin_section(section)
+            self._columns = PARSABLE_COLUMNS
+        self._event = number
+        self._close_record()
+        instance = self._repeats.name(f"{section}: {found['lock']} {found['caller']}")
+        words = [found["count"], found["rcnt"], found["time"] or NO_SHARE]
+        reason = self.add_row(self._rows, PARSABLE_COLUMNS, words, instance=instance, offset=offset, missing=frozenset({NO_SHARE}))
+        for power, count in enumerate((found["buckets"] or "").split()):
+            if reason is None and count != "0":
+                bounds = [count, f"{2**power // 2}.0", f"{2**power}.0"]
+                name = bucket_instance(instance, str(2**power))
+                reason = self.add_row(self._histogram, BUCKET_COLUMNS, bounds, instance=name, offset=offset)
+        frames = found["frames"].split()
+        if reason is None and frames:
+            path = [section, *reversed(frames), *([] if found["caller"] in frames else [found["caller"]]), found["lock"]]
+            stack = ";".join(frame.replace(";", ":") for frame in path)
+            columns = ["Count", "total nsec"] if found["time"] else ["Count"]
+            numbers = [found["count"], found["time"]][: len(columns)]
+            reason = self.add_row(self._stacks, columns, numbers, instance=stack, offset=offset)
+        return reason or LineKind.SAMPLE
 
     # What follows a row.
 

@@ -31,7 +31,7 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
 from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.layout import NON_EMPTY, StatName, toml_key
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout
 
 RULE: Final = frozenset("-=+ \t")
@@ -44,6 +44,15 @@ SHARE_WORD: Final = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,6})?|-")
 MAX_PENDING: Final = 1 << 21
 MAX_COLUMNS: Final = 2048
 MAX_NAME_LENGTH: Final = 1000
+# `trapstat -P`: nanoseconds, CPU, trap, name and rate; with -t and -T mode, page size and four pairs of misses and shares.
+PARSABLE: Final = re.compile(
+    r"(?P<ns>\d{6,20}) +(?P<cpu>\d{1,5}) +(?:(?P<trap>[0-9a-f]{1,3}) (?P<name>\S{1,60}) +(?P<rate>\d{1,18})"
+    r"|(?P<mode>[uk]) +(?:(?P<size>\d{4,12}) +)?(?P<numbers>(?:\d{1,18} +\d{1,3}\.\d ?\s*){4}))",
+    re.ASCII,
+)
+PARSABLE_COLUMNS: Final = tuple(
+    f"{kind}{ending}" for kind in ("itlb-miss", "itsb-miss", "dtlb-miss", "dtsb-miss") for ending in ("", " %tim")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +104,7 @@ class Reader(LineReader[CpuBlocksLayout]):
         self._columns: list[str] = []
         self._pending: dict[str, PendingRow] = {}
         self._n_pending = 0
+        self._begun_ns = int(str(own.get("begun_ns", -1)))
         header = own.get("header")
         if isinstance(header, list) and len(header) == 2:
             self._table = self.layout.tables[int(header[0])]
@@ -113,6 +123,7 @@ class Reader(LineReader[CpuBlocksLayout]):
         """Return the state for `load`."""
         return {
             "reports": self._reports.to_state(),
+            "begun_ns": self._begun_ns,
             "header": [self.layout.tables.index(self._table), self._columns] if self._table is not None else None,
             "pending": {name: [row.offset, row.words] for name, row in self._pending.items()},
         }
@@ -134,10 +145,14 @@ class Reader(LineReader[CpuBlocksLayout]):
             if self._take_header(name, rest):
                 return LineKind.HEADER
             return self._take_row(name, rest, line.offset)
+        found = PARSABLE.fullmatch(text.strip())
+        if found is not None:
+            return self._take_parsable(found, line.offset)
         stamp = parse_timestamp(text)
         if stamp is not None:
             self._flush()
             self._reports.close()
+            self._begun_ns = -1
             self.see_stamp(stamp)
             return LineKind.TIMESTAMP
         return Rejected(f"not a known line of {self.spec.tool}")
@@ -158,6 +173,37 @@ class Reader(LineReader[CpuBlocksLayout]):
                 self.begin_report()
         self._table, self._columns = table, columns
         return True
+
+    def _take_parsable(self, found: re.Match[str], offset: int) -> Outcome:
+        """Take a row of `trapstat -P`: nanoseconds since its start, a CPU, and what the tables have of it.
+
+        The CPUs are read one after another, so a report has many instants: it is of its first. A row that is there already begins
+        the next report.
+        """
+        groups = found.groupdict()
+        traps, tlb, page = self.layout.tables[0], self.layout.tables[1], self.layout.tables[-1]
+        if groups["trap"] is not None:
+            table, name, columns, words = traps, f"{groups['trap']} {groups['name']}", [f"cpu{groups['cpu']}"], [groups["rate"]]
+        else:
+            size = _page_name(int(groups["size"])) if groups["size"] else ""
+            table = page if size else tlb
+            name = " ".join(filter(None, [groups["cpu"], groups["mode"], size]))
+            columns, words = list(PARSABLE_COLUMNS), groups["numbers"].split()
+        if self._reports.see(f"{table.stat} {name} {columns[0]}"):
+            self._flush()
+            self.begin_report()
+            self._begun_ns = int(groups["ns"])
+        self._table, self._columns = table, columns
+        if table.is_gathered:
+            return self._gather(name, dict(zip(columns, words, strict=True)), offset)
+        time_us = self._parsable_us()
+        return self.add_row(self.stat(table.stat), columns, words, instance=name, offset=offset, time_us=time_us) or LineKind.SAMPLE
+
+    def _parsable_us(self) -> int | None:
+        """Return the time of the present report of `trapstat -P`. Missing: None for that of the tables."""
+        if self._begun_ns < 0 or self.base_us == NO_TIME:
+            return None
+        return self.base_us + self._begun_ns // 1000
 
     def _take_row(self, name: str, rest: str, offset: int) -> Outcome:
         table, columns = self._table, self._columns
@@ -198,9 +244,22 @@ class Reader(LineReader[CpuBlocksLayout]):
         for name, row in self._pending.items():
             assert table is not None
             words = [row.words.get(column, ABSENT) for column in columns]
-            self.add_row(self.stat(table.stat), columns, words, instance=name, offset=row.offset)
+            time_us = self._parsable_us()
+            self.add_row(self.stat(table.stat), columns, words, instance=name, offset=row.offset, time_us=time_us)
         self._pending.clear()
         self._n_pending = 0
+
+
+def _page_name(n_bytes: int) -> str:
+    """Return the size of a page as the tables name it.
+
+    >>> _page_name(8192), _page_name(4194304), _page_name(2**31)
+    ('8k', '4m', '2g')
+    """
+    for power, letter in ((30, "g"), (20, "m"), (10, "k")):
+        if n_bytes >= 1 << power and n_bytes % (1 << power) == 0:
+            return f"{n_bytes >> power}{letter}"
+    return str(n_bytes)
 
 
 def _size(words: Mapping[str, str]) -> int:

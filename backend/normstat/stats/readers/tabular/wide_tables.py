@@ -68,6 +68,8 @@ class Reader(LineReader[WideLayout]):
         self._tree = Tree(own.get("tree"))
         self._caption = str(own.get("caption", ""))
         self._is_lost = own.get("lost") is True
+        # The name that began the report of rows without a header.
+        self._first = str(own.get("first", ""))
         self._header: WideHeader | None = None
         self._upper: tuple[str, ...] = ()
         self._texts = ("", "")
@@ -89,6 +91,7 @@ class Reader(LineReader[WideLayout]):
             "tree": self._tree.to_state(),
             "caption": self._caption,
             "lost": self._is_lost,
+            "first": self._first,
             "header": list(self._texts),
             "upper": " ".join(self._upper),
         }
@@ -106,6 +109,7 @@ class Reader(LineReader[WideLayout]):
         if len(text) <= MAX_HEADER_LENGTH:
             if self._take_header(text):
                 assert self._header is not None
+                self._first = ""
                 self._see(f"header {self._caption} {' '.join(self._header.columns)}")
                 self._upper = ()
                 return LineKind.HEADER
@@ -118,9 +122,36 @@ class Reader(LineReader[WideLayout]):
                 self.see_stamp(stamp)
                 self._reports.close()
                 return LineKind.TIMESTAMP
+        return self._take_values(line)
+
+    def _take_values(self, line: Line) -> Outcome:
+        """Return a row, under its header or without any."""
+        text = line.text
+        if "\t" in text and (self._header is None or self._first) and (found := self._take_unheaded(text)) is not None:
+            return found if isinstance(found, Rejected) else self._take_row(found, line)
         if self._header is None:
             return Rejected("a line before any header")
         return self._take_row(self._header, line)
+
+    def _take_unheaded(self, text: str) -> WideHeader | Rejected | None:
+        """Return the header of a row of words separated by tabs, which comes without one. Missing: None for any other line.
+
+        Nothing is indented there. The first name of a report begins the next; another that comes again could belong to any pool.
+        """
+        words = [word.strip(" ") for word in text.strip("\n").split("\t")]
+        table = next((table for table in self.layout.tables if table.unheaded and len(table.unheaded) == len(words)), None)
+        if table is None or not all(word == ABSENT or NUMBER_LIKE.match(word) for word in words[1:]):
+            return None
+        name = f"root {words[0]}"
+        if name in self._reports.seen and words[0] != self._first:
+            return Rejected(
+                f"{shorten(words[0], 40)} came already in this report: without a header nothing says what it belongs to"
+            )
+        if self._header is None and not self._take_header(" ".join(table.unheaded)):
+            return None
+        if not self._reports.is_open or not self._first:
+            self._first = words[0]
+        return self._header
 
     def _see(self, name: str) -> None:
         if self._reports.see(name):

@@ -29,6 +29,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.timestamps import Timestamp
+from normstat.stats.engine.trace.bpftrace_json import parse_json_line
 from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, fold_stack
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import find_stamp, is_integer
@@ -72,6 +73,20 @@ class Reader(TraceReader[BpftraceLayout]):
     def save(self) -> State:
         """Return the state for the next piece."""
         return {**super().save(), "key": [self._name, self._parts, self._frames, self._offset_of_key]}
+
+    def take_line(self, line: Line) -> Outcome:
+        """Take a line of JSON (-f json) as the lines for people that say the same; any other line as it is."""
+        found = parse_json_line(line.text.strip())
+        if found is None:
+            return super().take_line(line)
+        kind, lines = found
+        if not lines:
+            return LineKind.STATE_CHANGE if kind == "lost_events" else LineKind.IGNORED
+        outcomes = [super(Reader, self).take_line(Line(text, line.offset)) for text in lines]
+        self._name, self.bucket_key = "", None
+        refused = next((outcome for outcome in outcomes if isinstance(outcome, Rejected)), None)
+        is_sample = LineKind.SAMPLE in outcomes
+        return LineKind.SAMPLE if is_sample else refused or outcomes[-1]
 
     def take(self, line: Line) -> Outcome:
         """Return what the line is: part of a key, a bucket, a map, or what scripts print."""

@@ -26,7 +26,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.trace.question_names import Question, Rank, brief_program, script_name
+from normstat.stats.engine.trace.question_names import Rank, TracedQuestion, brief_program, script_name
 from normstat.stats.engine.trace.stacks import TOO_DEEP, fold_lines, fold_stack, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number
@@ -104,7 +104,7 @@ class Reader(TraceReader[TraceLayout]):
         if found is not None:
             name = script_name(found[2]) if found[1] == "script" else brief_program(found[2])
             self.flush_block()
-            self.see_question(Question(name, Rank.HINT))
+            self.see_question(TracedQuestion(name, Rank.HINT))
 
     def _ignore(self) -> LineKind:
         self.flush_block()
