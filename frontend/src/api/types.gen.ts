@@ -2384,6 +2384,7 @@ export interface components {
       /**
        * Last Sample At
        * Format: date-time
+       * @description Up to five minutes early while samples come: it is recorded now and then.
        */
       last_sample_at: string;
       /** Name */

@@ -154,7 +154,7 @@ interface LastSamplesNoteProps {
 function LastSamplesNote({ host, zone, onLive }: LastSamplesNoteProps) {
   const last = sampleTime(host.last_sample_at);
   return last === null ? null : (
-    <Group gap="sm" mb={6} role="note">
+    <Group gap="sm" my={8} role="note">
       <Text fz="sm">
         No samples since <Instant at={last} zone={zone} />. The graphs show the last ones.
       </Text>
