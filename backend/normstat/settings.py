@@ -3,6 +3,7 @@
 Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because hosting platforms set it.
 """
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -33,6 +34,11 @@ class Settings(BaseSettings):
         default="postgresql://normstat@127.0.0.1/normstat",
         validation_alias=AliasChoices("NORMSTAT_DATABASE_URL", "DATABASE_URL"),
         description="libpq URL of the PostgreSQL database",
+    )
+    data: Path | None = Field(
+        default=None,
+        description="data folder of a running `make run`: commands use its database if no URL is set; None: data in the current"
+        " folder, or in the checkout",
     )
     admin_url: str | None = Field(default=None, description="libpq URL of a superuser, for `normstat own-database` only")
     workers: int = Field(default=1, ge=1, le=64, description="processes of `normstat serve` that share the work")
@@ -127,3 +133,9 @@ class Settings(BaseSettings):
 def load_settings() -> Settings:
     """Return the settings of this process, read once."""
     return Settings()
+
+
+def adopt_database(url: str) -> None:
+    """Use this database from now on, in this process and those that it starts."""
+    os.environ["NORMSTAT_DATABASE_URL"] = url
+    load_settings.cache_clear()

@@ -56,6 +56,17 @@ test("keys move, zoom, and open the help", async ({ page }) => {
   await expect(page.getByRole("dialog", { name: /Keyboard and mouse/ })).toBeVisible();
 });
 
+test("a host whose samples ended opens on the last ones, and says so", async ({ page }) => {
+  await page.clock.setFixedTime(new Date(WHOLE.end + 2 * 3_600_000));
+  await page.goto(`/hosts/${HOST}`);
+  const note = page.getByRole("note").filter({ hasText: /No samples since/ });
+  await expect(note).toBeVisible();
+  await drawnPanel(page, "mpstat_linux.cpu");
+  await note.getByRole("button", { name: "Go live" }).click();
+  await expect(page).toHaveURL(/last=15m/);
+  await expect(note).toBeHidden();
+});
+
 test("a graph states how many samples it draws, and draws all once zoomed in", async ({ page }) => {
   await page.goto(HOST_URL);
   const wide = await drawnPanel(page, "iostat_linux.util");

@@ -41,6 +41,9 @@ COMMANDS: Final = {
     "gen": "Rewrite the generated pages of docs/.",
 }
 
+# These start a database, serve one that the environment names, or need none.
+WITHOUT_LOOKUP: Final = frozenset({"up", "serve", "own-database", "parse", "openapi", "gen"})
+
 
 class LazyGroup(TyperGroup):
     """A group that imports the module of a command when the command is called, not to list it."""
@@ -52,6 +55,11 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the name and the loaded command that the arguments begin with, and the other arguments."""
         name, command, others = super().resolve_command(ctx, args)
+        if name is not None and name not in WITHOUT_LOOKUP:
+            # Settings take time to import: not for the list of commands.
+            from normstat.cli.local_database import use_running_database  # noqa: PLC0415
+
+            use_running_database()
         return name, None if name is None or command is None else load_command(name), others
 
 

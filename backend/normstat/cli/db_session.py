@@ -8,6 +8,7 @@ import psycopg
 import typer
 from sqlalchemy.exc import DBAPIError
 
+from normstat.cli.local_database import describe_search
 from normstat.errors import DatabaseAway, NormstatError
 from normstat.settings import load_settings
 from normstat.storage.schema.schema_version import require_current_schema
@@ -43,8 +44,9 @@ def run_or_exit(work: Callable[[], T]) -> T:
 
 
 def exit_with(error: NormstatError) -> typer.Exit:
-    """Print the error; return the exit to raise."""
-    typer.echo(f"normstat: {error.message}", err=True)
+    """Print the error, with where a database was looked for if none answers; return the exit to raise."""
+    tried = describe_search() if isinstance(error, DatabaseAway) else ""
+    typer.echo(f"normstat: {error.message}{tried}", err=True)
     return typer.Exit(1)
 
 

@@ -157,12 +157,13 @@ class RejectedLineList(Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class InstanceInfo:
+class InstanceInfo(Documented):
     """An instance of a stat on a host: what its rows describe (a disk, a CPU, a process)."""
 
     name: str
     first_sample_at: datetime
     last_sample_at: datetime
+    """Up to five minutes early while samples come: it is recorded now and then."""
 
 
 async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:

@@ -27,13 +27,13 @@ MINUTES_UP_TO_US: Final = 48 * HOUR_US
 
 
 @dataclass(slots=True)
-class Totals:
+class RankedTotals:
     """The sum of a field over a window and the number of its values, by instance; none without a value."""
 
     sums: Counter[int] = dataclass_field(default_factory=Counter)
     n_values: Counter[int] = dataclass_field(default_factory=Counter)
 
-    def add(self, other: "Totals") -> None:
+    def add(self, other: "RankedTotals") -> None:
         """Add the totals of another part of the window."""
         self.sums.update(other.sums)
         self.n_values.update(other.n_values)
@@ -49,12 +49,12 @@ class Totals:
 
 async def read_totals(
     connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, *, window: Window, rolled: Rolled
-) -> Totals:
+) -> RankedTotals:
     """Return the totals of the field over the window."""
     length_us = window.end_us - window.start_us
     grain = Grain.RAW if length_us <= RAW_UP_TO_US else Grain.MINUTE if length_us <= MINUTES_UP_TO_US else Grain.HOUR
     spans = plan(window, rolled, grain)
-    totals = Totals()
+    totals = RankedTotals()
     for span in spans:
         if span.grain is Grain.RAW:
             totals.add(await _sum_samples(connection, place, stat, field, span))
@@ -66,7 +66,7 @@ async def read_totals(
     return totals
 
 
-async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, span: Span) -> Totals:
+async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, span: Span) -> RankedTotals:
     statement = load_sql("top_instances").format(table=table_of(stat), field=stored_sql(field, "t"))
     places = {"host_id": place.host_id, "start": from_us(span.start_us), "end": from_us(span.end_us)}
     cursor = await connection.execute(statement, places, prepare=False)
@@ -76,15 +76,15 @@ async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: 
     return await anyio.to_thread.run_sync(_to_totals, rows, power)
 
 
-def _to_totals(rows: Sequence[tuple[object, ...]], power: float) -> Totals:
-    totals = Totals()
+def _to_totals(rows: Sequence[tuple[object, ...]], power: float) -> RankedTotals:
+    totals = RankedTotals()
     for id_, total, n in rows:
         totals.sums[int(str(id_))] = float(str(total)) / power  # type: ignore[assignment]  # Counter of floats
         totals.n_values[int(str(id_))] = int(str(n))
     return totals
 
 
-async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field: Field, spans: list[Span]) -> Totals:
+async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field: Field, spans: list[Span]) -> RankedTotals:
     """Return the sums over consecutive spans of one grain."""
     grain = spans[0].grain
     window = Window(from_us(spans[0].start_us), from_us(spans[-1].end_us))
@@ -93,10 +93,10 @@ async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field:
     return await anyio.to_thread.run_sync(_sum_groups, groups, spans)
 
 
-def _sum_groups(groups: Sequence[Group], spans: Sequence[Span]) -> Totals:
+def _sum_groups(groups: Sequence[Group], spans: Sequence[Span]) -> RankedTotals:
     firsts = np.array([span.start_us for span in spans])
     lasts = np.array([span.end_us for span in spans])
-    totals = Totals()
+    totals = RankedTotals()
     for group in groups:
         bucket_us = group.block.level.bucket_us
 

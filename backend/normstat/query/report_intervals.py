@@ -1,27 +1,36 @@
 """The intervals at which tools report, along a window: what is missing from several reports has a gap there."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from psycopg import sql
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.stats.records import Int64Array
-from normstat.storage.lookup import StatRef, read_possible_window
+from normstat.storage.lookup import StatRef
 from normstat.storage.sample_pages import load_sql
+from normstat.storage.schema.models import Stream
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
-from normstat.window import Window
+from normstat.window import MICROSECOND, Window, from_us, to_us
 
-# The window is probed at this many places, and at its end.
-N_STEPS: Final = 32
-# Samples read at each place: several reports, but of a stat with thousands of instances one part only.
-MIN_ROWS: Final = 64
-MAX_ROWS: Final = 1000
-REPORTS: Final = 4
+# The window is probed at the beginning of each of as many parts, and near its end.
+N_PARTS: Final = 8
+# A statement costs time for every chunk of its days, so the probes of a long window have one each.
+TOGETHER: Final = timedelta(days=2)
+DAY: Final = timedelta(days=1)
+# A window with more is one of many short files: they tell no interval.
+MAX_STREAMS: Final = 50
+# Distances of four reports that differ more are events, not reports at an interval.
+MAX_RATIO: Final = 3
+# Streams whose intervals differ more are told apart.
+SIMILAR: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,48 +56,106 @@ async def read_intervals(
     """Return the intervals of the reports that could have these instances, by instance.
 
     An instance that no probe shows may belong to any stream: it gets the longest interval of all. Missing: no entry where the
-    instance's streams have no two samples of any instance, such as files of one report each.
+    instance's streams have no regular reports, such as files of one report each.
     """
-    found = await read_possible_window(session, host_id, stat.id, window)
-    if found is None or not instance_ids:
+    streams = (
+        await session.execute(
+            select(Stream.id, Stream.first_sample_at, Stream.last_sample_at)
+            .where(
+                Stream.host_id == host_id,
+                Stream.spec == stat.spec,
+                Stream.first_sample_at < window.end,
+                Stream.last_sample_at >= window.start,
+            )
+            .limit(MAX_STREAMS + 1)
+        )
+    ).all()
+    if not instance_ids or not 0 < len(streams) <= MAX_STREAMS:
         return {}
-    possible, n_instances = found
-    step_us = max(1, -(-(possible.end_us - possible.start_us) // N_STEPS))
-    connection = await driver_of(session)
-    cursor = await connection.execute(
-        load_sql("report_intervals").format(table=table_of(stat.name)),
-        {
-            "host_id": host_id,
-            "start": possible.start,
-            "end": possible.end,
-            "step": timedelta(microseconds=step_us),
-            "n_steps": N_STEPS,
-            "n_rows": min(MAX_ROWS, max(MIN_ROWS, REPORTS * n_instances)),
-            "instance_ids": list(instance_ids),
-        },
-        prepare=False,
+    span = Window(
+        max(window.start, min(stream.first_sample_at for stream in streams)),
+        min(window.end, max(stream.last_sample_at for stream in streams) + MICROSECOND),
     )
-    by_stream: dict[int, dict[int, int]] = defaultdict(dict)
+    # By the times alone, where no two streams overlap.
+    spans = sorted((stream.first_sample_at, stream.last_sample_at) for stream in streams)
+    is_alone = all(last < first for (_, last), (first, _) in pairwise(spans))
+    own = sql.SQL("TRUE" if is_alone else "stream_id = stream.id")
+    reports: list[tuple[int, datetime, list[datetime]]] = []
+    for part, probes in _parts_of(span):
+        found = await _fetch(
+            session,
+            "report_intervals",
+            stat,
+            own,
+            {
+                "host_id": host_id,
+                "start": part.start,
+                "end": part.end,
+                "probes": probes,
+                "stream_ids": [stream.id for stream in streams],
+                "firsts": [stream.first_sample_at for stream in streams],
+                "lasts": [stream.last_sample_at for stream in streams],
+            },
+        )
+        for at, stream_id, times in found:
+            assert isinstance(at, datetime)
+            assert isinstance(times, list)
+            reports.append((int(str(stream_id)), at, times))
+    by_stream = find_intervals(reports)
+    everything = _longest(by_stream.values())
+    if everything is None:
+        return {}
     streams_of: dict[int, set[int]] = defaultdict(set)
-    for number, stream, interval_us, seen in await cursor.fetchall():
-        stream_id, at_us = int(str(stream)), possible.start_us + int(str(number)) * step_us
-        if interval_us is not None:
-            by_stream[stream_id][at_us] = int(str(interval_us))
-        assert isinstance(seen, list)
-        for instance_id in seen:
-            streams_of[instance_id].add(stream_id)
-    known: dict[frozenset[int], Intervals | None] = {}
+    if not _are_alike(by_stream, n_streams=len(streams)):
+        times = [time for *_, some in reports for time in some]
+        asked = {"host_id": host_id, "start": span.start, "end": span.end, "times": times, "instance_ids": list(instance_ids)}
+        for stream_id, instance_id in await _fetch(session, "instances_of_reports", stat, own, asked):
+            streams_of[int(str(instance_id))].add(int(str(stream_id)))
     intervals = {}
     for instance_id in instance_ids:
-        streams = frozenset(streams_of.get(instance_id) or by_stream)
-        if streams not in known:
-            known[streams] = _longest([by_stream[stream_id] for stream_id in streams if stream_id in by_stream])
-        if (found_intervals := known[streams]) is not None:
-            intervals[instance_id] = found_intervals
+        own = streams_of.get(instance_id)
+        chosen = everything if own is None else _longest(by_stream[stream_id] for stream_id in own if stream_id in by_stream)
+        if chosen is not None:
+            intervals[instance_id] = chosen
     return intervals
 
 
-def _longest(streams: Sequence[Mapping[int, int]]) -> Intervals | None:
+async def _fetch(
+    session: AsyncSession, name: str, stat: StatRef, own: sql.SQL, asked: Mapping[str, object]
+) -> list[tuple[object, ...]]:
+    statement = load_sql(name).format(table=table_of(stat.name), own=own)
+    cursor = await (await driver_of(session)).execute(statement, dict(asked), prepare=False)
+    return await cursor.fetchall()
+
+
+def _parts_of(span: Window) -> list[tuple[Window, list[datetime]]]:
+    """Return what to read in one statement each: a window, and the instants from which on reports are read."""
+    length_us = span.end_us - span.start_us
+    probes = [from_us(span.start_us + number * length_us // N_PARTS) for number in range(N_PARTS)]
+    # Some reports before the end.
+    probes.append(from_us(span.end_us - min(length_us, max(1, length_us // (8 * N_PARTS)))))
+    if span.end - span.start <= TOGETHER:
+        return [(span, probes)]
+    return [(Window(probe, min(span.end, probe + DAY)), [probe]) for probe in probes]
+
+
+def find_intervals(reports: Iterable[tuple[int, datetime, list[datetime]]]) -> dict[int, dict[int, int]]:
+    """Return the median distance of the reports by stream and probe, where they come at an interval."""
+    by_stream: dict[int, dict[int, int]] = defaultdict(dict)
+    for stream_id, at, times in reports:
+        distances = sorted((later - earlier) // MICROSECOND for earlier, later in pairwise(times))
+        if distances[-2] <= MAX_RATIO * distances[0]:
+            by_stream[stream_id][to_us(at)] = distances[len(distances) // 2]
+    return by_stream
+
+
+def _are_alike(by_stream: Mapping[int, Mapping[int, int]], *, n_streams: int) -> bool:
+    """Return whether all streams are known to report at about one interval, so that it does not matter which has an instance."""
+    known = [interval for own in by_stream.values() for interval in own.values()]
+    return n_streams == 1 or (len(by_stream) == n_streams and max(known) <= SIMILAR * min(known))
+
+
+def _longest(streams: Iterable[Mapping[int, int]]) -> Intervals | None:
     """Return the longest interval of the streams at each place. Missing: None without any."""
     longest: dict[int, int] = {}
     for stream in streams:

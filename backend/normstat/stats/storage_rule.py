@@ -9,7 +9,8 @@ from typing import Final
 
 from normstat.stats.spec import Kind, Storage
 
-# A dec4 of two decimals ends at 21 474 836.47: shares, milliseconds, events a second. 21 GB/s in kB/s is in reach.
+# A dec4 of two decimals ends at 21 474 836.47: shares, milliseconds, events a second. 20 GiB/s in KiB/s is in reach, and 200 GiB/s,
+# where one decimal ends, is not.
 MAX_DECIMALS: Final = 3
 LARGE_DECIMALS: Final = frozenset(
     {"B", "bytes", "B/s", "bytes/s", "kB", "KB", "KiB", "kB/s", "KB/s", "blocks", "sectors", "ns", "us", ""}
@@ -23,7 +24,8 @@ def usual_storage(kind: Kind, unit: str, decimals: int, raw: Container[str]) -> 
     """Return the type for such a field; `raw` holds the keys of the spec that the field has (scale, clock, derived)."""
     if decimals:
         is_plain = "scale" not in raw and "clock" not in raw and "derived" not in raw and decimals <= MAX_DECIMALS
-        is_small = kind is Kind.PERCENT or (kind in (Kind.RATE, Kind.GAUGE, Kind.TIME) and unit not in LARGE_DECIMALS)
+        is_large = unit in LARGE_DECIMALS or (unit == "KiB/s" and decimals > 1)
+        is_small = kind is Kind.PERCENT or (kind in (Kind.RATE, Kind.GAUGE, Kind.TIME) and not is_large)
         return Storage.DEC4 if is_plain and is_small else Storage.FLOAT8
     if "scale" in raw:
         return Storage.FLOAT8

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
 from normstat.query.host_lists import list_instances
+from normstat.query.report_intervals import find_intervals
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
 from normstat.rollups.rollup_job import roll_up
 from normstat.stats.spec import Field, Kind, Storage, Worse
@@ -224,6 +225,24 @@ async def test_an_interval_that_becomes_longer_makes_no_gaps(sessions: Sessions)
     result = gaps_of(await draw(sessions))
     assert result["0"] == []
     assert len(result["rare"]) == len(slower[::100]) - 1
+
+
+async def test_the_interval_of_a_window_of_days_is_known(sessions: Sessions) -> None:
+    four_days = 4 * 86_400
+    await fill_reports(sessions, np.arange(0, four_days, 600), "busy")
+    await fill_reports(sessions, np.arange(0, four_days, 6 * 3600), "rare")
+    result = gaps_of(await draw(sessions, window=minutes(4 * 1440)))
+    assert result["busy"] == []
+    assert len(result["rare"]) == 15
+
+
+def test_events_have_no_interval() -> None:
+    def reports(*seconds: float) -> list[datetime]:
+        return [START + timedelta(seconds=second) for second in seconds]
+
+    assert find_intervals([(1, START, reports(0, 1, 2, 3.5)), (2, START, reports(0, 0.01, 40, 41))]) == {1: {START_US: 1_000_000}}
+    # One report that is missing, or late, is no event.
+    assert find_intervals([(1, START, reports(0, 10, 20, 60))]) == {1: {START_US: 10_000_000}}
 
 
 async def test_lines_of_rollups_are_not_drawn_across_reports_that_lack_the_instance(sessions: Sessions) -> None:

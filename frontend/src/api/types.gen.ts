@@ -1974,12 +1974,12 @@ export interface components {
       members: components["schemas"]["Finding"][];
       /**
        * N Instances
-       * @description Series of this field on the host.
+       * @description Series of this field on the host, without summaries; 1 for a group of a summary alone.
        */
       n_instances: number;
       /**
        * N Members
-       * @description Series in the group.
+       * @description Series in the group, without the summary of others such as CPU all; 1 for a summary alone.
        */
       n_members: number;
       /** Questions */
@@ -2473,6 +2473,7 @@ export interface components {
       /**
        * Last Sample At
        * Format: date-time
+       * @description Up to five minutes early while samples come: it is recorded now and then.
        */
       last_sample_at: string;
       /** Name */
@@ -2778,7 +2779,7 @@ export interface components {
       fields: string[];
       /**
        * Instances
-       * @description Empty (one-row stats), all, top:N (the N with the highest mean of the first field in the window) or only:NAME.
+       * @description Empty (one-row stats), all, top:N (the N highest by the mean of the first field, lowest where less is worse) or only:NAME.
        */
       instances: string;
       /** Is Stacked */
@@ -5912,7 +5913,7 @@ export interface operations {
         field: string[];
         /** @description names of instances; default: all, up to the limit */
         instance?: string[] | null;
-        /** @description top:N, the instances with the highest mean of the first field */
+        /** @description top:N, the instances with the highest mean of the first field, or the lowest where less is worse */
         instances?: string | null;
         /** @description first instant of the window */
         start: string | number;

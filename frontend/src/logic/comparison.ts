@@ -81,12 +81,7 @@ export function divisorOptions(
 /** Return the title of a group: stat, column and, if it has one member, its instance. */
 export function groupTitle(
   stat: StatInfo | null,
-  group: {
-    readonly stat: string;
-    readonly field: string;
-    readonly column: string;
-    readonly instances: readonly string[];
-  },
+  group: { readonly stat: string; readonly field: string; readonly column: string; readonly instances: readonly string[] },
 ): string {
   const [first = ""] = group.instances;
   const instance = group.instances.length === 1 ? first : "";

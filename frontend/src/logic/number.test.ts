@@ -42,6 +42,11 @@ describe("units on an axis", () => {
     ["KiB", 18_065_654, 2 ** 20, "GiB", ""],
     ["kB/s", 95, 1, "kB/s", ""],
     ["KiB/s", 0.5, 2 ** -10, "B/s", ""],
+    // The kB of sysstat, whose specs say KiB: 131,072 of them are 128 MiB, not 131 MB.
+    ["KiB/s", 131_072, 2 ** 10, "MiB/s", ""],
+    ["MiB/s", 2_048, 2 ** 10, "GiB/s", ""],
+    ["bytes", 3_000_000, 1e6, "MB", ""],
+    ["bytes", 3, 1, "B", ""],
     ["ms", 8.4, 1, "ms", ""],
     ["ms", 12_000, 1e3, "s", ""],
     ["%", 100, 1, "%", ""],

@@ -4,6 +4,7 @@ import {
   liveEnd,
   livePeriod,
   liveStep,
+  openingWindow,
   requireWindow,
   resolveRange,
   shiftRange,
@@ -13,7 +14,7 @@ import {
   zoomRange,
 } from "./range";
 import { bandShare, dragWindow, hoveredTime, pixelOfTime, stretchOf, timeAtPixel } from "./surface";
-import { HOUR, lengthOf, MINUTE, toDurationMs, toEpochMs, toIso, type Window } from "./time";
+import { DAY, type EpochMs, HOUR, lengthOf, MINUTE, SECOND, toDurationMs, toEpochMs, toIso, type Window } from "./time";
 
 const window = (start: number, end: number): Window => ({ start: toEpochMs(start), end: toEpochMs(end) });
 const now = toEpochMs(1_000_000_000);
@@ -135,5 +136,34 @@ describe("a drawing that is shifted until it is redrawn", () => {
         expect(before * scale + shift_px).toBeCloseTo(pixelOfTime(at, 400, margins, view)!, 6);
       }
     }
+  });
+});
+
+describe("a host whose samples ended", () => {
+  const now = toEpochMs(Date.UTC(2026, 10, 21, 12));
+  const before = (ms: number): EpochMs => toEpochMs(now - ms);
+
+  it("opens on all of a short recording, to its last sample", () => {
+    expect(openingWindow(before(26 * HOUR), before(25 * HOUR), now)).toEqual({
+      start: before(26 * HOUR),
+      end: before(25 * HOUR - SECOND),
+    });
+    expect(openingWindow(before(HOUR), before(HOUR), now)).toEqual({
+      start: before(HOUR + MINUTE - SECOND),
+      end: before(HOUR - SECOND),
+    });
+  });
+
+  it("opens on the last hour of a long one", () => {
+    expect(openingWindow(before(90 * DAY), before(HOUR), now)).toEqual({
+      start: before(2 * HOUR - SECOND),
+      end: before(HOUR - SECOND),
+    });
+  });
+
+  it("is live as usual while samples come, and before the first", () => {
+    expect(openingWindow(before(DAY), before(14 * MINUTE), now)).toBeNull();
+    expect(openingWindow(before(DAY), toEpochMs(now + MINUTE), now)).toBeNull();
+    expect(openingWindow(null, null, now)).toBeNull();
   });
 });

@@ -85,6 +85,18 @@ export function windowEndingAt(at: EpochMs, length: DurationMs): Window {
   return { start: toEpochMs(Math.max(0, end - length)), end: toEpochMs(end) };
 }
 
+/**
+ * Return the window that a host opens on if its samples ended before the last minutes: all of them if they span at most a day,
+ * otherwise the last hour. Returns null for a host that still has samples, or has none.
+ */
+export function openingWindow(first: EpochMs | null, last: EpochMs | null, now: EpochMs): Window | null {
+  if (first === null || last === null || DEFAULT_RANGE.kind !== "live" || last >= now - DEFAULT_RANGE.length) {
+    return null;
+  }
+  const length = last - first <= DAY ? Math.max(MINUTE, last - first + SECOND) : HOUR;
+  return windowEndingAt(last, toDurationMs(length));
+}
+
 /** Return a slightly wider window, to show an event in context. */
 export function surroundings(window: Window, share = 0.5): Window {
   const by = Math.max(10 * SECOND, lengthOf(window) * share);

@@ -1,4 +1,7 @@
-/** Axis units: one scale for the whole axis keeps labels short (`MB/s` rather than 120,000 `kB/s`). */
+/**
+ * Axis units: one scale for the whole axis keeps labels short (`MiB/s` rather than 120,000 `KiB/s`).
+ * KiB, MiB and GiB are powers of 1024 bytes, kB, MB and GB powers of 1000, as in the server's stats/units.py.
+ */
 
 import { formatValue } from "./number";
 import { type ValueAxis, valueAxis } from "./ticks";
@@ -47,7 +50,8 @@ function familyOf(base: string): readonly (readonly [string, number])[] | null {
 
 /** Return the scale in which the largest value has one to three digits (four for percentages and small numbers). */
 export function scaleFor(unit: string, largest: number): Scale {
-  const [base = "", ...rest] = unit.split("/");
+  const [given = "", ...rest] = unit.split("/");
+  const base = given === "bytes" ? "B" : given;
   const per = rest.length > 0 ? `/${rest.join("/")}` : "";
   const family = base === "B" ? DECIMAL_BYTES : familyOf(base);
   const members = family ?? PLAIN;

@@ -17,6 +17,7 @@ import {
   encodeBaselinesView,
   encodeHostView,
   encodeImportsView,
+  namesRange,
   encodeListView,
   HOST_TABS,
   type HostView,
@@ -227,5 +228,15 @@ describe("links", () => {
     expect(decodeHostView(parseSearch("?v=2&last=1h")).ignored).toEqual([
       "v=2: the link is from a newer normstat; some of it may be missing",
     ]);
+  });
+});
+
+describe("a link without a range", () => {
+  it("lets the page choose where it opens", () => {
+    expect(namesRange({})).toBe(false);
+    expect(namesRange({ v: "1", tz: "utc" })).toBe(false);
+    expect(namesRange({ last: "15m" })).toBe(true);
+    expect(namesRange({ from: "yesterday" })).toBe(true);
+    expect(namesRange(encodeHostView(DEFAULT_HOST_VIEW))).toBe(true);
   });
 });

@@ -127,6 +127,11 @@ function encodeRange(range: Range): RawSearch {
     : { from: toIso(range.window.start), to: toIso(range.window.end) };
 }
 
+/** Return whether the link names a range, valid or not: without one, a page may choose where it opens. */
+export function namesRange(raw: RawSearch): boolean {
+  return ["last", "from", "to"].some((name) => raw[name] !== undefined);
+}
+
 function decodeRange(reader: Reader): Range {
   const length = reader.one("last", (text) => {
     const duration = parseDuration(text);

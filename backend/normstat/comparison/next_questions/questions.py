@@ -21,6 +21,7 @@ from normstat.comparison.next_questions.question_rules import (
     RuleBook,
     load_rules,
 )
+from normstat.stats.units import to_base
 
 System = Literal["sunos", "linux", "other"]
 MAX_QUESTIONS: Final = 3
@@ -30,10 +31,6 @@ FEW_SHARE: Final = 0.25
 MAX_SHARE: Final = 0.5
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+@,-]{0,127}")
 _PROCESS: Final = re.compile(r"(\d{1,10})/.*", re.DOTALL | re.ASCII)
-_SIZES: Final = {
-    "b": 1, "bytes": 1, "kb": 1024, "kib": 1024, "mb": 1024**2, "mib": 1024**2, "gb": 1024**3, "gib": 1024**3, "sectors": 512,
-}  # fmt: skip
-_TIMES_MS: Final = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +148,12 @@ class _QuestionFinder:
             (context.stat, member.instance): value
             for context in self._by_meaning[host, condition.over]
             for member in context.members
-            if (value := _to_base(member.incident, context.unit)) is not None
+            if (value := to_base(member.incident, context.unit)) is not None
         }
         for meaning in condition.meanings:
             for context in self._by_meaning[host, meaning]:
                 for member in context.members:
-                    value, other = _to_base(member.incident, context.unit), under.get((context.stat, member.instance))
+                    value, other = to_base(member.incident, context.unit), under.get((context.stat, member.instance))
                     if value is not None and other and (here is None or member.instance in here):
                         yield value / other
 
@@ -191,7 +188,7 @@ def _meeting(condition: Condition, context: FindingContext) -> list[FindingValue
         for member in context.members
         if (not condition.kinds or member.kind in condition.kinds or context.kind in condition.kinds)
         and all(
-            limit.holds(_to_base(member.baseline if limit.is_baseline else member.incident, context.unit))
+            limit.holds(to_base(member.baseline if limit.is_baseline else member.incident, context.unit))
             for limit in condition.limits
         )
     ]
@@ -208,14 +205,6 @@ def _spread(context: FindingContext) -> frozenset[str]:
     if share >= MAX_SHARE:
         words.add("most")
     return frozenset(words)
-
-
-def _to_base(value: float | None, unit: str) -> float | None:
-    """Return sizes in bytes, times in milliseconds, anything else unchanged; rates stay per second."""
-    if value is None:
-        return None
-    name = unit.removesuffix("/s").lower()
-    return value * _SIZES.get(name, _TIMES_MS.get(name, 1.0))
 
 
 def _values(context: FindingContext, instance: str, kinds: Iterable[str]) -> dict[str, str]:

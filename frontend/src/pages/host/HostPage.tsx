@@ -1,7 +1,8 @@
-import { Group, Tabs, Text, Title, useComputedColorScheme } from "@mantine/core";
+import { Button, Group, Tabs, Text, Title, useComputedColorScheme } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { ApiError } from "../../api/client";
 import { hostQuery, statsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
@@ -11,9 +12,10 @@ import { StateView } from "../../components/StateView";
 import type { HostDetail, HostInfo, StatInfo } from "../../logic/api";
 import { describeClockOffset } from "../../logic/host";
 import { formatCount, plural } from "../../logic/number";
-import { fromApi } from "../../logic/time";
+import { DEFAULT_RANGE, openingWindow, type Range } from "../../logic/range";
+import { type EpochMs, fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { zoneOf } from "../../state/clock";
+import { readNow, zoneOf } from "../../state/clock";
 import { HOST_TABS } from "../../state/url";
 import { Facts } from "./Facts";
 import { Graphs } from "./Graphs";
@@ -56,9 +58,10 @@ interface HostProps {
   readonly state: HostViewState;
 }
 
-function Host({ detail, stats, state }: HostProps) {
-  const { view } = state;
+function Host({ detail, stats, state: stateOfUrl }: HostProps) {
   const { host } = detail;
+  const { state, isOnLastSamples } = useOpening(host, stateOfUrl);
+  const { view } = state;
   const zone = zoneOf(view.clock);
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   return (
@@ -86,6 +89,15 @@ function Host({ detail, stats, state }: HostProps) {
           </Tabs.List>
         </Group>
         <Tabs.Panel value="graphs">
+          {isOnLastSamples && (
+            <LastSamplesNote
+              host={host}
+              zone={zone}
+              onLive={() => {
+                state.set({ range: DEFAULT_RANGE });
+              }}
+            />
+          )}
           <Graphs host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
         </Tabs.Panel>
         <Tabs.Panel value="facts" pt="sm">
@@ -111,6 +123,50 @@ function Host({ detail, stats, state }: HostProps) {
         </Tabs.Panel>
       </Tabs>
     </div>
+  );
+}
+
+/** Return the state of a host's page that opens on the host's last samples if they ended long ago and the link names no range. */
+function useOpening(host: HostInfo, state: HostViewState): { readonly state: HostViewState; readonly isOnLastSamples: boolean } {
+  const [window] = useState(() => openingWindow(sampleTime(host.first_sample_at), sampleTime(host.last_sample_at), readNow()));
+  if (window === null || state.hasRange) {
+    return { state, isOnLastSamples: false };
+  }
+  const range: Range = { kind: "fixed", window };
+  return {
+    state: {
+      ...state,
+      view: { ...state.view, range },
+      set: (change) => {
+        state.set({ range, ...change });
+      },
+    },
+    isOnLastSamples: true,
+  };
+}
+
+function sampleTime(at: string | null): EpochMs | null {
+  return at === null ? null : fromApi(at);
+}
+
+interface LastSamplesNoteProps {
+  readonly host: HostInfo;
+  readonly zone: Zone;
+  readonly onLive: () => void;
+}
+
+/** States that the page shows the past, and why. */
+function LastSamplesNote({ host, zone, onLive }: LastSamplesNoteProps) {
+  const last = sampleTime(host.last_sample_at);
+  return last === null ? null : (
+    <Group gap="sm" my={8} role="note">
+      <Text fz="sm">
+        No samples since <Instant at={last} zone={zone} />. The graphs show the last ones.
+      </Text>
+      <Button size="compact-xs" variant="default" onClick={onLive}>
+        Go live
+      </Button>
+    </Group>
   );
 }
 

@@ -51,7 +51,8 @@ export function InstanceMenu({ plan, host, window, onChoose }: InstanceMenuProps
               onChoose({ kind: "top", n });
             }}
           >
-            top {n} by {plan.fields[0]?.column ?? "the first field"}
+            {plan.fields[0]?.worse === "lower" ? `lowest ${String(n)}` : `top ${String(n)}`} by{" "}
+            {plan.fields[0]?.column ?? "the first field"}
           </Menu.Item>
         ))}
         <Menu.Divider />

@@ -1,10 +1,12 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { decodeHostView, encodeHostView, type HostView } from "../../state/url";
+import { decodeHostView, encodeHostView, type HostView, namesRange } from "../../state/url";
 
 export interface HostViewState {
   readonly view: HostView;
   readonly ignored: readonly string[];
+  /** Whether the URL names the range; otherwise it is the usual one. */
+  readonly hasRange: boolean;
   /** Changes the view and the URL; the browser's Back undoes it. */
   readonly set: (change: Partial<HostView>) => void;
 }
@@ -17,6 +19,7 @@ export function useHostView(host: string): HostViewState {
   return {
     view,
     ignored,
+    hasRange: namesRange(search),
     set: (change) => {
       void navigate({ to: "/hosts/$host", params: { host }, search: encodeHostView({ ...view, ...change }), resetScroll: false });
     },

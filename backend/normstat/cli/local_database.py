@@ -1,0 +1,38 @@
+"""Choose the database of a command: the one that the environment names, else the one of a `make run` nearby."""
+
+from pathlib import Path
+from typing import Final
+
+from normstat.local.running_database import find_running_url
+from normstat.settings import adopt_database, load_settings
+
+CHECKOUT: Final = Path(__file__).resolve().parents[3]
+# Folders in which no database runs, for the message when the usual one is unavailable too.
+_searched: list[Path] = []
+
+
+def use_running_database() -> None:
+    """Use the database below NORMSTAT_DATA, or below `data` in the current folder or the checkout, unless a URL is set."""
+    settings = load_settings()
+    if "database_url" in settings.model_fields_set:
+        return
+    named = [] if settings.data is None else [settings.data]
+    folders = named or [Path("data"), Path(), *([CHECKOUT / "data"] if (CHECKOUT / "Makefile").exists() else [])]
+    resolved = list(dict.fromkeys(folder.resolve() for folder in folders))
+    for folder in resolved:
+        url = find_running_url(folder)
+        if url is not None:
+            adopt_database(url)
+            return
+    _searched[:] = resolved if named else [folder for folder in resolved if folder.name == "data"]
+    if settings.data is not None:
+        # Not the usual one: the user named another.
+        adopt_database(f"postgresql://normstat@/normstat?host={settings.data.resolve() / 'run'}")
+
+
+def describe_search() -> str:
+    """Return where a database was looked for in vain; empty where a URL was set."""
+    if not _searched:
+        return ""
+    folders = ", ".join(str(folder) for folder in _searched)
+    return f". DATABASE_URL is not set, and no database of `make run` is running in {folders}; start it, or set NORMSTAT_DATA"

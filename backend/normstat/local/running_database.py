@@ -1,0 +1,38 @@
+"""Find the private database that `normstat up` runs below a data folder, for commands beside it."""
+
+import os
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from normstat.local.binaries import ROOT_STATE_DIR
+
+# Lines of postmaster.pid, from 0.
+PID_LINE: Final = 0
+SOCKET_LINE: Final = 4
+STATE_LINE: Final = 7
+
+
+def find_running_url(data_dir: Path) -> str | None:
+    """Return the libpq URL of the database that runs below this folder.
+
+    Missing: None where none runs, its files cannot be read, or another account wrote them: only we and root are trusted
+    """
+    # Where root's data is unreachable for the database's account, `up` puts the database elsewhere.
+    for home in (data_dir, ROOT_STATE_DIR / quote(str(data_dir).strip("/"), safe="")):
+        try:
+            lines = (home / "postgres" / "postmaster.pid").read_text().splitlines()
+            password_path = home / "postgres.password"
+            owner, password = password_path.stat().st_uid, password_path.read_text().strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if owner in (0, os.geteuid()) and _is_ready(lines):
+            return f"postgresql://normstat:{quote(password)}@/normstat?host={quote(lines[SOCKET_LINE])}"
+    return None
+
+
+def _is_ready(lines: list[str]) -> bool:
+    """Return whether the lines of a pid file are those of a server that runs and accepts connections."""
+    if len(lines) <= STATE_LINE or not lines[PID_LINE].isdigit() or not lines[SOCKET_LINE]:
+        return False
+    return lines[STATE_LINE].strip() == "ready" and Path("/proc", lines[PID_LINE]).exists()

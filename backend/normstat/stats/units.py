@@ -1,0 +1,26 @@
+"""The units of fields, and what they stand for. The page has the same rule in frontend/src/logic/unit.ts.
+
+Sizes by their exact names: KiB, MiB and GiB are powers of 1024 bytes, kB, MB and GB powers of 1000. Tools that print "kB", "KB" or
+"MB" nearly always count 1024 (sysstat, the kernel, iostat of Solaris, free, df -k), so their specs say KiB and MiB.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+BYTES: Final[Mapping[str, int]] = {
+    "B": 1, "bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50,
+    "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15, "sectors": 512,
+}  # fmt: skip
+MILLISECONDS: Final[Mapping[str, float]] = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
+
+
+def to_base(value: float | None, unit: str) -> float | None:
+    """Return sizes in bytes, times in milliseconds, anything else unchanged; rates stay per second. Missing: None stays None.
+
+    >>> to_base(2, "KiB/s"), to_base(2, "kB"), to_base(2, "s"), to_base(2, "requests")
+    (2048, 2000, 2000.0, 2)
+    """
+    if value is None:
+        return None
+    name = unit.removesuffix("/s")
+    return value * BYTES.get(name, MILLISECONDS.get(name, 1))
