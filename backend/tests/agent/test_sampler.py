@@ -106,10 +106,10 @@ def test_every_shell_and_every_awk_print_the_same_counters(host: Host) -> None:
                 assert "head" in pair or re.fullmatch(r"intr \d+", interrupts[0])
             else:
                 own = f"{os.getpid()}"
-                for _, files in snapshots:
-                    assert re.match(rf"{own} \(.*\) \w {os.getppid()} ", files[f"{own}/stat"][0])
-                    assert any(re.match(r"read_bytes: \d+$", line) for line in files[f"{own}/io"])
-                    assert next(iter(files)) == "uptime"
+                for _, shown in snapshots:
+                    assert re.match(rf"{own} \(.*\) \w {os.getppid()} ", shown[f"{own}/stat"][0])
+                    assert any(re.match(r"read_bytes: \d+$", line) for line in shown[f"{own}/io"])
+                    assert next(iter(shown)) == "uptime"
             assert not key.with_suffix(key.suffix + ".err").read_text(), pair
     finally:
         for process, _, _ in runs.values():
