@@ -353,7 +353,9 @@ def _tools_of(stats: Path) -> AgentTools:
         if words[0].startswith("@"):
             words = words[1:]
         program = words[0] if words else ""
-        if program == "sample":
+        if program == "facts":
+            recorders.append("facts about the host")
+        elif program == "sample":
             recorders.append("processes" if name == "proc_pid_linux" else "the counters of /proc")
         elif program and shutil.which(program) is not None:
             recorders.append(program)

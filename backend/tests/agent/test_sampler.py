@@ -106,10 +106,10 @@ def test_every_shell_and_every_awk_print_the_same_counters(host: Host) -> None:
                 assert "head" in pair or re.fullmatch(r"intr \d+", interrupts[0])
             else:
                 own = f"{os.getpid()}"
-                for _, files in snapshots:
-                    assert re.match(rf"{own} \(.*\) \w {os.getppid()} ", files[f"{own}/stat"][0])
-                    assert any(re.match(r"read_bytes: \d+$", line) for line in files[f"{own}/io"])
-                    assert next(iter(files)) == "uptime"
+                for _, shown in snapshots:
+                    assert re.match(rf"{own} \(.*\) \w {os.getppid()} ", shown[f"{own}/stat"][0])
+                    assert any(re.match(r"read_bytes: \d+$", line) for line in shown[f"{own}/io"])
+                    assert next(iter(shown)) == "uptime"
             assert not key.with_suffix(key.suffix + ".err").read_text(), pair
     finally:
         for process, _, _ in runs.values():
@@ -195,6 +195,10 @@ def test_auto_leaves_out_what_tools_of_this_host_record(host: Host) -> None:
         ("proc_linux\tsample 1 cpu cpu", "the section cpu is there twice"),
         ("proc_linux\tsample 1 auto net", "auto stands alone"),
         ("proc_pid_linux\tsample 5 cpu", "proc_pid_linux has no sections but auto, not 'cpu'"),
+        ("x_linux\tfacts 60", "facts records host_facts, not 'x_linux'"),
+        ("host_facts\tfacts", "facts must be followed by a number of seconds"),
+        ("host_facts\tfacts 5m", "facts must be followed by a number of seconds"),
+        ("host_facts\t?facts 60", "no ? before it"),
         ("x_linux\t?", "no command"),
         ("x_linux\t?@x echo", "write a loop as @SECONDS command"),
     ],
@@ -205,3 +209,46 @@ def test_a_wrong_line_is_said(host: Host, line: str, message: str) -> None:
     assert done.returncode == 1
     assert f"line 2: {message}" in done.stderr or message in done.stderr, done
     assert f"tool     {line.partition(chr(9))[0]}" not in done.stdout
+
+
+@under_every_shell
+def test_facts_about_the_host_are_sent_with_their_date(host: Host) -> None:
+    host.stats("host_facts facts 1")
+    host.run()
+    host.wait_for(lambda: all_of(host, "host_facts").count("os\tLinux\n") >= 2, "facts twice")
+    lines = all_of(host, "host_facts").splitlines()
+    assert re.fullmatch(r"\d{10}", lines[0])
+    facts = dict(line.split("\t") for line in lines[1 : lines.index("os\tLinux", 2) - 1])
+    uname = os.uname()
+    assert (facts["kernel_release"], facts["kernel_version"], facts["machine"]) == (uname.release, uname.version, uname.machine)
+    assert int(facts["cpus"]) == os.cpu_count()
+    assert int(facts["memory_kb"]) == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1024
+    boot_time = next(line.split()[1] for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
+    assert abs(int(facts["boot_time"]) - int(boot_time)) <= 1
+    assert host.command("check").returncode == 0
+    assert host.stop() == 0
+    host.assert_nothing_left_behind()
+
+
+@under_every_shell
+def test_a_tool_that_is_removed_is_made_up_for(host: Host) -> None:
+    """Within a minute the sampler starts again with the sections that nothing records any more."""
+    (host.root / "tools").write_text("mpstat_linux\t?mpstat -P ALL 1\nproc_linux\tsample 1 auto\n")
+    (host.root / "proc_linux.1.1-1.cmd").write_text("sample 1 kernel memory disk net tcp pressure\n")
+    script = (
+        f"NORMSTAT_SOURCED=1; . {AGENT}; work={host.root}; up_s=60; t_key=proc_linux.1.1-1; write_tool() {{ :; }};"
+        ' stop_tool() { echo stopped; }; start_tool() { echo "started with$rv_sections"; }; check_sections proc_linux'
+    )
+
+    def check() -> str:
+        words = [str(host.shell.program), "-c", script]
+        return subprocess.run(words, env=host.environment(), cwd=host.root, capture_output=True, text=True, check=True).stdout
+
+    host.path = f"{host.bin}:{host.root}/usr-bin"
+    (host.root / "usr-bin").mkdir()
+    for name in ("date", "printf"):
+        (host.root / "usr-bin" / name).symlink_to(Path("/usr/bin") / name)
+    host.tool("mpstat", "#!/bin/sh\n")
+    assert check() == ""
+    (host.bin / "mpstat").unlink()
+    assert check() == f"stopped\nstarted with {SECTIONS}\n"

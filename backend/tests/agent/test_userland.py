@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -53,7 +52,7 @@ def test_solaris_10_userland_with_replayed_captures(host: Host) -> None:
     with (host.root / "stats.conf").open("a") as conf:
         conf.write((AGENTS / "stats.conf.sunos").read_text())
     host.run("--max-file", "60K")
-    for tool in ("vmstat", "mpstat", "iostat", "prstat"):
+    for tool in ("vmstat", "mpstat", "iostat", "prstat", "kstat", "netstat"):
         host.wait_for(lambda tool=tool: host.received(f"{tool}_solaris") > 300, f"{tool}'s reports")  # type: ignore[misc]
     host.wait_for(lambda: len(host.server.data("emit_linux")) >= 2, "a second stream")
     assert "by perl; epoch by fields, cutting by iseek" in host.log
@@ -68,7 +67,9 @@ def test_solaris_10_userland_with_replayed_captures(host: Host) -> None:
     assert host.stop() == 0
     host.assert_nothing_left_behind()
     host.assert_exact()
-    for tool in ("vmstat", "mpstat", "iostat", "prstat"):
+    # Each call of netstat has the epoch before it.
+    assert re.match(rb"\d{10}\nName  Mtu  Net/Dest ", next(iter(host.server.data("netstat_solaris").values())))
+    for tool in ("vmstat", "mpstat", "iostat", "prstat", "kstat"):
         # The runs one after another are what the stand-in printed, but for a line in which it was ended.
         streams = sorted(
             host.server.data(f"{tool}_solaris").items(), key=lambda item: [int(n) for n in re.findall(r"\d+", item[0])]
@@ -162,7 +163,10 @@ def test_the_real_tools_write_every_report_at_once(host: Host, tmp_path: Path) -
     """Nothing of what stats.conf.linux starts keeps its reports back in a buffer: four seconds show at least two of them."""
     for tool in ("vmstat", "mpstat", "iostat", "pidstat"):
         require_program(tool)
-    shutil.copy(AGENTS / "stats.conf.linux", host.root / "stats.conf")
+    # Five seconds of pidstat would not fit.
+    lines = (AGENTS / "stats.conf.linux").read_text()
+    assert "pidstat -dru -h 5" in lines
+    (host.root / "stats.conf").write_text(lines.replace("pidstat -dru -h 5", "pidstat -dru -h 1"))
     folder = tmp_path / "collected"
     words = [
         str(host.shell.program),
@@ -177,11 +181,12 @@ def test_the_real_tools_write_every_report_at_once(host: Host, tmp_path: Path) -
     ]
     subprocess.run(words, env=host.environment(), check=True, stderr=subprocess.DEVNULL, timeout=60)
     text = {path.name.partition(".")[0]: path.read_text() for path in folder.glob("*.raw")}
-    assert set(text) == {"vmstat_linux", "mpstat_linux", "iostat_linux", "pidstat_linux"}
+    assert set(text) == {"vmstat_linux", "mpstat_linux", "iostat_linux", "pidstat_linux", "proc_linux", "host_facts"}
     reports = {
         "vmstat_linux": r"(?m)^ *\d.* UTC$|^ *\d+ +\d+ .*:\d\d$",
         "mpstat_linux": r"(?m) all ",
         "iostat_linux": r"(?m)^avg-cpu",
+        "proc_linux": r"(?m)^==> /proc/net/dev <==",
     }
     for name, pattern in reports.items():
         assert len(re.findall(pattern, text[name])) >= 2, (name, text[name])

@@ -223,4 +223,4 @@ def test_a_host_without_tools_lacks_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PATH", "")
     tools = up_module._tools_of(up_module.CHECKOUT / "agents/stats.conf.linux")
     assert tools.missing == []
-    assert tools.recorders == ["the counters of /proc", "processes"]
+    assert tools.recorders == ["the counters of /proc", "processes", "facts about the host"]
