@@ -16,6 +16,7 @@ import type {
   HostList,
   Import,
   ImportList,
+  RetryRequest,
   Job,
   JobList,
   InstanceList,
@@ -286,6 +287,7 @@ export interface ImportSettings {
   readonly start?: string;
   readonly intervalS?: number;
   readonly spec?: string;
+  readonly firstIsReal?: boolean;
 }
 
 export function createImport(
@@ -294,8 +296,17 @@ export function createImport(
   onProgress: (n_sent: number) => void,
   signal: AbortSignal,
 ): Promise<Import> {
-  const { host, zone, date, start, intervalS, spec } = settings;
-  const params = { host, name: chosen.name, zone, date, start, interval_s: intervalS, spec };
+  const { host, zone, date, start, intervalS, spec, firstIsReal } = settings;
+  const params = {
+    host,
+    name: chosen.name,
+    zone,
+    date,
+    start,
+    interval_s: intervalS,
+    spec,
+    first_is_real: firstIsReal === true ? "true" : undefined,
+  };
   return upload("/imports", params, chosen.file, onProgress, signal);
 }
 
@@ -306,6 +317,16 @@ export function listImports(options: Signal): Promise<ImportList> {
 /** Fetch one import with all its files; a list only has the first files of each. */
 export function getImport(id: number, options: Signal): Promise<Import> {
   return answered(client.GET("/api/v1/imports/{id}", { ...options, params: { path: { id } } }));
+}
+
+/** Try one file of an import again, with what it lacked; the server still has the upload. */
+export function retryImport(id: number, body: RetryRequest): Promise<Import> {
+  return answered(client.POST("/api/v1/imports/{id}/retry", { params: { path: { id } }, body }));
+}
+
+/** Remove the samples that an import loaded. */
+export function undoImport(id: number): Promise<Import> {
+  return answered(client.POST("/api/v1/imports/{id}/undo", { params: { path: { id } } }));
 }
 
 export function listJobs(options: Signal): Promise<JobList> {

@@ -60,6 +60,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
       ...(startAt === null || own.start.trim() === "" ? {} : { start: toIso(startAt) }),
       ...(own.interval.trim() === "" ? {} : { intervalS: Number(own.interval) }),
       ...(own.spec === "" ? {} : { spec: own.spec }),
+      ...(own.firstIsReal ? { firstIsReal: true } : {}),
     };
     uploadQueue.start(settings);
     setTried(false);
