@@ -2,7 +2,7 @@ import { ActionIcon, Group, Progress, Table, Text, Tooltip } from "@mantine/core
 import { IconArrowBackUp, IconChevronDown, IconChevronRight, IconHandStop, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
-import { deleteImport, undoImport } from "../../api/endpoints";
+import { deleteImport, undoImport } from "../../api/imports";
 import { importQuery, importsQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";

@@ -1,7 +1,7 @@
 import { Autocomplete, Button, Group, Select, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type SyntheticEvent, useMemo, useState } from "react";
-import { retryImport } from "../../api/endpoints";
+import { retryImport } from "../../api/imports";
 import { importQuery, importsQuery, specsQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
 import type { Import, ImportedFile, MissingOption, RetryRequest } from "../../logic/api";
