@@ -1,19 +1,21 @@
 """Files of tool output that were recorded earlier: handed over here, loaded in the background."""
 
+import asyncio
 import datetime as dt
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from starlette.requests import ClientDisconnect
 
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, HostQuery, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL
+from normstat.api.schemas import NO_NUL, Body
 from normstat.api.state import AppState
-from normstat.errors import BadRequest, NoSpace, NotFound, TooLarge
+from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, TooLarge
 from normstat.ingest.imports.import_options import ImportOptions, check_options
-from normstat.ingest.imports.import_queue import remove_file
+from normstat.ingest.imports.import_queue import options_of, remove_file
 from normstat.ingest.imports.import_run import require_host_name
 from normstat.storage import import_rows
 from normstat.storage.import_rows import Import, ImportList
@@ -30,6 +32,7 @@ Zone = Annotated[str | None, Query(description="zone of times that do not name t
 Date = Annotated[dt.date | None, Query(description="first day of files with clocks and no days")]
 Start = Annotated[Instant | None, Query(description="instant of the first report of files without times")]
 Interval = Annotated[float | None, Query(description="seconds from one report to the next where no times say it", gt=0)]
+FirstIsReal = Annotated[bool, Query(description="the first report covers an interval, not the time since boot")]
 Spec = Annotated[str | None, Query(description="the spec that reads it, where its beginning does not show it", max_length=100)]
 
 
@@ -55,10 +58,12 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
     start: Start = None,
     interval_s: Interval = None,
     spec: Spec = None,
+    *,
+    first_is_real: FirstIsReal = False,
 ) -> Import:
     """Take a file or an archive of what tools printed (docs/import.md); it is loaded in the background."""
     require_host_name(host)
-    options = check_options(zone=zone, date=date, start=start, interval_s=interval_s, spec=spec)
+    options = check_options(zone=zone, date=date, start=start, interval_s=interval_s, spec=spec, is_first_real=first_is_real)
     queued = await _keep(request, state, _to_row(host, name, options), principal.name)
     state.imports.wake()
     return queued
@@ -73,6 +78,7 @@ def _to_row(host: str, name: str, options: ImportOptions) -> ImportRow:
         start_at=None if options.start_us is None else from_us(options.start_us),
         interval_s=None if options.interval_us is None else options.interval_us / 1_000_000,
         spec=options.spec,
+        is_first_real=options.is_first_real,
     )
 
 
@@ -91,6 +97,57 @@ async def _keep(request: Request, state: AppState, row: ImportRow, asked_by: str
     row.file_path = str(path)
     async with open_write_session(state.sessions) as session:
         return await import_rows.add_import(session, row, n_bytes=file.n_bytes, asked_by=asked_by)
+
+
+class RetryRequest(Body):
+    """One file of an import, and what it lacked; the rest is as it was given with the upload."""
+
+    position: Annotated[int, Field(ge=0)]
+    zone: Annotated[str | None, Field(max_length=100)] = None
+    date: dt.date | None = None
+    start: Instant | None = None
+    interval_s: Annotated[float | None, Field(gt=0)] = None
+    spec: Annotated[str | None, Field(max_length=100)] = None
+    first_is_real: bool | None = None
+
+
+@router.post("/imports/{id}/retry", status_code=202, responses=guarded_answers(BadRequest, NotFound, Conflict))
+async def retry_import(
+    id: IdPath,  # noqa: A002
+    body: RetryRequest,
+    state: State,
+    principal: Operator,
+    session: WriteSession,
+) -> Import:
+    """Try one file of an ended import again with what it lacked; the upload is not needed again."""
+    row = await import_rows.find_ended(session, id)
+    file = await import_rows.read_file(session, id, body.position)
+    old = options_of(row)
+    given = check_options(
+        zone=body.zone or old.zone,
+        date=body.date or old.date,
+        start=body.start or (None if old.start_us is None else from_us(old.start_us)),
+        interval_s=body.interval_s or row.interval_s,
+        spec=body.spec or old.spec,
+        is_first_real=old.is_first_real if body.first_is_real is None else body.first_is_real,
+    )
+    if not row.file_path:
+        raise Conflict("The server does not have the upload any more; choose the file again")
+    path = await asyncio.to_thread(state.imports.copy_file, row.file_path)
+    again = _to_row(row.host, row.name, given)
+    again.file_path, again.only_position = str(path), body.position
+    queued = await import_rows.add_import(session, again, n_bytes=path.stat().st_size, asked_by=principal.name)
+    file.result = {**file.result, "missing": [], "note": f"tried again: import {queued.id}"}
+    state.imports.wake()
+    return queued
+
+
+@router.post("/imports/{id}/undo", status_code=202, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
+async def undo_import(id: IdPath, state: State, session: WriteSession) -> Import:  # noqa: A002
+    """Remove what an ended import loaded: its streams, with all their samples. It runs in the background."""
+    queued = await import_rows.queue_undo(session, await import_rows.find_ended(session, id))
+    state.imports.wake()
+    return queued
 
 
 @router.get("/imports", dependencies=[NEEDS_VIEWER], responses=guarded_answers())

@@ -46,6 +46,10 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
     date_from_mtime: Annotated[
         bool, typer.Option("--date-from-mtime", help="use the day of a file's last modification as the day of its last line")
     ] = False,
+    first_is_real: Annotated[
+        bool,
+        typer.Option("--first-is-real", help="the first report covers an interval, not the time since boot (as with vmstat -y)"),
+    ] = False,
     all_files: Annotated[bool, typer.Option("--all", help="list every unreadable file, not only the first ones")] = False,
 ) -> None:
     """Load recorded tool output: files, folders, archives (docs/import.md). Loading a file twice changes nothing."""
@@ -61,6 +65,7 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
             interval_s=interval,
             # It may be a user spec; those are known only after reading the database.
             spec=None,
+            is_first_real=first_is_real,
         )
         options = replace(options, spec=spec, takes_date_from_mtime=date_from_mtime, title=title)
         require_current_schema(settings.database_url)
@@ -116,7 +121,7 @@ def _short(path: str) -> str:
 
 
 def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
-    """Return the table: a block of lines for each file that was loaded, one line for each that was not."""
+    """Print the table: a block of lines for each file that was loaded, one line for each that was not."""
     results = sorted(results, key=lambda result: result.path)
     loaded = [result for result in results if result.spec is not None]
     others = [result for result in results if result.spec is None]
@@ -129,6 +134,11 @@ def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
             sys.stdout.write(f"{'':>42}{total.n:>6} x {total.reason[:REASON_LENGTH]}\n")
         if len(result.reasons) > MAX_REASONS_SHOWN:
             sys.stdout.write(f"{'':>51}and {len(result.reasons) - MAX_REASONS_SHOWN} more reasons\n")
+        if result.n_since_boot:
+            n_lines = result.n_since_boot
+            what = "line is" if n_lines == 1 else "lines are"
+            hint = "" if result.n_samples else "; --first-is-real makes them samples"
+            sys.stdout.write(f"{'':>42}{n_lines} {what} about the time since boot, and no samples{hint}\n")
         if result.note:
             sys.stdout.write(f"{'':>42}{result.note}\n")
     shown = others if shows_all else others[:MAX_UNKNOWN_SHOWN]

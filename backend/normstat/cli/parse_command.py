@@ -12,6 +12,7 @@ import typer
 
 from normstat.errors import NormstatError, shorten
 from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.file_names import command_in_name
 from normstat.stats.guess import guess_spec
 from normstat.stats.histogram import split_bucket
 from normstat.stats.readers import read
@@ -34,6 +35,11 @@ def parse(
     zone: Annotated[str | None, typer.Option(help="Zone of times printed without one, e.g. Europe/Berlin (default UTC).")] = None,
     *,
     since_boot: Annotated[bool, typer.Option("--since-boot", help="Also print the since-boot report.")] = False,
+    first_is_real: Annotated[
+        bool,
+        typer.Option("--first-is-real", help="The first report covers an interval, not the time since boot (as with vmstat -y)."),
+    ] = False,
+    command: Annotated[str, typer.Option(help="The command that printed the file, e.g. 'iostat -xy 1 5'.")] = "",
 ) -> None:
     """Print one JSON object for every sample of FILE; lines that cannot be read go to standard error."""
     try:
@@ -43,7 +49,8 @@ def parse(
         raise typer.Exit(2) from None
     try:
         with sys.stdin.buffer if file == STDIN else Path(file).open("rb") as stream:
-            n_rows = _parse(stream, file, spec, day=day, zone=zone, with_since_boot=since_boot)
+            timing = Timing(zone=zone, date=day, is_first_real=first_is_real)
+            rows = _parse(stream, file, spec, timing=timing, command=command, with_since_boot=since_boot)
         sys.stdout.flush()
     except NormstatError as trouble:
         sys.stderr.write(f"{file}: {trouble.message}\n")
@@ -55,31 +62,54 @@ def parse(
     except OSError as trouble:
         sys.stderr.write(f"{file}: {trouble.strerror or trouble}\n")
         raise typer.Exit(1) from None
-    if not n_rows:
+    if rows.n_since_boot and not since_boot:
+        sys.stderr.write(f"{file}: {_since_boot_message(rows)}\n")
+    elif not rows.n_samples + rows.n_since_boot:
         sys.stderr.write(f"{file}: no samples found\n")
+    if not rows.n_samples and not (since_boot and rows.n_since_boot):
         raise typer.Exit(1)
 
 
-def _parse(stream: BinaryIO, file: str, name: str | None, *, day: dt.date | None, zone: str | None, with_since_boot: bool) -> int:
+@dataclass(slots=True)
+class _Rows:
+    """How many rows were read: samples, and rows about the time since boot."""
+
+    n_samples: int = 0
+    n_since_boot: int = 0
+
+
+def _since_boot_message(rows: _Rows) -> str:
+    n_rows = rows.n_since_boot
+    message = f"{n_rows} {'row is' if n_rows == 1 else 'rows are'} about the time since boot and not printed"
+    hint = "--since-boot prints them, --first-is-real makes them samples"
+    if rows.n_samples:
+        return f"{message} ({hint})"
+    return f"no samples: {message} ({hint}); call the tool with an interval and a count, as in vmstat 5 2"
+
+
+def _parse(stream: BinaryIO, file: str, name: str | None, *, timing: Timing, command: str, with_since_boot: bool) -> _Rows:
     """Read the stream piece by piece; return the number of rows read, printed or not."""
     data = stream.read(PIECE)
     spec = require_spec(name) if name else _guess(data, file)
+    command = command or command_in_name(Path(file).name, spec.tool)
     state: State = {}
-    offset = n_rows = 0
+    rows = _Rows()
+    offset = 0
     is_final = False
     while not is_final:
         more = stream.read(PIECE)
         is_final = not more
-        result = read(spec, data, state=state, offset=offset, is_final=is_final, timing=Timing(zone=zone, date=day))
+        result = read(spec, data, state=state, offset=offset, is_final=is_final, timing=timing, command=command)
         blocks = [*result.blocks, *result.since_boot]
-        n_rows += sum(map(len, blocks))
+        rows.n_samples += sum(map(len, result.blocks))
+        rows.n_since_boot += sum(map(len, result.since_boot))
         for _, line in sorted(to_json_lines(blocks if with_since_boot else result.blocks), key=lambda item: item[0]):
             sys.stdout.write(line)
         _print_rejected(result, file)
         state = result.state
         offset += result.n_taken
         data = data[result.n_taken :] + more
-    return n_rows
+    return rows
 
 
 def _guess(data: bytes, file: str) -> Spec:

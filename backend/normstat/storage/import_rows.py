@@ -3,16 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final
 
 import psycopg
 from psycopg import sql
 from pydantic import TypeAdapter
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.errors import NotFound
+from normstat.errors import Conflict, NotFound
 from normstat.field_docs import Documented
 from normstat.stats.records import Timing
 from normstat.storage.schema.job_models import OPEN_STATES, ImportedFileRow, ImportRow, Job, JobKind, JobState
@@ -36,6 +37,17 @@ class ReasonTotal(Documented):
     reason: str
     n: int
     """Counts lines whose text is stored: at most 1000 per reason and stream."""
+
+
+class MissingOption(StrEnum):
+    """What a person can say of a file so that samples can be made of it."""
+
+    START = "start"
+    INTERVAL = "interval_s"
+    ZONE = "zone"
+    DATE = "date"
+    SPEC = "spec"
+    FIRST_REAL = "first_is_real"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +75,21 @@ class ImportedFile(Documented):
     note: str
     """Why it was not loaded, or what else there is to know."""
 
+    n_since_boot: int
+    """Lines of reports about the time since boot, which are no samples."""
+
+    missing: list[MissingOption]
+    """What would make samples of it, or of more of it."""
+
+    position: int
+    """Its place in the upload, to try it again."""
+
+    stream_id: int | None
+    """The stream with its bytes."""
+
+    is_undone: bool
+    """Whether its samples were removed again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Import(Documented):
@@ -86,6 +113,12 @@ class Import(Documented):
 
     n_files: int
     """Files that are done, also those not listed."""
+
+    can_retry: bool
+    """Whether the server still has the upload, so that its files can be tried again with other options."""
+
+    is_undo: bool
+    """Whether the job removes what the import loaded, or has removed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +153,13 @@ class LoadedStream:
     first_sample_at: datetime | None
     last_sample_at: datetime | None
     created_at: datetime
+    n_since_boot: int
+    stream_id: int
 
 
 FILE_ADAPTER: Final = TypeAdapter(ImportedFile)
+# What earlier versions did not store.
+OLD_RESULT: Final[Mapping[str, object]] = {"n_since_boot": 0, "missing": [], "stream_id": None, "is_undone": False}
 
 
 async def list_lengths(session: AsyncSession, host: str) -> dict[str, list[int]]:
@@ -189,6 +226,8 @@ async def read_stream(sessions: async_sessionmaker[AsyncSession], host: str, spe
         first_sample_at=stream.first_sample_at,
         last_sample_at=stream.last_sample_at,
         created_at=stream.created_at,
+        n_since_boot=stream.n_since_boot,
+        stream_id=stream.id,
     )
 
 
@@ -273,11 +312,11 @@ async def _list_files(session: AsyncSession, import_ids: Sequence[int], limit: i
     is_note = ImportedFileRow.result["spec"].astext.is_(None)
     file = ImportedFileRow
     place = func.row_number().over(partition_by=file.import_id, order_by=[is_note, file.position]).label("place")
-    numbered = select(file.import_id, file.result, place).where(file.import_id.in_(import_ids)).subquery()
-    query = select(numbered.c.import_id, numbered.c.result).where(numbered.c.place <= limit)
+    numbered = select(file.import_id, file.result, file.position, place).where(file.import_id.in_(import_ids)).subquery()
+    query = select(numbered.c.import_id, numbered.c.position, numbered.c.result).where(numbered.c.place <= limit)
     found: dict[int, list[ImportedFile]] = {}
-    for import_id, result in await session.execute(query.order_by(numbered.c.import_id, numbered.c.place)):
-        found.setdefault(import_id, []).append(FILE_ADAPTER.validate_python(result))
+    for import_id, position, result in await session.execute(query.order_by(numbered.c.import_id, numbered.c.place)):
+        found.setdefault(import_id, []).append(FILE_ADAPTER.validate_python({**OLD_RESULT, **result, "position": position}))
     return found
 
 
@@ -296,6 +335,8 @@ def _to_import(row: ImportRow, files: list[ImportedFile]) -> Import:
         finished_at=row.job.finished_at,
         files=files,
         n_files=row.n_files,
+        can_retry=row.file_path != "" and row.job.state not in OPEN_STATES,
+        is_undo=row.is_undo,
     )
 
 
@@ -303,6 +344,65 @@ async def list_unfinished(session: AsyncSession) -> Sequence[ImportRow]:
     """Return imports that are queued or run, the oldest first."""
     query = select(ImportRow).join(ImportRow.job).where(Job.state.in_(OPEN_STATES)).order_by(ImportRow.id)
     return (await session.scalars(query, execution_options={"populate_existing": True})).all()
+
+
+async def has_missing(session: AsyncSession, import_id: int) -> bool:
+    """Return whether a file of the import lacks something that a person can say."""
+    is_missing = func.jsonb_array_length(func.coalesce(ImportedFileRow.result["missing"], text("'[]'::jsonb"))) > 0
+    query = select(ImportedFileRow.position).where(ImportedFileRow.import_id == import_id, is_missing).limit(1)
+    return (await session.scalar(query)) is not None
+
+
+async def list_old_files(session: AsyncSession, kept_for: timedelta) -> dict[int, str]:
+    """Return the files, by import, that were kept for another try for longer than that."""
+    query = (
+        select(ImportRow.id, ImportRow.file_path)
+        .join(ImportRow.job)
+        .where(Job.state == JobState.DONE, ImportRow.file_path != "", Job.finished_at < func.clock_timestamp() - kept_for)
+    )
+    return {row.id: row.file_path for row in await session.execute(query)}
+
+
+async def find_ended(session: AsyncSession, import_id: int) -> ImportRow:
+    """Return an import that neither waits nor runs, its job locked.
+
+    Raises: NotFound; Conflict when it has not ended
+    """
+    row = await session.get(ImportRow, import_id, populate_existing=True)
+    if row is None:
+        raise NotFound(f"There is no import {import_id}", {"id": import_id})
+    state = await session.scalar(select(Job.state).where(Job.id == row.job_id).with_for_update())
+    if state in OPEN_STATES:
+        raise Conflict("The import has not ended yet; wait for it, or stop it")
+    return row
+
+
+async def read_file(session: AsyncSession, import_id: int, position: int) -> ImportedFileRow:
+    """Return the outcome of one file.
+
+    Raises: NotFound
+    """
+    file = await session.get(ImportedFileRow, (import_id, position))
+    if file is None:
+        raise NotFound(f"Import {import_id} has no file {position}", {"id": import_id, "position": position})
+    return file
+
+
+async def list_file_rows(session: AsyncSession, import_id: int) -> Sequence[ImportedFileRow]:
+    """Return the outcomes of all files."""
+    query = select(ImportedFileRow).where(ImportedFileRow.import_id == import_id).order_by(ImportedFileRow.position)
+    return (await session.scalars(query)).all()
+
+
+async def queue_undo(session: AsyncSession, row: ImportRow) -> Import:
+    """Queue the removal of what an import loaded."""
+    row.is_undo = True
+    fresh = {"state": JobState.QUEUED, "n_done": 0, "n_tries": 0, "message": "", "unit": "samples", "finished_at": None}
+    await session.execute(update(Job).where(Job.id == row.job_id).values(fresh | {"next_try_at": func.clock_timestamp()}))
+    await session.flush()
+    await session.refresh(row)
+    await session.refresh(row.job)
+    return _to_import(row, (await _list_files(session, [row.id], MAX_FILES)).get(row.id, []))
 
 
 async def list_stopped_files(session: AsyncSession) -> dict[int, str]:

@@ -36,7 +36,7 @@ VALID_TOKENS: Final = "SELECT id FROM agent_tokens WHERE id = ANY(%(ids)s::int8[
 STREAM_COLUMNS: Final = f"""
     host_id, id, spec, key, command, acked_offset, spec_version, reader_version, reader_state, last_received_at, first_sample_at,
     last_sample_at, {", ".join(COUNTERS.values())}, bytes_by_kind, n_gap_bytes, time_zone, first_day, start_at,
-    interval_s, stat_names, is_finished
+    interval_s, is_first_real, stat_names, is_finished
 """
 FIND_STREAMS: Final = f"""
     SELECT {STREAM_COLUMNS} FROM streams
@@ -72,6 +72,7 @@ SAVED: Final = (
     ("first_day", "date"),
     ("start_at", "timestamptz"),
     ("interval_s", "float8"),
+    ("is_first_real", "bool"),
     ("is_finished", "bool"),
 )
 SAVE_STREAMS: Final = f"""
@@ -125,6 +126,7 @@ class OpenStream:
     first_day: date | None
     start_at: datetime | None
     interval_s: float | None
+    is_first_real: bool
     stat_names: list[str]
     is_finished: bool
     has_new_stats: bool = field(default=False)
@@ -132,7 +134,7 @@ class OpenStream:
     @property
     def timing(self) -> Timing:
         """The timing given from outside (by an import)."""
-        return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s)
+        return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s, is_first_real=self.is_first_real)
 
     @property
     def n_all_lines(self) -> int:

@@ -87,6 +87,8 @@ POLICY = {
     "listImports": Role.VIEWER,
     "getImport": Role.VIEWER,
     "deleteImport": Role.OPERATOR,
+    "retryImport": Role.OPERATOR,
+    "undoImport": Role.OPERATOR,
     "listSpecs": Role.VIEWER,
     "getSpec": Role.VIEWER,
     "putSpec": Role.ADMINISTRATOR,

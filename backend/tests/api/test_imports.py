@@ -126,6 +126,11 @@ async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, ru
         "first_sample_at": "2026-11-21T10:00:00Z",
         "last_sample_at": "2026-11-21T10:00:59Z",
         "note": "",
+        "n_since_boot": 1,
+        "missing": [],
+        "position": 0,
+        "stream_id": file["stream_id"],
+        "is_undone": False,
     }
     assert waiting_files(settings) == []
     again = await until(operator, (await hand_over(operator, VMSTAT)).json()["id"])
@@ -359,6 +364,99 @@ async def test_viewers_look_and_do_not_touch(people: People, operator: httpx.Asy
         assert (await viewer.get("/api/v1/imports")).json()["imports"][0]["id"] == handed["id"]
         assert_envelope(await hand_over(viewer, VMSTAT), 403, "not_allowed")
         assert_envelope(await viewer.delete(f"/api/v1/imports/{handed['id']}"), 403, "not_allowed")
+
+
+IOSTAT = b"2026-11-21T12:00:01Z\nDevice            r/s     rkB/s\nsda              1.00      2.00\n"
+UNDATED = b"\n".join(
+    [
+        b"procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----",
+        b" r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st",
+        *[b" 1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1"] * 4,
+        b"",
+    ]
+)
+
+
+async def retry(client: httpx.AsyncClient, import_id: int, **body: object) -> httpx.Response:
+    return await client.post(f"/api/v1/imports/{import_id}/retry", json=body)
+
+
+async def test_a_file_that_lacks_something_is_tried_again_without_its_upload(
+    operator: httpx.AsyncClient, running: None, settings: Settings
+) -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in {"README": b"Dear customer\n", "vmstat.out": UNDATED, "dated.out": VMSTAT}.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    done = await until(operator, (await hand_over(operator, packed.getvalue(), name="a.tar")).json()["id"])
+    lacking = [file for file in done["files"] if file["missing"]]
+    assert [(file["path"], file["missing"], file["position"]) for file in lacking] == [
+        ("a.tar/vmstat.out", ["start", "interval_s"], 1)
+    ]
+    assert done["can_retry"]
+    assert len(waiting_files(settings)) == 1
+    wrong = await retry(operator, done["id"], position=1, interval_s=1e12)
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (400, "bad_request")
+    queued = await retry(operator, done["id"], position=1, start="2026-11-21T12:00:00Z", interval_s=5)
+    assert queued.status_code == 202, queued.text
+    again = await until(operator, queued.json()["id"])
+    (file,) = again["files"]
+    assert (file["path"], file["n_samples"], file["last_sample_at"]) == ("a.tar/vmstat.out", 3, "2026-11-21T12:00:15Z")
+    first = (await operator.get(f"/api/v1/imports/{done['id']}")).json()
+    assert [(file["missing"], file["note"]) for file in first["files"] if file["position"] == 1] == [
+        ([], f"tried again: import {again['id']}")
+    ]
+    assert not again["can_retry"]
+    assert (await operator.delete(f"/api/v1/imports/{done['id']}")).status_code == 204
+    assert waiting_files(settings) == []
+
+
+async def test_a_first_report_that_is_real_is_loaded_when_somebody_says_so(operator: httpx.AsyncClient, running: None) -> None:
+    done = await until(operator, (await hand_over(operator, IOSTAT, name="iostat.out")).json()["id"])
+    (file,) = done["files"]
+    assert (file["n_samples"], file["n_since_boot"], file["missing"]) == (0, 1, ["first_is_real"])
+    assert "since boot" in file["note"]
+    again = await until(operator, (await retry(operator, done["id"], position=0, first_is_real=True)).json()["id"])
+    assert again["files"][0]["n_samples"] == 1
+    given = await until(operator, (await hand_over(operator, IOSTAT, name="x", first_is_real="true")).json()["id"])
+    assert (given["files"][0]["n_samples"], given["files"][0]["note"]) == (1, "already loaded")
+    assert (await retry(operator, given["id"], position=0)).json()["error"]["code"] == "conflict"
+    assert (await retry(operator, given["id"], position=7)).status_code == 404
+    assert (await retry(operator, 10**9, position=0)).status_code == 404
+
+
+async def test_undo_removes_what_the_import_loaded_and_nothing_else(
+    operator: httpx.AsyncClient, running: None, state: AppState
+) -> None:
+    before = await until(operator, (await hand_over(operator, VMSTAT)).json()["id"])
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, content in {"vmstat.out": VMSTAT, "iostat.out": IOSTAT + IOSTAT}.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    done = await until(operator, (await hand_over(operator, packed.getvalue(), name="b.tar")).json()["id"])
+    assert [file["n_samples_new"] for file in done["files"]] == [0, 1]
+    queued = await operator.post(f"/api/v1/imports/{done['id']}/undo")
+    assert (queued.status_code, queued.json()["is_undo"]) == (202, True)
+    undone = await until(operator, done["id"])
+    assert undone["state"] == "done"
+    assert undone["message"] == "undone: 1 samples removed; 1 of the files were loaded by other imports too, and stay"
+    by_path = {file["path"]: file for file in undone["files"]}
+    assert by_path["b.tar/vmstat.out"]["note"] == "not undone: an earlier import loaded it"
+    assert (by_path["b.tar/iostat.out"]["note"], by_path["b.tar/iostat.out"]["is_undone"]) == ("undone", True)
+    async with open_write_session(state.sessions) as session:
+        left = (await session.execute(text("SELECT count(*) FROM samples.iostat_linux"))).scalar_one()
+        kept = (await session.execute(text("SELECT count(*) FROM samples.vmstat_linux"))).scalar_one()
+        names = (await session.execute(text("SELECT count(*) FROM instances WHERE name = 'sda'"))).scalar_one()
+    assert (left, kept, names) == (0, N_SAMPLES, 0)
+    # What was undone can be loaded again.
+    again = await until(operator, (await hand_over(operator, IOSTAT + IOSTAT, name="iostat.out")).json()["id"])
+    assert again["files"][0]["n_samples_new"] == 1
+    await operator.post(f"/api/v1/imports/{before['id']}/undo")
+    assert (await until(operator, before["id"]))["message"] == f"undone: {N_SAMPLES} samples removed"
 
 
 @pytest.mark.long

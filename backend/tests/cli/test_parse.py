@@ -18,6 +18,9 @@ NO_DATE = (
 )
 
 
+SINCE_BOOT_HINT = " (--since-boot prints them, --first-is-real makes them samples)"
+
+
 def run(*words: str, stdin: bytes = b"") -> tuple[int, list[dict[str, object]], str]:
     result = CliRunner().invoke(app, ["parse", *words], input=stdin)
     return result.exit_code, [json.loads(line) for line in result.stdout.splitlines()], result.stderr
@@ -25,7 +28,8 @@ def run(*words: str, stdin: bytes = b"") -> tuple[int, list[dict[str, object]], 
 
 def test_one_object_for_each_sample() -> None:
     code, samples, complaints = run(str(AGENT))
-    assert (code, complaints) == (0, "")
+    assert code == 0
+    assert complaints == f"{AGENT}: 1 row is about the time since boot and not printed{SINCE_BOOT_HINT}\n"
     assert len(samples) == 24
     assert set(samples[0]) == {"stat", "time", "instance", "values"}
     assert (samples[0]["stat"], samples[0]["time"], samples[0]["instance"]) == ("vmstat_linux", "2026-11-21T09:43:23Z", "")
@@ -38,12 +42,26 @@ def test_since_boot_only_when_asked_for() -> None:
     assert len(run(str(AGENT), "--since-boot")[1]) == 25
 
 
+def test_a_file_without_samples_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "iostat.txt"
+    path.write_text("Device            r/s     rkB/s\nsda              1.00      2.00\n")
+    code, samples, complaints = run(str(path))
+    assert (code, samples) == (1, [])
+    assert complaints.startswith(f"{path}: no samples: 1 row is about the time since boot and not printed")
+    assert "call the tool with an interval and a count" in complaints
+    for words in (["--first-is-real"], ["--command", "iostat -xy 1 1"]):
+        code, samples, complaints = run(str(path), *words)
+        assert (code, len(samples), complaints) == (0, 1, "")
+    named = path.rename(tmp_path / "iostat_-xy_1_1.txt")
+    assert run(str(named))[::2] == (0, "")
+
+
 def test_rejected_lines_go_to_standard_error() -> None:
     code, samples, complaints = run(str(BROKEN))
     assert code == 0
     assert samples
     assert f"{BROKEN}:31: column st: 'x' is not a number that it can hold: '" in complaints
-    assert complaints.count("\n") == 7
+    assert complaints.count("\n") == 7 + 1
 
 
 def test_clock_without_a_date() -> None:
@@ -82,7 +100,7 @@ def test_mistakes_are_named(words: list[str], code: int, complaint: str) -> None
 
 def test_a_file_larger_than_a_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("normstat.cli.parse_command.PIECE", 1000)
-    assert run(str(AGENT)) == (0, run("-", stdin=AGENT.read_bytes())[1], "")
+    assert run(str(AGENT), "--since-boot") == (0, run("-", "--since-boot", stdin=AGENT.read_bytes())[1], "")
     lines = AGENT.read_bytes().splitlines(keepends=True)
     many = tmp_path / "many.txt"
     many.write_bytes(b"".join(lines[:3] + lines[3:10] * 300))

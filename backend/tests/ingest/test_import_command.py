@@ -56,6 +56,7 @@ def test_table_and_exit_code(database_url: str, folder: Path, tmp_path: Path) ->
         "its first day is 2026-11-21, by the files beside it",
         f"10 10 10 1 vmstat_linux 2026-11-21T12:00:01Z to 2026-11-21T12:00:10Z {inside}/vmstat.out",
         lines[4],
+        "1 line is about the time since boot, and no samples",
         f"not loaded {inside}/notes.txt: nothing that a known tool prints",
         "2 of 3 files loaded: 12 samples, 12 of them new, 1 rejected lines",
     ]

@@ -1,8 +1,10 @@
 """What the beginning of a file tells: its tool, what is missing of its times; BatchLOAD files and their sections."""
 
 import datetime as dt
+import io
 import itertools
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,6 @@ from hypothesis import strategies as st
 from normstat.ingest.imports.batchload import Splitter, is_batchload, times_of
 from normstat.ingest.imports.detect import (
     NO_DATE_NOTE,
-    NO_START_NOTE,
     SOME_DAY,
     Look,
     command_of,
@@ -23,8 +24,10 @@ from normstat.ingest.imports.detect import (
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.scan import Found, Survey
 from normstat.ingest.imports.unpacking import Budget
+from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME
+from normstat.storage.import_rows import MissingOption
 from normstat.window import from_us
 
 NOTHING = ImportOptions()
@@ -53,7 +56,7 @@ def look(text: str | bytes, path: str = "file", options: ImportOptions = NOTHING
 
 def times(text: str, found: Look) -> list[str]:
     assert found.spec is not None
-    result = read(found.spec, text.encode(), state={}, offset=0, is_final=True, timing=found.timing)
+    result = read(found.spec, text.encode(), state={}, offset=0, is_final=True, timing=found.timing, command=found.command)
     return [
         "none" if time == NO_TIME else f"{from_us(time):%d %H:%M:%S}" for block in result.blocks for time in block.time_us.tolist()
     ]
@@ -111,7 +114,8 @@ def test_clocks_without_a_day() -> None:
 
 def test_no_times_at_all() -> None:
     found = look(VMSTAT)
-    assert NO_START_NOTE in found.note
+    assert "prints no times: give --start and --interval" in found.note
+    assert found.missing == (MissingOption.START, MissingOption.INTERVAL)
     assert found.lacks_times
     assert not look(VMSTAT, options=ImportOptions(spec="vmstat_linux")).lacks_times
     start = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -172,8 +176,56 @@ def test_days_of_neighbours() -> None:
 
 
 def test_commands_in_names_of_sosreports() -> None:
-    assert command_of("sos.tar.xz/sos-web1/sos_commands/sysstat/iostat_-y_-tx_5") == "iostat -y -tx 5"
-    assert command_of("somewhere/iostat_-y") == ""
+    iostat = require_spec("iostat_linux")
+    assert command_of("sos.tar.xz/sos-web1/sos_commands/sysstat/iostat_-y_-tx_5", iostat) == "iostat -y -tx 5"
+    assert command_of("somewhere/iostat_-y.gz", iostat) == "iostat -y"
+    assert command_of("somewhere/iostat-my.txt", iostat) == command_of("iostat-2026-11-21.out", iostat) == ""
+
+
+def test_an_option_in_the_name_makes_the_first_report_real() -> None:
+    text = "2026-11-21T12:00:01Z\n" + "Device            r/s     rkB/s\nsda              1.00      2.00\n"
+    assert look(text, path="web1/iostat.txt").missing == (MissingOption.FIRST_REAL,)
+    assert "since boot" in look(text, path="web1/iostat.txt").note
+    for name in ("iostat -xy 1 1", "iostat_-xy_1_1.txt", "iostat-xy.out"):
+        found = look(text, path=f"web1/{name}")
+        assert (found.note, found.missing) == ("", ())
+        assert times(text, found) == ["21 12:00:01"]
+    real = look(text, options=ImportOptions(is_first_real=True))
+    assert times(text, real) == ["21 12:00:01"]
+
+
+def test_a_date_before_one_call_needs_the_interval_only() -> None:
+    """`date; vmstat 1 2`."""
+    found = look("Sat Nov 21 12:00:00 UTC 2026\n" + "\n".join(VMSTAT.splitlines()[:4]) + "\n")
+    assert found.missing == (MissingOption.INTERVAL,)
+    assert "--interval" in found.note
+    assert "--start" not in found.note
+
+
+def test_skip1_no_of_batchload_makes_the_first_report_real(tmp_path: Path) -> None:
+    for tag, n_samples in (("SKIP1 no\n", 3), ("SKIP1 yes\n", 2), ("", 2)):
+        path = tmp_path / "batch"
+        path.write_text(f"STAT vmstat\nSTART 20261121120000\nISEC 5\n{tag}{VMSTAT}END\n")
+        (found,) = Survey(ImportOptions(), Budget(1 << 30, 10), {}).run([path])
+        assert found.spec is not None
+        result = read(found.spec, VMSTAT.encode(), state={}, offset=0, is_final=True, timing=found.timing)
+        assert sum(map(len, result.blocks)) == n_samples
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_what_an_agent_collected_is_read_with_its_command(tmp_path: Path, order: str) -> None:
+    """`normstat-agent collect` leaves the command beside the output; an archive may have them in any order."""
+    raw = f"1795305600\n{VMSTAT}1795305660\n{VMSTAT}".encode()
+    files = {"vmstat_linux.1.2-1.raw": raw, "vmstat_linux.1.2-1.cmd": b"@60 vmstat 5 3\n"}
+    with tarfile.open(tmp_path / "spool.tar", "w") as archive:
+        for name in sorted(files, reverse=order == "after"):
+            info = tarfile.TarInfo(f"spool/{name}")
+            info.size = len(files[name])
+            archive.addfile(info, io.BytesIO(files[name]))
+    found = [one for one in Survey(ImportOptions(), Budget(1 << 30, 10), {}).run([tmp_path / "spool.tar"]) if one.spec]
+    assert [one.look.command for one in found] == ["@60 vmstat 5 3"]
+    result = read(found[0].spec, raw, state={}, offset=0, is_final=True, timing=found[0].timing, command=found[0].look.command)
+    assert sum(map(len, result.blocks)) == 4
 
 
 BATCHLOAD = f"""STAT vmstat

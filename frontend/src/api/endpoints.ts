@@ -15,8 +15,6 @@ import type {
   HostDetail,
   HostFacts,
   HostList,
-  Import,
-  ImportList,
   Job,
   JobList,
   InstanceList,
@@ -50,9 +48,9 @@ import type { SeriesBlock } from "../logic/block";
 import { decodeSeries } from "../logic/block";
 import type { InstanceChoice } from "../logic/panel";
 import { toIso, type Window } from "../logic/time";
-import { addressOf, answered, client, upload } from "./client";
+import { addressOf, answered, client } from "./client";
 
-type Signal = { readonly signal?: AbortSignal };
+export type Signal = { readonly signal?: AbortSignal };
 
 function span(window: Window): { readonly start: string; readonly end: string } {
   return { start: toIso(window.start), end: toIso(window.end) };
@@ -284,36 +282,6 @@ export function listHostDeletions(options: Signal): Promise<HostDeletionList> {
 
 // --- files ---
 
-/** The host of uploaded files, and time options that the files lack. */
-export interface ImportSettings {
-  readonly host: string;
-  readonly zone?: string;
-  readonly date?: string;
-  readonly start?: string;
-  readonly intervalS?: number;
-  readonly spec?: string;
-}
-
-export function createImport(
-  settings: ImportSettings,
-  chosen: { readonly name: string; readonly file: Blob },
-  onProgress: (n_sent: number) => void,
-  signal: AbortSignal,
-): Promise<Import> {
-  const { host, zone, date, start, intervalS, spec } = settings;
-  const params = { host, name: chosen.name, zone, date, start, interval_s: intervalS, spec };
-  return upload("/imports", params, chosen.file, onProgress, signal);
-}
-
-export function listImports(options: Signal): Promise<ImportList> {
-  return answered(client.GET("/api/v1/imports", options));
-}
-
-/** Fetch one import with all its files; a list only has the first files of each. */
-export function getImport(id: number, options: Signal): Promise<Import> {
-  return answered(client.GET("/api/v1/imports/{id}", { ...options, params: { path: { id } } }));
-}
-
 export function listJobs(options: Signal): Promise<JobList> {
   return answered(client.GET("/api/v1/jobs", options));
 }
@@ -326,11 +294,6 @@ export function stopJob(id: number): Promise<Job> {
 /** Queue a failed or stopped job again. */
 export function retryJob(id: number): Promise<Job> {
   return answered(client.POST("/api/v1/jobs/{id}/retry", { params: { path: { id } } }));
-}
-
-/** Stop a running import, or remove a finished one from the list; its samples are kept. */
-export function deleteImport(id: number): Promise<unknown> {
-  return answered(client.DELETE("/api/v1/imports/{id}", { params: { path: { id } } }));
 }
 
 // --- specs ---

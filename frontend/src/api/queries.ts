@@ -6,6 +6,7 @@ import { isAnyRunning } from "../logic/storage";
 import type { Window } from "../logic/time";
 import { readNow } from "../state/clock";
 import * as endpoints from "./endpoints";
+import * as imports from "./imports";
 import { ApiError } from "./client";
 
 const REFRESH_MS = 5_000;
@@ -176,14 +177,14 @@ export const DELETION_KEYS = [["host-deletions"], ["hosts"], ["host"], ["storage
 /** The list, which may be long; running imports are polled one by one. */
 export const importsQuery = queryOptions({
   queryKey: ["imports"],
-  queryFn: ({ signal }) => endpoints.listImports({ signal }),
+  queryFn: ({ signal }) => imports.listImports({ signal }),
   refetchInterval: IDLE_MS,
 });
 
 export function importQuery(id: number) {
   return queryOptions({
     queryKey: ["import", id],
-    queryFn: ({ signal }) => endpoints.getImport(id, { signal }),
+    queryFn: ({ signal }) => imports.getImport(id, { signal }),
     refetchInterval: ({ state }) => (state.data !== undefined && isActive(state.data) ? PROGRESS_MS : false),
   });
 }

@@ -682,6 +682,36 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/imports/{id}/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Retry Import
+     * @description Try one file of an ended import again with what it lacked; the upload is not needed again.
+     */
+    post: operations["retryImport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/imports/{id}/undo": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Undo Import
+     * @description Remove what an ended import loaded: its streams, with all their samples. It runs in the background.
+     */
+    post: operations["undoImport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/ingest": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get?: never;
@@ -2372,6 +2402,11 @@ export interface components {
      */
     Import: {
       /**
+       * Can Retry
+       * @description Whether the server still has the upload, so that its files can be tried again with other options.
+       */
+      can_retry: boolean;
+      /**
        * Created At
        * Format: date-time
        */
@@ -2389,6 +2424,11 @@ export interface components {
       host: string;
       /** Id */
       id: number;
+      /**
+       * Is Undo
+       * @description Whether the job removes what the import loaded, or has removed it.
+       */
+      is_undo: boolean;
       /** Job Id */
       job_id: number;
       /** Message */
@@ -2424,8 +2464,18 @@ export interface components {
     ImportedFile: {
       /** First Sample At */
       first_sample_at: string | null;
+      /**
+       * Is Undone
+       * @description Whether its samples were removed again.
+       */
+      is_undone: boolean;
       /** Last Sample At */
       last_sample_at: string | null;
+      /**
+       * Missing
+       * @description What would make samples of it, or of more of it.
+       */
+      missing: components["schemas"]["MissingOption"][];
       /** N Rejected */
       n_rejected: number;
       /**
@@ -2444,12 +2494,22 @@ export interface components {
        */
       n_samples_new: number;
       /**
+       * N Since Boot
+       * @description Lines of reports about the time since boot, which are no samples.
+       */
+      n_since_boot: number;
+      /**
        * Note
        * @description Why it was not loaded, or what else there is to know.
        */
       note: string;
       /** Path */
       path: string;
+      /**
+       * Position
+       * @description Its place in the upload, to try it again.
+       */
+      position: number;
       /** Reasons */
       reasons: components["schemas"]["ReasonTotal"][];
       /**
@@ -2459,6 +2519,11 @@ export interface components {
       spec: string | null;
       /** Stats */
       stats: string[];
+      /**
+       * Stream Id
+       * @description The stream with its bytes.
+       */
+      stream_id: number | null;
     };
     /**
      * InstanceInfo
@@ -2680,6 +2745,12 @@ export interface components {
       name: string;
       role: components["schemas"]["Role"];
     };
+    /**
+     * MissingOption
+     * @description What a person can say of a file so that samples can be made of it.
+     * @enum {string}
+     */
+    MissingOption: "start" | "interval_s" | "zone" | "date" | "spec" | "first_is_real";
     /**
      * MuteCreate
      * @description A series to hide from findings; without a host for all hosts, without an instance for all instances.
@@ -3106,6 +3177,26 @@ export interface components {
       /** N Samples */
       n_samples: number;
       state: components["schemas"]["JobState"];
+    };
+    /**
+     * RetryRequest
+     * @description One file of an import, and what it lacked; the rest is as it was given with the upload.
+     */
+    RetryRequest: {
+      /** Date */
+      date?: string | null;
+      /** First Is Real */
+      first_is_real?: boolean | null;
+      /** Interval S */
+      interval_s?: number | null;
+      /** Position */
+      position: number;
+      /** Spec */
+      spec?: string | null;
+      /** Start */
+      start?: (string | number) | null;
+      /** Zone */
+      zone?: string | null;
     };
     /**
      * Role
@@ -5457,6 +5548,8 @@ export interface operations {
         interval_s?: number | null;
         /** @description the spec that reads it, where its beginning does not show it */
         spec?: string | null;
+        /** @description the first report covers an interval, not the time since boot */
+        first_is_real?: boolean;
       };
       header?: never;
       path?: never;
@@ -5518,6 +5611,52 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  retryImport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["RetryRequest"] } };
+    responses: {
+      /** @description Successful Response */
+      202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  undoImport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { afterEvent, isSending, nextUpload, percentSent, type Upload } from "../logic/upload";
 import { ApiError } from "./client";
-import type { ImportSettings } from "./endpoints";
+import type { ImportSettings } from "./imports";
 import { type ChosenFile, UploadQueue } from "./uploads";
 
 const SETTINGS: ImportSettings = { host: "web1" };

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from "react";
 import type { Import } from "../logic/api";
 import { afterEvent, isSending, nextUpload, type Upload, type UploadEvent } from "../logic/upload";
 import { ApiError } from "./client";
-import { createImport, type ImportSettings } from "./endpoints";
+import { createImport, type ImportSettings } from "./imports";
 
 export interface ChosenFile {
   readonly name: string;

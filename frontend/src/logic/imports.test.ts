@@ -1,15 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { Import, ImportedFile } from "./api";
 import {
+  canUndo,
   describeImport,
   describeSamples,
   type ImportOptions,
   inPageWords,
   isComplete,
+  isRequest,
   lacksOptions,
+  needsAttention,
   NO_OPTIONS,
+  NO_VALUES,
   optionProblems,
   partFiles,
+  retryRequest,
   sampleWindow,
   sortReasons,
   totalsOf,
@@ -31,6 +36,11 @@ function file(change: Partial<ImportedFile> = {}): ImportedFile {
     first_sample_at: "2026-11-21T10:00:00Z",
     last_sample_at: "2026-11-21T10:00:09Z",
     note: "",
+    n_since_boot: 0,
+    missing: [],
+    position: 0,
+    stream_id: 1,
+    is_undone: false,
     ...change,
   };
 }
@@ -62,6 +72,8 @@ function item(change: Partial<Import> = {}): Import {
     created_by: "admin",
     finished_at: null,
     n_files: files.length,
+    can_retry: false,
+    is_undo: false,
     ...change,
     files,
   };
@@ -142,6 +154,42 @@ describe("an import", () => {
     expect(describeImport(item({ files: [], state: "queued" }))).toBe("not started yet");
     expect(describeImport(item({ state: "failed", message: "the disk is full" }))).toBe("the disk is full");
     expect(describeImport(item({ state: "failed" }))).toBe("it failed");
+  });
+
+  it("that loaded nothing, or lacks something, needs attention", () => {
+    const lacking = { ...UNREAD, missing: ["start", "interval_s"] as const };
+    expect(needsAttention(item())).toBe(false);
+    expect(needsAttention(item({ files: [UNREAD] }))).toBe(true);
+    expect(needsAttention(item({ files: [] }))).toBe(true);
+    expect(needsAttention(item({ files: [file(), { ...lacking, missing: [...lacking.missing] }] }))).toBe(true);
+    expect(needsAttention(item({ files: [file(), UNREAD] }))).toBe(false);
+    expect(needsAttention(item({ files: [file({ n_samples: 0, note: "tried again: import 7" })] }))).toBe(false);
+    expect(needsAttention(item({ files: [UNREAD], state: "running" }))).toBe(false);
+    expect(needsAttention(item({ files: [UNREAD], is_undo: true }))).toBe(false);
+  });
+
+  it("can be undone once, when it loaded something", () => {
+    expect(canUndo(item())).toBe(true);
+    expect(canUndo(item({ files: [file({ n_samples_new: 0 })] }))).toBe(false);
+    expect(canUndo(item({ state: "running" }))).toBe(false);
+    expect(canUndo(item({ is_undo: true }))).toBe(false);
+    expect(describeImport(item({ is_undo: true, message: "undone: 10 samples removed" }))).toBe("undone: 10 samples removed");
+    expect(describeImport(item({ is_undo: true, state: "running" }))).toBe("removing its samples");
+  });
+
+  it("is tried again with just what the file lacks", () => {
+    const lacking = file({ position: 3, missing: ["start", "interval_s"] });
+    const values = { ...NO_VALUES, start: "2026-11-21 12:00:00", interval_s: "5", zone: "Europe/Berlin" };
+    const nothing = { zone: null, date: null, start: null, interval_s: null, spec: null, first_is_real: null };
+    const at = fromApi("2026-11-21T12:00:00Z");
+    expect(retryRequest(lacking, values, at)).toEqual({ ...nothing, position: 3, start: "2026-11-21T12:00:00Z", interval_s: 5 });
+    expect(retryRequest(lacking, { ...values, interval_s: "" }, at)).toEqual({ interval: "needed" });
+    expect(Object.keys(retryRequest(lacking, { ...values, interval_s: "five" }, at))).toEqual(["interval"]);
+    expect(Object.keys(retryRequest(lacking, values, null))).toEqual(["start"]);
+    const real = retryRequest(file({ missing: ["first_is_real"] }), NO_VALUES, null);
+    expect(real).toEqual({ ...nothing, position: 0, first_is_real: true });
+    expect(isRequest(real)).toBe(true);
+    expect(isRequest(retryRequest(lacking, NO_VALUES, null))).toBe(false);
   });
 
   it("distinguishes new samples from existing ones", () => {

@@ -1,10 +1,10 @@
 /** Imports of files and their results, in words. */
 
-import type { Import, ImportedFile, ReasonTotal } from "./api";
+import type { Import, ImportedFile, MissingOption, ReasonTotal, RetryRequest } from "./api";
 import { isActive } from "./job";
 import { formatCount, plural } from "./number";
 import { surroundings } from "./range";
-import { fromApi, toEpochMs, type Window } from "./time";
+import { type EpochMs, fromApi, toEpochMs, toIso, type Window } from "./time";
 
 /** Options for reading the files, as typed into the form. Empty: detected from the files. */
 export interface ImportOptions {
@@ -14,9 +14,10 @@ export interface ImportOptions {
   readonly start: string;
   readonly interval: string;
   readonly spec: string;
+  readonly firstIsReal: boolean;
 }
 
-export const NO_OPTIONS: ImportOptions = { host: "", zone: "", date: "", start: "", interval: "", spec: "" };
+export const NO_OPTIONS: ImportOptions = { host: "", zone: "", date: "", start: "", interval: "", spec: "", firstIsReal: false };
 
 export type OptionProblems = Readonly<Partial<Record<keyof ImportOptions, string>>>;
 
@@ -71,6 +72,72 @@ export function withNews(imports: readonly Import[], news: readonly (Import | un
     // An import that has ended in the list is newer than an answer in which it still ran.
     return known !== undefined && (isActive(item) || !isActive(known)) ? known : item;
   });
+}
+
+/** Return whether a finished import needs attention: it loaded nothing, or a file of it lacks something. */
+export function needsAttention(item: Pick<Import, "state" | "is_undo" | "files">): boolean {
+  const isLacking = item.files.some(({ missing }) => missing.length > 0);
+  const isTriedAgain = item.files.some(({ note }) => note.startsWith("tried again"));
+  const loadsNothing = item.files.every(({ n_samples }) => n_samples === 0) && !isTriedAgain;
+  return item.state === "done" && !item.is_undo && (isLacking || loadsNothing);
+}
+
+/** Return whether there is anything that an import could undo. */
+export function canUndo(item: Pick<Import, "state" | "is_undo" | "files">): boolean {
+  return !isActive(item) && !item.is_undo && item.files.some(({ n_samples_new }) => n_samples_new > 0);
+}
+
+/** What was typed into the fields of a row to try a file again. */
+export type RetryValues = Readonly<Record<Exclude<MissingOption, "first_is_real">, string>>;
+
+export const NO_VALUES: RetryValues = { start: "", interval_s: "", zone: "", date: "", spec: "" };
+
+/** Return the request that tries a file again, or why it cannot be sent. `startAt` is the parsed start. */
+export function retryRequest(
+  file: Pick<ImportedFile, "position" | "missing">,
+  values: RetryValues,
+  startAt: EpochMs | null,
+): RetryRequest | OptionProblems {
+  const wants = (option: MissingOption): boolean => file.missing.includes(option);
+  const problems: Partial<Record<keyof ImportOptions, string>> = {
+    ...optionProblems(
+      {
+        ...NO_OPTIONS,
+        host: "x",
+        date: wants("date") ? values.date : "",
+        start: wants("start") ? values.start : "",
+        interval: wants("interval_s") ? values.interval_s : "",
+      },
+      startAt,
+    ),
+  };
+  for (const [option, field] of [
+    ["start", "start"],
+    ["interval_s", "interval"],
+    ["zone", "zone"],
+    ["date", "date"],
+    ["spec", "spec"],
+  ] as const) {
+    if (wants(option) && values[option].trim() === "") {
+      problems[field] = "needed";
+    }
+  }
+  if (!isComplete(problems)) {
+    return problems;
+  }
+  return {
+    position: file.position,
+    zone: wants("zone") ? values.zone.trim() : null,
+    date: wants("date") ? values.date.trim() : null,
+    start: wants("start") && startAt !== null ? toIso(startAt) : null,
+    interval_s: wants("interval_s") ? Number(values.interval_s) : null,
+    spec: wants("spec") ? values.spec : null,
+    first_is_real: wants("first_is_real") ? true : null,
+  };
+}
+
+export function isRequest(result: RetryRequest | OptionProblems): result is RetryRequest {
+  return "position" in result;
 }
 
 /** Sums over the files of an import. */
@@ -128,6 +195,9 @@ export function describeSamples(n_samples: number, n_new: number): string {
 
 /** Describe the result of an import, or its progress, in a sentence. */
 export function describeImport(item: Import): string {
+  if (item.is_undo) {
+    return isActive(item) ? "removing its samples" : item.message;
+  }
   if (item.state === "failed") {
     return item.message === "" ? "it failed" : item.message;
   }
@@ -192,11 +262,13 @@ const OPTION_LABELS: Readonly<Record<string, string>> = {
   "--interval": "“Seconds between reports”",
   "--spec": "“Spec”",
   "--host": "“Host”",
+  "--zone": "“Time zone”",
+  "--first-is-real": "“The first report is real”",
 };
 
 /** Replace the command-line options in a note of the server by the labels of the form. */
 export function inPageWords(note: string): string {
-  return note.replace(/--[a-z]+/g, (option) => OPTION_LABELS[option] ?? option);
+  return note.replace(/--[a-z]+(?:-[a-z]+)*/g, (option) => OPTION_LABELS[option] ?? option);
 }
 
 /** Return whether a file lacked something that the form can provide. */

@@ -115,6 +115,15 @@ class Splitter:
         return Section(self._open.tags, self._open.begin, end)
 
 
+def is_first_real(tags: dict[str, str]) -> bool:
+    """Return whether the section says that its first report is like all others: SKIP1 no.
+
+    >>> is_first_real({"SKIP1": "no"}), is_first_real({"SKIP1": "yes"}), is_first_real({})
+    (True, False, False)
+    """
+    return tags.get("SKIP1", "").strip().lower() in ("no", "n", "0", "off", "false")
+
+
 def times_of(tags: dict[str, str], zone: str | None) -> tuple[int | None, int | None]:
     """START and ISEC of a section as microseconds, each None where it is missing or makes no sense.
 

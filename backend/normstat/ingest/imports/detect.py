@@ -9,11 +9,13 @@ from typing import Final
 from normstat.ingest.imports.archives import without_packing
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.file_names import command_in_name
 from normstat.stats.guess import guess_spec
 from normstat.stats.pattern import compile_pattern
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, Timing
 from normstat.stats.spec import Spec
+from normstat.storage.import_rows import MissingOption
 from normstat.window import LATEST_US, from_us
 
 HEAD_BYTES: Final = 1 << 16
@@ -26,6 +28,7 @@ MARKED_LINES: Final = 400
 MAX_MARKED_LENGTH: Final = 4096
 # Stands for a day that is not known yet.
 SOME_DAY: Final = dt.date(2000, 1, 1)
+SOME_INSTANT_US: Final = 946_684_800_000_000
 SECONDS_A_DAY: Final = 86400
 # OSWatcher calls these with an interval of 1 s and a count (`vmstat 1 3`, `iostat -xk 1 3`, `mpstat -P ALL 1 2`).
 # Source: OSWatcher Black Box User's Guide (vmsub.sh, iosub.sh, mpsub.sh).
@@ -38,10 +41,16 @@ TEXT_BYTES: Final = 4096
 # A log may have a hole of zeros where the system went down.
 CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 MAX_CONTROL: Final = 0.1
-SINCE_BOOT_NOTE: Final = "nothing but the report about the time since boot, which is kept and is no sample"
+SINCE_BOOT_NOTE: Final = "nothing but reports about the time since boot, which are kept and are no samples"
 NOT_LOADED: Final = "not loaded: "
 NO_DATE_NOTE: Final = "prints clocks without a day: give --date"
-NO_START_NOTE: Final = "prints no times: give --start and --interval"
+# What may be missing, in the order in which it is tried, and what the file does then.
+MISSING_NOTES: Final = {
+    (MissingOption.INTERVAL,): "dates some of its reports only: give --interval",
+    (MissingOption.START,): "prints no times: give --start",
+    (MissingOption.START, MissingOption.INTERVAL): "prints no times: give --start and --interval",
+    (MissingOption.ZONE,): "names a zone that has several meanings: give --zone",
+}
 # The day in a name, whole: not part of a longer number. OSWatcher writes web1_vmstat_26.11.21.0800.dat.
 DAYS: Final = (
     re.compile(r"(?<!\d)(?P<year>\d\d)\.(?P<month>\d\d)\.(?P<day>\d\d)\.\d{4}(?!\d)"),
@@ -55,6 +64,7 @@ class Look:
 
     `spec` is None where nobody can read it, `note` then says why. `first_us` is its first time, None where there is none; of a file
     that `needs_date` it is counted from SOME_DAY. With `lacks_times` none of it would be a sample until somebody says when it was.
+    `missing` are the options that would make samples of it.
     """
 
     spec: Spec | None = None
@@ -63,10 +73,14 @@ class Look:
     first_us: int | None = None
     lacks_times: bool = False
     note: str = ""
+    command: str = ""
+    missing: tuple[MissingOption, ...] = ()
 
 
-def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool) -> Look:
-    """Look at the first HEAD_BYTES of a file; `is_all` when it has no more. The path's last parts may name the tool."""
+def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool, command: str = "") -> Look:
+    """Look at the first HEAD_BYTES of a file; `is_all` when it has no more. The path's last parts may name the tool. `command` is
+    the command line, where it is known.
+    """
     if not head:
         return Look(note="empty")
     if options.spec is None and len(CONTROL.findall(head[:TEXT_BYTES])) > MAX_CONTROL * len(head[:TEXT_BYTES]):
@@ -74,14 +88,17 @@ def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool) -> 
     name = "/".join(without_packing(path).split("/")[-2:])
     spec = require_spec(options.spec) if options.spec is not None else _guess(head, name)
     if spec is None:
-        return Look(note="nothing that a known tool prints")
+        return Look(note="nothing that a known tool prints", missing=(MissingOption.SPEC,))
     if options.spec is None and spec.is_fallback and not _is_plainly(spec, head, name):
-        return Look(note=f"{spec.name} might print this, and many others; --spec {spec.name} loads it")
-    trial = _Trial(spec, head, is_final=is_all)
-    timing = Timing(zone=options.zone)
+        return Look(
+            note=f"{spec.name} might print this, and many others; --spec {spec.name} loads it", missing=(MissingOption.SPEC,)
+        )
+    trial = _Trial(spec, head, command or command_of(path, spec), is_final=is_all)
+    timing = Timing(zone=options.zone, is_first_real=options.is_first_real)
     result = trial.read(timing)
     if options.spec is None and not _is_read(result):
-        return Look(note=f"nothing that a known tool prints (the most of it looks like {spec.name}: --spec {spec.name} loads it)")
+        note = f"nothing that a known tool prints (the most of it looks like {spec.name}: --spec {spec.name} loads it)"
+        return Look(note=note, missing=(MissingOption.SPEC,))
     return _look_at_times(trial, result, timing, options)
 
 
@@ -140,14 +157,18 @@ def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options:
     firsts = [int(times.min()) for times in possible if len(times)]
     needs_date = best.date is not None
     note = ""
+    missing: tuple[MissingOption, ...] = (MissingOption.DATE,) if needs_date and options.date is None else ()
     n_rows = sum(map(len, result.blocks))
     # Whoever names the spec has looked at the file, and may want its rejected lines.
     lacks_times = 0 < n_without == n_rows and options.spec is None
     if n_without:
         how_many = "it" if n_without == n_rows else f"some of it ({n_without} of the first {n_rows} rows)"
-        note = f"{NOT_LOADED if lacks_times else ''}{how_many} {NO_START_NOTE}"
+        lacking = trial.find_missing(best, n_without)
+        note = f"{NOT_LOADED if lacks_times else ''}{how_many} {MISSING_NOTES[lacking]}"
+        missing = (*missing, *lacking)
     if trial.is_final and not n_rows and result.since_boot:
         note = SINCE_BOOT_NOTE
+        missing = (*missing, MissingOption.FIRST_REAL)
     return Look(
         spec=trial.spec,
         timing=replace(best, date=options.date) if needs_date else best,
@@ -155,6 +176,8 @@ def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options:
         first_us=min(firsts, default=None),
         lacks_times=lacks_times,
         note=note,
+        command=trial.command,
+        missing=missing,
     )
 
 
@@ -164,10 +187,27 @@ class _Trial:
 
     spec: Spec
     head: bytes
+    command: str
     is_final: bool
 
     def read(self, timing: Timing) -> ReadResult:
-        return read(self.spec, self.head, state={}, offset=0, is_final=self.is_final, timing=timing)
+        return read(self.spec, self.head, state={}, offset=0, is_final=self.is_final, timing=timing, command=self.command)
+
+    def find_missing(self, timing: Timing, n_without: int) -> tuple[MissingOption, ...]:
+        """Return the fewest options with which the most rows would have a time."""
+        best: tuple[MissingOption, ...] = (MissingOption.START, MissingOption.INTERVAL)
+        n_least = n_without
+        for options in MISSING_NOTES:
+            known = replace(
+                timing,
+                zone="UTC" if MissingOption.ZONE in options else timing.zone,
+                start_us=SOME_INSTANT_US if MissingOption.START in options else timing.start_us,
+                interval_us=1_000_000 if MissingOption.INTERVAL in options else timing.interval_us,
+            )
+            n_left = _count_without(self.read(known))
+            if n_left < n_least:
+                best, n_least = options, n_left
+        return best
 
     def recorded_interval_us(self) -> int | None:
         """Return the time between two reports of a call that a recorder made. Missing: None where no recorder did, or nobody
@@ -228,11 +268,10 @@ def day_of_neighbours(look: Look, neighbours: Sequence[Look], tzinfo: dt.tzinfo)
     return days.pop() if len(days) == 1 else None
 
 
-def command_of(path: str) -> str:
-    """Return the command line that the name of a file in a sosreport is: `sos_commands/sysstat/iostat_-y_-tx_5`. Missing: ""
-    elsewhere.
+def command_of(path: str, spec: Spec) -> str:
+    """Return the command line that the name of a file is: `sos_commands/sysstat/iostat_-y_-tx_5`, or ends with: `iostat-xy.out`.
+
+    Missing: "" elsewhere.
     """
     parts = without_packing(path).split("/")
-    if "sos_commands" not in parts[:-1]:
-        return ""
-    return parts[-1].replace("_", " ")
+    return parts[-1].replace("_", " ") if "sos_commands" in parts[:-1] else command_in_name(parts[-1], spec.tool)

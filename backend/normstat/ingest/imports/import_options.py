@@ -20,6 +20,7 @@ class ImportOptions:
     """What is known of the files' times where they do not say, see docs/import.md; `spec` names the tool where nothing tells it,
     `title` the question that a tracer was asked.
 
+    `is_first_real`: the first report covers an interval, not the time since boot.
     Units: start_us microseconds since the epoch, interval_us microseconds.
     """
 
@@ -30,10 +31,17 @@ class ImportOptions:
     spec: str | None = None
     takes_date_from_mtime: bool = False
     title: str | None = None
+    is_first_real: bool = False
 
 
 def check_options(
-    *, zone: str | None, date: dt.date | None, start: dt.datetime | None, interval_s: float | None, spec: str | None
+    *,
+    zone: str | None,
+    date: dt.date | None,
+    start: dt.datetime | None,
+    interval_s: float | None,
+    spec: str | None,
+    is_first_real: bool = False,
 ) -> ImportOptions:
     """Return the options, when all of them make sense. A `start` without a zone is in `zone`.
 
@@ -55,6 +63,7 @@ def check_options(
         start_us=to_us(start) if start is not None else None,
         interval_us=round(interval_s * MICRO) if interval_s is not None else None,
         spec=spec,
+        is_first_real=is_first_real,
     )
 
 

@@ -16,14 +16,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import IO, Final
 
+import psycopg
 import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.errors import NormstatError, NoSpace
+from normstat.errors import Conflict, NormstatError, NoSpace
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.import_run import ImportSource, run_import
+from normstat.ingest.imports.undo import undo_import
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import IMPORTS, Claim, JobStopped, open_claims
 from normstat.storage import import_rows
@@ -40,6 +42,8 @@ PROGRESS_S: Final = 1.0
 ABANDONED_AFTER: Final = timedelta(minutes=2)
 # The database and everything else on that disk needs room too.
 MIN_FREE_BYTES: Final = 512 << 20
+# An upload that lacks something that a person can say is kept this long, to be tried again.
+KEPT_FOR: Final = timedelta(days=1)
 WRITE_BYTES: Final = 1 << 20
 OLD_S: Final = 86400.0
 PART: Final = ".part"
@@ -79,8 +83,10 @@ class ImportQueue:
         async with open_read_session(self._sessions) as session:
             rows = await import_rows.list_unfinished(session)
             stopped = await import_rows.list_stopped_files(session)
+            stopped |= await import_rows.list_old_files(session, KEPT_FOR)
         here = await asyncio.to_thread(_find_here, [*(row.file_path for row in rows), *stopped.values()])
-        by_job = {row.job_id: row for row in rows if row.file_path in here}
+        # To undo an import takes no file.
+        by_job = {row.job_id: row for row in rows if row.is_undo or row.file_path in here}
         for path in here & set(stopped.values()):
             remove_file(path)
         async with open_write_session(self._sessions) as session:
@@ -99,6 +105,8 @@ class ImportQueue:
         """Load one import and record how it ended; return False when it is to be tried again later."""
         async with open_read_session(self._sessions) as session:
             done = await import_rows.list_done(session, row.id)
+        if row.is_undo:
+            return await self._undo(claim, row)
         log.info("import_started", id=row.id, host=row.host, n_bytes=claim.n_total, n_files_done=len(done))
         source = ImportSource(
             row.host,
@@ -108,6 +116,7 @@ class ImportQueue:
             shown_as=row.name,
             since=claim.queued_at,
             skipped=done,
+            only=row.only_position,
         )
         watch = _Progress(self._sessions, claim, row.id)
         task = asyncio.create_task(run_import(self._engine, source, watch))
@@ -127,6 +136,7 @@ class ImportQueue:
             log.warning("import_waits_for_database", id=row.id, host=row.host)
             return False
         message = None
+        is_kept = False
         if isinstance(error, NormstatError):
             message = error.message
         elif error is not None:
@@ -136,10 +146,41 @@ class ImportQueue:
         else:
             await watch.flush()
         async with open_write_session(self._sessions) as session:
+            is_kept = message is None and await import_rows.has_missing(session, row.id)
             await (claim.finish(session) if message is None else claim.fail(session, message))
-        remove_file(row.file_path)
+            if not is_kept:
+                await import_rows.note_removed_files(session, [row.id])
+        if not is_kept:
+            remove_file(row.file_path)
         log.info("import_ended", id=row.id, host=row.host, message=message)
         return True
+
+    async def _undo(self, claim: Claim, row: ImportRow) -> bool:
+        """Remove what an import loaded, and record how that ended; return False when it is to be tried again later."""
+        try:
+            message = await undo_import(self._sessions, row, claim)
+        except JobStopped:
+            return True
+        except (DBAPIError, PoolTimeout, psycopg.Error) as error:
+            log.warning("undo_waits_for_database", id=row.id, host=row.host, error=str(error)[:200])
+            return False
+        async with open_write_session(self._sessions) as session:
+            await import_rows.note_removed_files(session, [row.id])
+            await claim.finish(session, message)
+        remove_file(row.file_path)
+        return True
+
+    def copy_file(self, path: str) -> Path:
+        """Return another file with the content of an upload that was kept, for another try.
+
+        Raises: Conflict when it is there no more
+        """
+        copy = self._folder / (secrets.token_hex(16) + ".file")
+        try:
+            os.link(path, copy)
+        except OSError:
+            raise Conflict("The server does not have the upload any more; choose the file again") from None
+        return copy
 
     def new_file(self, n_bytes: int | None) -> "NewFile":
         """Return a new file in the folder; `n_bytes` is its size where the client announced it.
@@ -261,6 +302,7 @@ def options_of(row: ImportRow) -> ImportOptions:
         start_us=None if row.start_at is None else to_us(row.start_at),
         interval_us=None if row.interval_s is None else round(row.interval_s * 1_000_000),
         spec=row.spec,
+        is_first_real=row.is_first_real,
     )
 
 

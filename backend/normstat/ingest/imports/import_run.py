@@ -50,7 +50,7 @@ class ImportSource:
     """What to import for which host.
 
     `shown_as` is the name of a single file that lies elsewhere under another one. `since` and `skipped` are for an import that goes
-    on: when it began, and the places of the files that are done.
+    on: when it began, and the places of the files that are done. `only` is the place of the one file to load, None for all.
     """
 
     host: str
@@ -60,6 +60,7 @@ class ImportSource:
     shown_as: str | None = None
     since: datetime | None = None
     skipped: frozenset[int] = frozenset()
+    only: int | None = None
 
 
 def require_host_name(host: str) -> str:
@@ -116,7 +117,8 @@ class _Run:
         self._watch = watch
         self._found = found
         self._loader = Loader(engine, job.host, job.since, job.options.title)
-        self._n_bytes = sum(file.n_bytes for file in found if file.is_loadable)
+        wanted = found if job.only is None else found[job.only : job.only + 1]
+        self._n_bytes = sum(file.n_bytes for file in wanted if file.is_loadable)
         self._n_bytes_done = 0
 
     async def run(self) -> None:
@@ -124,13 +126,13 @@ class _Run:
         await self._watch.loading(self._n_bytes, 0, "")
         roots: dict[Path, list[int]] = {}
         for position, file in enumerate(self._found):
-            if position in self._job.skipped:
+            if position in self._job.skipped or self._job.only not in (None, position):
                 continue
             if file.is_loadable:
                 roots.setdefault(file.root, []).append(position)
             else:
                 name = file.spec.name if file.spec is not None else None
-                await self._watch.done(position, empty_result(file.path, name, file.look.note))
+                await self._watch.done(position, empty_result(file.path, name, file.look.note, file.look.missing))
         for root, positions in roots.items():
             await self._load_root(root, positions)
 

@@ -7,7 +7,7 @@ ends early.
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -17,14 +17,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import DatabaseAway, TooLarge
 from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
-from normstat.ingest.imports.detect import command_of
+from normstat.ingest.imports.detect import SINCE_BOOT_NOTE
 from normstat.ingest.imports.scan import Found
 from normstat.ingest.protocol import Frame, FrameKind
 from normstat.stats.engine.trace.question_names import command_of_file, titled
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.records import Timing
 from normstat.storage import import_rows
-from normstat.storage.import_rows import ImportedFile, LoadedStream
+from normstat.storage.import_rows import ImportedFile, LoadedStream, MissingOption
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 
 log = structlog.get_logger()
@@ -120,7 +120,7 @@ class Loader:
     async def _send(self, found: Found, plan: Plan, pieces: "Pieces", moved: Moved) -> None:
         """Send the bytes as an agent would, piece by piece."""
         assert found.spec is not None
-        command = command_of(found.path)
+        command = found.look.command
         if isinstance(found.spec.layout, TraceLayout):
             command = titled(command or command_of_file(found.path), self._title)
         await asyncio.to_thread(pieces.skip, plan.n_known)
@@ -215,7 +215,7 @@ class Pieces:
 def stream_key(content_hash: bytes, timing: Timing) -> str:
     """Return the key of the stream of a file of that content, read with that timing."""
     day = timing.date.isoformat() if timing.date is not None else ""
-    told = f"{timing.zone or ''} {day} {timing.start_us or ''} {timing.interval_us or ''}"
+    told = f"{timing.zone or ''} {day} {timing.start_us or ''} {timing.interval_us or ''}{' first' if timing.is_first_real else ''}"
     return "import-" + hashlib.sha256(content_hash + told.encode()).hexdigest()[:KEY_DIGITS]
 
 
@@ -223,7 +223,7 @@ def to_result(found: Found, stream: LoadedStream | None, n_before: int, note: st
     """Return the row of the result table."""
     assert found.spec is not None
     if stream is None:
-        return empty_result(found.path, found.spec.name, note)
+        return empty_result(found.path, found.spec.name, note, found.look.missing)
     return ImportedFile(
         path=found.path,
         spec=found.spec.name,
@@ -235,11 +235,28 @@ def to_result(found: Found, stream: LoadedStream | None, n_before: int, note: st
         reasons=stream.reasons,
         first_sample_at=stream.first_sample_at,
         last_sample_at=stream.last_sample_at,
-        note=note,
+        note=note if stream.n_samples or not stream.n_since_boot else _join(note, SINCE_BOOT_NOTE),
+        n_since_boot=stream.n_since_boot,
+        stream_id=stream.stream_id,
+        missing=_missing(found, stream),
+        position=0,
+        is_undone=False,
     )
 
 
-def empty_result(path: str, spec: str | None, note: str) -> ImportedFile:
+def _join(note: str, other: str) -> str:
+    return f"{note}; {other}" if note and other not in note else other
+
+
+def _missing(found: Found, stream: LoadedStream) -> list[MissingOption]:
+    """Return what would make samples of the file, or of more of it."""
+    missing = list(found.look.missing)
+    if not stream.n_samples and stream.n_since_boot and MissingOption.FIRST_REAL not in missing:
+        missing.append(MissingOption.FIRST_REAL)
+    return missing
+
+
+def empty_result(path: str, spec: str | None, note: str, missing: Sequence[MissingOption] = ()) -> ImportedFile:
     """Return the row of a file without samples."""
     return ImportedFile(
         path=path,
@@ -253,4 +270,9 @@ def empty_result(path: str, spec: str | None, note: str) -> ImportedFile:
         first_sample_at=None,
         last_sample_at=None,
         note=note,
+        missing=list(missing),
+        n_since_boot=0,
+        position=0,
+        stream_id=None,
+        is_undone=False,
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from normstat.ingest.imports.archives import Member, list_files, walk_file
-from normstat.ingest.imports.batchload import Section, Splitter, is_batchload, times_of
+from normstat.ingest.imports.batchload import Section, Splitter, is_batchload, is_first_real, times_of
 from normstat.ingest.imports.detect import (
     HEAD_BYTES,
     NO_DATE_NOTE,
@@ -29,10 +29,15 @@ from normstat.stats.engine.timeline import require_zone
 from normstat.stats.readers import read
 from normstat.stats.records import State, Timing
 from normstat.stats.spec import Spec
+from normstat.storage.import_rows import MissingOption
 from normstat.window import LATEST_US, from_us
 
 READ_BYTES: Final = 1 << 20
 NOT_READ: Final = "(what follows)"
+# Files of `normstat-agent collect`: the output of a tool, and the command line that printed it.
+OUTPUT: Final = ".raw"
+COMMAND: Final = ".cmd"
+MAX_COMMAND: Final = 2000
 # How often one import may meet with a length at which an earlier load ended; each costs a copy of the hash's state.
 MAX_LENGTHS: Final = 20_000
 
@@ -87,6 +92,7 @@ class Survey:
         self._options = options
         self._budget = budget
         self._lengths = lengths
+        self._commands: dict[str, str] = {}
         self.n_bytes = 0
         self.path = ""
 
@@ -113,8 +119,21 @@ class Survey:
                     break
         except TooMuch as trouble:
             found.append(Found(NOT_READ, Path(), 0, Look(note=f"not read: {trouble}")))
+        self._fill_commands(found)
         self._fill_days(found)
+        if len(found) > 1:
+            # Most files of an archive are nobody's.
+            for file in found:
+                missing = tuple(one for one in file.look.missing if one is not MissingOption.SPEC)
+                file.look = replace(file.look, missing=missing)
         return found
+
+    def _fill_commands(self, found: Sequence[Found]) -> None:
+        """Set the commands of files that an archive has before those with their commands."""
+        for file in found:
+            command = self._commands.get(file.path.removesuffix(OUTPUT), "") if file.path.endswith(OUTPUT) else ""
+            if command and file.spec is not None:
+                file.look = replace(file.look, command=command)
 
     def _look(self, root: Path, number: int, member: Member) -> Iterator[Found]:
         self.path = member.path
@@ -123,10 +142,14 @@ class Survey:
             return
         try:
             head = member.source.peek(HEAD_BYTES)
+            if member.path.endswith(COMMAND) and len(head) <= MAX_COMMAND:
+                # What the agent called; it lies beside what that printed, and before it in a folder.
+                self._commands[member.path.removesuffix(COMMAND)] = head.decode("utf-8", "replace").strip()
             if is_batchload(head):
                 yield from self._look_at_sections(root, number, member, member.source)
             else:
-                look = look_at(head, member.path, self._options, is_all=len(head) < HEAD_BYTES)
+                command = self._commands.get(member.path.removesuffix(OUTPUT), "")
+                look = look_at(head, member.path, self._options, is_all=len(head) < HEAD_BYTES, command=command)
                 found = Found(member.path, root, number, look, modified_at=member.modified_at)
                 if look.spec is not None:
                     self._hash(found, member.source)
@@ -185,13 +208,15 @@ class Survey:
         start_us, interval_us = times_of(section.tags, self._options.zone)
         options = replace(
             self._options,
+            is_first_real=self._options.is_first_real or is_first_real(section.tags),
             start_us=start_us if start_us is not None else self._options.start_us,
             interval_us=interval_us if interval_us is not None else self._options.interval_us,
         )
-        found.look = look_at(head, f"{section.tags['STAT']}", options, is_all=is_all)
+        found.look = look_at(head, f"{section.tags['STAT']}", options, is_all=is_all, command=section.tags.get("CMD", ""))
         if found.look.needs_date and start_us is not None:
             day = from_us(start_us).astimezone(require_zone(self._options.zone or "UTC")).date()
-            found.look = replace(found.look, timing=replace(found.timing, date=day), needs_date=False)
+            missing = tuple(one for one in found.look.missing if one is not MissingOption.DATE)
+            found.look = replace(found.look, timing=replace(found.timing, date=day), needs_date=False, missing=missing)
         return self._content(found) if found.spec is not None else None
 
     def _fill_days(self, found: Sequence[Found]) -> None:
@@ -218,7 +243,8 @@ class Survey:
                 )
             else:
                 note = _join(file.look.note, f"its first day is {day}, by {how}")
-                file.look = replace(file.look, timing=replace(file.timing, date=day), note=note)
+                missing = tuple(one for one in file.look.missing if one is not MissingOption.DATE)
+                file.look = replace(file.look, timing=replace(file.timing, date=day), note=note, missing=missing)
 
 
 def _join(first: str, second: str) -> str:

@@ -37,13 +37,16 @@ NAMING_CONVENTION = {
 NOW = text("now()")
 
 
-def to_timing(zone: str | None, day: dt.date | None, start_at: datetime | None, interval_s: float | None) -> Timing:
+def to_timing(
+    zone: str | None, day: dt.date | None, start_at: datetime | None, interval_s: float | None, *, is_first_real: bool
+) -> Timing:
     """Return the timing given by the columns of a stream."""
     return Timing(
         zone=zone,
         date=day,
         start_us=None if start_at is None else to_us(start_at),
         interval_us=None if interval_s is None else round(interval_s * 1_000_000),
+        is_first_real=is_first_real,
     )
 
 
@@ -119,8 +122,8 @@ class Stream(Base):
 
     `spec_version` is the version of the spec that its oldest samples were read with (0: there was no such spec), and
     `reader_version` the one that `reader_state` belongs to: they differ when the spec changed while the stream grew. `stat_names`
-    are the stats that it has samples of. `time_zone`, `first_day`, `start_at` and `interval_s` are the timing given by an import
-    (records.Timing); NULL for what agents send. `is_finished`: an import brought its end, and the reader has processed it.
+    are the stats that it has samples of. `time_zone`, `first_day`, `start_at`, `interval_s` and `is_first_real` are the timing that
+    an import gave (records.Timing); NULL for what agents send. `is_finished`: an import brought its end, and it has been read.
     """
 
     __tablename__ = "streams"
@@ -150,6 +153,7 @@ class Stream(Base):
     first_day: Mapped[dt.date | None]
     start_at: Mapped[datetime | None]
     interval_s: Mapped[float | None]
+    is_first_real: Mapped[bool] = mapped_column(server_default=text("false"))
     reader_version: Mapped[int] = mapped_column(server_default="0")
     stat_names: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
     is_finished: Mapped[bool] = mapped_column(server_default=text("false"))
@@ -157,7 +161,7 @@ class Stream(Base):
     @property
     def timing(self) -> Timing:
         """The timing given from outside (by an import)."""
-        return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s)
+        return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s, is_first_real=self.is_first_real)
 
 
 class Load(Base):

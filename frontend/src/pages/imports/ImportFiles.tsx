@@ -1,6 +1,7 @@
 import { Button, Group, List, Table, Text } from "@mantine/core";
 import { useState } from "react";
 import { PageButton } from "../../components/PageLink";
+import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
 import type { Import, ImportedFile } from "../../logic/api";
 import {
@@ -16,7 +17,9 @@ import {
 import { isActive } from "../../logic/job";
 import { formatCount, plural } from "../../logic/number";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import { zoneOf } from "../../state/clock";
 import { HostWindowLink } from "./HostWindowLink";
+import { RetryForm } from "./RetryForm";
 
 const FIRST_SHOWN = 100;
 
@@ -27,6 +30,7 @@ interface ImportFilesProps {
 
 /** The result for each file of an import. */
 export function ImportFiles({ item, clock }: ImportFilesProps) {
+  const me = useMe();
   const [limit, setLimit] = useState(FIRST_SHOWN);
   if (item.files.length === 0) {
     return isActive(item) ? (
@@ -86,7 +90,13 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
           {plural(item.n_files - item.files.length, "more file")} {isActive(item) ? "to come" : "not listed"}.
         </Text>
       )}
-      {lacksOptions(item.files) && (
+      {item.files
+        .filter(({ missing }) => missing.length > 0 && item.can_retry && mayWrite(me))
+        .slice(0, limit)
+        .map((file) => (
+          <RetryForm key={file.position} item={item} file={file} zone={zoneOf(clock)} />
+        ))}
+      {lacksOptions(item.files) && !item.can_retry && !item.is_undo && (
         <Text fz="sm" mt="sm">
           Choose the incomplete files again, open <i>If files lack a date, time zone or tool</i> above, fill in what is missing,
           and load them again. Samples that are already stored are not added twice.
@@ -175,7 +185,14 @@ function FileRow({ host, file, clock }: FileRowProps) {
         </Text>
       </Table.Td>
       <Table.Td className="number">{formatCount(file.n_reports)}</Table.Td>
-      <Table.Td>{describeSamples(file.n_samples, file.n_samples_new)}</Table.Td>
+      <Table.Td>
+        {describeSamples(file.n_samples, file.n_samples_new)}
+        {file.n_since_boot > 0 && (
+          <Text fz="xs" className="soft">
+            {plural(file.n_since_boot, "line")} since boot, not loaded
+          </Text>
+        )}
+      </Table.Td>
       <Table.Td>
         <RejectedReasons file={file} />
       </Table.Td>

@@ -3,7 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type SyntheticEvent, useState } from "react";
-import type { ImportSettings } from "../../api/endpoints";
+import type { ImportSettings } from "../../api/imports";
 import { hostsQuery, specsQuery } from "../../api/queries";
 import { uploadQueue, useUploads } from "../../api/uploads";
 import { type ImportOptions, isComplete, NO_OPTIONS, optionProblems } from "../../logic/imports";
@@ -60,6 +60,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
       ...(startAt === null || own.start.trim() === "" ? {} : { start: toIso(startAt) }),
       ...(own.interval.trim() === "" ? {} : { intervalS: Number(own.interval) }),
       ...(own.spec === "" ? {} : { spec: own.spec }),
+      ...(own.firstIsReal ? { firstIsReal: true } : {}),
     };
     uploadQueue.start(settings);
     setTried(false);

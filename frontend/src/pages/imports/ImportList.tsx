@@ -1,8 +1,8 @@
 import { ActionIcon, Group, Progress, Table, Text, Tooltip } from "@mantine/core";
-import { IconChevronDown, IconChevronRight, IconHandStop, IconTrash } from "@tabler/icons-react";
+import { IconArrowBackUp, IconChevronDown, IconChevronRight, IconHandStop, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
-import { deleteImport } from "../../api/endpoints";
+import { deleteImport, undoImport } from "../../api/imports";
 import { importQuery, importsQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
@@ -10,7 +10,7 @@ import { JobState } from "../../components/JobState";
 import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { Import } from "../../logic/api";
-import { describeImport, sampleWindow } from "../../logic/imports";
+import { canUndo, describeImport, needsAttention, sampleWindow } from "../../logic/imports";
 import { describeProgress, isActive, percentDone, progressInBytes } from "../../logic/job";
 import { formatBytes } from "../../logic/number";
 import { fromApi } from "../../logic/time";
@@ -147,7 +147,7 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
       </Table.Td>
       <Table.Td>{item.host}</Table.Td>
       <Table.Td>
-        <JobState state={item.state} />
+        <JobState state={item.state} attention={attentionOf(item)} />
       </Table.Td>
       <Table.Td maw={440}>
         {item.state === "running" && <ImportProgress item={item} />}
@@ -165,9 +165,69 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
       <Table.Td>{item.created_by}</Table.Td>
       <Table.Td>
         {mayWrite(me) &&
-          (isActive(item) ? <StopButton item={item} onGone={onGone} /> : <ForgetButton item={item} onForget={onForget} />)}
+          (isActive(item) ? (
+            <StopButton item={item} onGone={onGone} />
+          ) : (
+            <Group gap={2} wrap="nowrap">
+              {canUndo(item) && <UndoButton item={item} />}
+              <ForgetButton item={item} onForget={onForget} />
+            </Group>
+          ))}
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** Say what a finished import lacks. Empty: it lacks nothing. */
+function attentionOf(item: Import): string {
+  if (!needsAttention(item)) {
+    return "";
+  }
+  return item.files.some(({ n_samples }) => n_samples > 0) ? "incomplete" : "nothing loaded";
+}
+
+/** Removes the samples of an import, after asking. */
+function UndoButton({ item }: { readonly item: Import }) {
+  const client = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const undoing = useMutation({
+    mutationFn: () => undoImport(item.id),
+    onSuccess: () => {
+      setAsking(false);
+      void client.invalidateQueries({ queryKey: importQuery(item.id).queryKey });
+      void client.invalidateQueries({ queryKey: importsQuery.queryKey });
+    },
+  });
+  return (
+    <>
+      <Tooltip label="Undo: remove the samples that it loaded">
+        <ActionIcon
+          aria-label={`Undo ${item.name}`}
+          onClick={() => {
+            setAsking(true);
+          }}
+        >
+          <IconArrowBackUp size={15} />
+        </ActionIcon>
+      </Tooltip>
+      {isAsking && (
+        <ConfirmDialog
+          title="Undo this import?"
+          action="Undo"
+          isPending={undoing.isPending}
+          error={undoing.error}
+          onConfirm={() => {
+            undoing.mutate();
+          }}
+          onClose={() => {
+            setAsking(false);
+          }}
+        >
+          The samples and the raw output that <b>{item.name}</b> loaded for {item.host} are removed. Files that an earlier import
+          had loaded stay.
+        </ConfirmDialog>
+      )}
+    </>
   );
 }
 

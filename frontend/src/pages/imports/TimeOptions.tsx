@@ -1,4 +1,4 @@
-import { Autocomplete, Group, Select, Text, TextInput } from "@mantine/core";
+import { Autocomplete, Checkbox, Group, Select, Text, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import type { SpecInfo } from "../../logic/api";
 import type { ImportOptions, OptionProblems } from "../../logic/imports";
@@ -23,8 +23,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
   return (
     <div>
       <Text fz="sm" className="soft" mb={6}>
-        All of these are optional. Load the files first. If a time or a tool could not be detected, the result says so; then load
-        the file again with the missing values.
+        All of these are optional. Load the files first. If a time or a tool could not be detected, the result asks for it.
       </Text>
       <Group gap="sm" align="flex-start">
         <Autocomplete
@@ -96,6 +95,16 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           value={options.spec === "" ? null : options.spec}
           onChange={(spec) => {
             onChange({ spec: spec ?? "" });
+          }}
+        />
+        <Checkbox
+          size="xs"
+          mt={22}
+          label="The first report is real"
+          description="it covers an interval, not the time since boot (vmstat -y)"
+          checked={options.firstIsReal}
+          onChange={(event) => {
+            onChange({ firstIsReal: event.currentTarget.checked });
           }}
         />
       </Group>

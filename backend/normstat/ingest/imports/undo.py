@@ -1,0 +1,95 @@
+"""Undo an import: remove the streams that it made, with their samples."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+import structlog
+from sqlalchemy import delete, func, select
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.ingest.reparse.staging import Replaced, Staging
+from normstat.jobs.claims import Claim
+from normstat.storage import import_rows, stream_rows
+from normstat.storage.hypertables import allow_large_changes
+from normstat.storage.schema.job_models import ImportRow, Job
+from normstat.storage.schema.models import Load, Stream
+from normstat.storage.session import WriteSession, open_write_session
+from normstat.storage.stat_tables import read_stored_stats
+
+log = structlog.get_logger()
+
+LOCK_TIMEOUT_S: Final = 60
+# Removing ten million rows takes some minutes.
+STATEMENT_TIMEOUT_S: Final = 6 * 3600
+NOT_MADE_HERE: Final = "not undone: an earlier import loaded it"
+SHARED: Final = "not undone: another import continued it"
+
+
+async def undo_import(sessions: async_sessionmaker[AsyncSession], row: ImportRow, claim: Claim) -> str:
+    """Remove what the import loaded, stream by stream, each in a transaction; return what was done, in words.
+
+    Raises: JobStopped
+    """
+    n_samples = n_left = 0
+    async with open_write_session(sessions) as session:
+        files = [(file.position, dict(file.result)) for file in await import_rows.list_file_rows(session, row.id)]
+    for position, result in files:
+        stream_id = result.get("stream_id")
+        if not isinstance(stream_id, int) or result.get("is_undone") is True:
+            continue
+        async with open_write_session(sessions) as session:
+            refusal = await _refusal(session, stream_id, claim.queued_at)
+            if refusal is None:
+                removed = await _remove_stream(session, stream_id)
+                n_samples += removed
+                await claim.report(session, n_done=Job.n_done + removed)
+            n_left += refusal is not None
+            await _note(session, row.id, position, refusal)
+    log.info("import_undone", id=row.id, host=row.host, n_samples=n_samples, n_left=n_left)
+    message = f"undone: {n_samples} samples removed"
+    return f"{message}; {n_left} of the files were loaded by other imports too, and stay" if n_left else message
+
+
+async def _refusal(session: WriteSession, stream_id: int, since: datetime) -> str | None:
+    """Return why the stream stays. Missing: None when it is the import's alone, or gone."""
+    created_at = await session.scalar(select(Stream.created_at).where(Stream.id == stream_id))
+    if created_at is None:
+        return None
+    if created_at < since:
+        return NOT_MADE_HERE
+    n_contents = await session.scalar(select(func.count()).where(Load.stream_id == stream_id))
+    return SHARED if n_contents is not None and n_contents > 1 else None
+
+
+async def _remove_stream(session: WriteSession, stream_id: int) -> int:
+    """Remove a stream; return how many samples it had."""
+    await stream_rows.set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
+    await allow_large_changes(session)
+    host_id = await session.scalar(select(Stream.host_id).where(Stream.id == stream_id))
+    if host_id is None or await stream_rows.lock_host_by_id(session, host_id) is None:
+        return 0
+    stream = await session.get(Stream, stream_id, populate_existing=True)
+    if stream is None:
+        return 0
+    # Nothing is staged: the old samples go, and instances, rollups and profiles learn of it.
+    staging = Staging(host_id=host_id, stream_id=stream_id)
+    span = None
+    if stream.first_sample_at is not None and stream.last_sample_at is not None:
+        span = (stream.first_sample_at, stream.last_sample_at)
+    replaced: Replaced = await staging.replace(session, list(await read_stored_stats(session, stream.stat_names)), span)
+    await staging.settle(session)
+    await session.execute(delete(Stream).where(Stream.id == stream_id))
+    return replaced.n_before
+
+
+async def _note(session: WriteSession, import_id: int, position: int, refusal: str | None) -> None:
+    """Write down what became of a file."""
+    file = await import_rows.read_file(session, import_id, position)
+    result: Mapping[str, object] = file.result
+    if refusal is not None:
+        file.result = {**result, "note": refusal}
+        return
+    nothing = {"n_reports": 0, "n_samples": 0, "n_samples_new": 0, "n_rejected": 0, "n_since_boot": 0, "reasons": [], "missing": []}
+    spans = {"first_sample_at": None, "last_sample_at": None, "stream_id": None}
+    file.result = {**result, **nothing, **spans, "note": "undone", "is_undone": True}
