@@ -23,6 +23,7 @@ from normstat.stats.spec_defaults import complete_stat, usual_kind, usual_semant
 from normstat.stats.spec_table import SpecTable, cut
 from normstat.stats.storage_rule import usual_storage
 from normstat.stats.toml_text import parse_toml
+from normstat.stats.translated_lines import translation_names
 
 KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
 # Columns of every table and its view besides the stat's fields; see storage/stat_tables.py.
@@ -259,6 +260,7 @@ def _build_spec(file: str, raw: dict[str, object], shared: StatTables, *, versio
         refuses=top.patterns("refuses"),
         is_fallback=top.flag("is_fallback"),
         is_user_made=is_user_made,
+        translations=top.choice("translations", ("", *translation_names()), ""),
     )
     top.done()
     return spec

@@ -16,6 +16,7 @@ from normstat.stats.pattern import join_patterns
 from normstat.stats.readers import read
 from normstat.stats.records import LineKind, ReadResult
 from normstat.stats.spec import Spec
+from normstat.stats.translated_lines import read_translations
 
 # Every tool prints its first header within this many lines.
 GUESS_LINES: Final = 400
@@ -57,7 +58,7 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
     headers = [line for line in map(split_header, texts) if line is not None]
     words = set(re.findall(r"[a-z]+", name.lower()))
     specs = list(load_catalogue().specs.values())
-    candidates = [spec for spec in specs if _could_be(spec, texts, headers)]
+    candidates = [spec for spec in specs if _could_be(spec, *_english(spec, texts, headers))]
     best = _best([_try(spec, head, words) for spec in candidates])
     if best is None or best.share < MIN_SHARE:
         named = [spec for spec in specs if spec not in candidates and (spec.is_fallback or spec.tool.lower() in words)]
@@ -70,6 +71,18 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
 def _whole_lines(head: bytes, *, is_all: bool) -> bytes:
     end = head.rfind(b"\n") + 1
     return head if is_all or not end else head[:end]
+
+
+def _english(spec: Spec, texts: Sequence[str], headers: Sequence[HeaderLine]) -> tuple[Sequence[str], Sequence[HeaderLine]]:
+    """Return the lines, and those that may be headers, as the spec's tool prints them in English."""
+    if not spec.translations:
+        return texts, headers
+    translations = read_translations(spec.translations)
+    english = [translations.english(text) for text in texts]
+    changed = [
+        line for text, own in zip(texts, english, strict=True) if own is not text and (line := split_header(own)) is not None
+    ]
+    return english, [*headers, *changed]
 
 
 def _is_refused(spec: Spec, texts: Sequence[str]) -> bool:

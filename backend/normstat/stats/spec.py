@@ -183,7 +183,8 @@ class Spec:
     `layout` is the reader's model of `[layout]`. `version` grows whenever the same bytes would give other samples. `marks` are
     regular expressions of lines (their whole text) that show which tool printed a file, `refuses` of lines that this spec's tool
     never prints; `is_fallback` specs are only guessed where no other fits. All three serve guess_spec alone. `is_user_made`: its
-    patterns are matched in linear time, see stats/pattern.py.
+    patterns are matched in linear time, see stats/pattern.py. `translations` names the
+    file of stats/translations/ with what the tool prints in other languages ("": none).
     """
 
     name: str
@@ -199,3 +200,4 @@ class Spec:
     refuses: tuple[str, ...] = ()
     is_fallback: bool = False
     is_user_made: bool = False
+    translations: str = ""

@@ -4,8 +4,12 @@ import datetime as dt
 
 import pytest
 
+from normstat.stats.catalogue import require_spec
+from normstat.stats.engine.banner_day import parse_banner_day, parse_day_first, parse_local_stamp
 from normstat.stats.engine.timeline import Timeline, require_zone
 from normstat.stats.engine.timestamps import parse_date, parse_timestamp, parse_zone, take_clock
+from normstat.stats.readers import read
+from normstat.stats.records import NO_TIME
 
 NOON = dt.datetime(2026, 11, 21, 12, 0, 1, tzinfo=dt.UTC).timestamp()
 
@@ -128,3 +132,60 @@ def test_clocks_behind_a_stamp_are_in_its_zone_unless_another_was_given(zone: st
     later = Timeline(require_zone(zone) if zone is not None else None)
     assert later.load(timeline.to_state())
     assert later.clock_us(12 * 3600 + 2) == dt.datetime(2026, 11, 21, hour, 0, 2, tzinfo=dt.UTC).timestamp() * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "n_words"),
+    [
+        ("07:54:05.MD UTC", 2), ("UTC 07:54:05 م", 3), ("下午 07時54分05秒 UTC", 3), ("07:54:05 ಬಯ್ಯ UTC", 3),
+        ("7:54:05 galabnimo", 2),         ("7:54:05፡ምሴት", 1), ("07:54:05 f", 2), ("7:54:05 carra", 2), ("19:54:05 UTC", 2),
+        ("19时54分05秒 UTC", 2), ("UTC 19:54:05", 2),
+        ("07:54:05 म.नं. UTC", 3), ("7:54:05 WB", 2), ("07:54:05 ē-po͘", 2), ("19:54:05", 1),
+    ],
+)  # fmt: skip
+def test_clocks_of_all_locales(text: str, n_words: int) -> None:
+    clock = take_clock([*text.split(), "all"])
+    assert clock is not None
+    assert (clock.n_words, clock.seconds) == (n_words, 19 * 3600 + 54 * 60 + 5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "22 نوفمبر, 2026 UTC 07:54:05 م", "22 تشرين الثاني, 2026 UTC 07:54:05 م",
+        "22 نونبر, 2026 UTC 19:54:05", "ig., 2026.eko azaren 22a 19:54:05",
+        "الأحد 22 نوفمبر 2026 19:54:05", "Sunday, 22 November, 2026 07:54:05 PM UTC", "22/11-2026 19:54:05",
+        "22. 11. 26 19:54:05",
+        "sun 22.nóv 2026 19:54:05", "2026년 11월 22일 19시 54분 05초",
+        "il-Ħadd, 22 ta Nov, 2026 19:54:05 UTC", "22/11/2569 19:54:05",
+        "2026年11月22日 星期日 下午 07時54分05秒 UTC", "22.11.26 07:54:05.MD UTC",
+    ],
+)  # fmt: skip
+def test_lines_of_date_and_clock_in_all_locales(text: str) -> None:
+    stamp = parse_timestamp(text) or parse_local_stamp(text)
+    assert stamp is not None
+    assert stamp.seconds == dt.datetime(2026, 11, 22, 19, 54, 5, tzinfo=dt.UTC).timestamp()
+
+
+def test_a_zone_after_a_clock_of_24_hours_counts() -> None:
+    stamp = parse_timestamp("2026-11-21 12:00:01 EST")
+    assert stamp is not None
+    assert stamp.offset_s == -5 * 3600
+    # It has several meanings.
+    assert parse_timestamp("2026-11-21 12:00:01 IST") is None
+
+
+def test_malay_clocks_do_not_say_which_half_of_the_day_they_mean() -> None:
+    assert parse_local_stamp("Ahad 22 Nov 2026 07:53:32  UTC") is None
+    text = b"""Linux 6.1.0 (web1)  Ahad 22 Nov 2026  _x86_64_ (2 CPU)
+
+07:53:32  UTC     CPU     %user     %nice   %system   %iowait    %steal     %idle
+07:53:33  UTC     all     53.20     39.90      6.90      0.00      0.00      0.00
+"""
+    block = read(require_spec("sar_linux"), text, state={}, offset=0, is_final=True).blocks[0]
+    assert block.time_us.tolist() == [NO_TIME]
+
+
+def test_thailand_counts_years_from_the_buddha() -> None:
+    assert parse_banner_day("22/11/2569") == dt.date(2026, 11, 22)
+    assert parse_day_first("03/04/2569") == dt.date(2026, 4, 3)

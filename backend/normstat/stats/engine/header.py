@@ -9,7 +9,7 @@ that the layout names: the group line of Solaris vmstat cannot be used for that,
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -27,6 +27,7 @@ TIME_MARK: Final = re.compile(r"\s*#[ \t]*Time[ \t]")
 # A line with more columns than this is not the header of a stat tool.
 MAX_COLUMNS: Final = 4096
 HEADER_LIMIT: Final = 65_536
+NOTHING_RENAMED: Final[Mapping[str, str]] = {}
 
 
 class ColumnRole(StrEnum):
@@ -91,8 +92,11 @@ def split_header(text: str) -> HeaderLine | None:
     return HeaderLine(tuple(words), clock, clock is not None or is_marked)
 
 
-def find_header(spec: Spec, layout: ColumnLayout, line: HeaderLine, group_line: str = "") -> Header | None:
-    """Return the header of the line, by the first table of the layout whose required columns it has.
+def find_header(
+    spec: Spec, layout: ColumnLayout, line: HeaderLine, group_line: str = "", printed: Mapping[str, str] = NOTHING_RENAMED
+) -> Header | None:
+    """Return the header of the line, by the first table of the layout whose required columns it has; `printed` are the columns
+    that the tool prints otherwise in another language.
 
     Missing: None when the line is no header of this spec.
     """
@@ -104,7 +108,7 @@ def find_header(spec: Spec, layout: ColumnLayout, line: HeaderLine, group_line: 
         if table.is_open and not _may_be_header(line):
             continue
         if (table.time is TimeStyle.LEADING or not line.has_clock) and all(needed & present for needed in table.header):
-            return _header(spec, table, line, group_line)
+            return _header(spec, table, line, group_line, printed)
     return None
 
 
@@ -115,7 +119,7 @@ def _may_be_header(line: HeaderLine) -> bool:
     return all(COLUMN_WORD.fullmatch(word) for word in line.words)
 
 
-def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str) -> Header:
+def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str, renamed: Mapping[str, str]) -> Header:
     zone_name = ""
     words = list(line.words)
     last_group = group_line.rstrip().rpartition(" ")[2]
@@ -144,7 +148,7 @@ def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str) -
         else:
             roles.append(ColumnRole.VALUE)
             value_at.append(number)
-    fields = fields_of(stat, [(groups[at], words[at]) for at in value_at], by_group=bool(table.groups))
+    fields = fields_of(stat, [(groups[at], words[at]) for at in value_at], by_group=bool(table.groups), printed=renamed)
     optional_at, n_optional = _optional(table, words)
     return Header(
         table=table,
@@ -210,25 +214,32 @@ def _groups(table: ColumnTable, words: Iterable[str]) -> list[str]:
     return found
 
 
-def fields_of(stat: Stat | None, columns: Sequence[tuple[str, str]], *, by_group: bool) -> tuple[Field, ...]:
-    """Return one field for each column: documented, of a family, or undocumented; keys are made unique by numbers."""
+def fields_of(
+    stat: Stat | None, columns: Sequence[tuple[str, str]], *, by_group: bool, printed: Mapping[str, str] = NOTHING_RENAMED
+) -> tuple[Field, ...]:
+    """Return one field for each column: documented, of a family, or undocumented; keys are made unique by numbers.
+
+    `printed` are the columns that the tool prints otherwise in another language.
+    """
     if stat is None:
         return ()
     times = Counter(columns)
     numbers: Counter[tuple[str, str]] = Counter()
     fields: list[Field] = []
     taken: set[str] = set()
-    printed: set[str] = set()
+    taken_names: set[str] = set()
     for column in columns:
         field = _field(stat, *column, by_group=by_group)
+        if column[1] in printed:
+            field = replace(field, printed_key=printed[column[1]])
         if times[column] > 1:
             joint = "_" if field.column[-1:].isdigit() else ""
             suffix = f"{joint}{numbers[column]}"
             field = replace(field, key=field.key + suffix, printed_key=field.printed_key + suffix)
             numbers[column] += 1
-        field = replace(field, key=_free(field.key, taken), printed_key=_free(field.printed_key, printed))
+        field = replace(field, key=_free(field.key, taken), printed_key=_free(field.printed_key, taken_names))
         taken.add(field.key)
-        printed.add(field.printed_key)
+        taken_names.add(field.printed_key)
         fields.append(field)
     return tuple(fields)
 

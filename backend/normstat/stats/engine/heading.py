@@ -1,22 +1,24 @@
 """The header that the rows of a stream stand under, followed from line to line."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from typing import Final
 
 from normstat.stats.engine.column_layout import ColumnLayout
-from normstat.stats.engine.header import MAX_COLUMNS, Header, HeaderLine, find_header, split_header
+from normstat.stats.engine.header import MAX_COLUMNS, NOTHING_RENAMED, Header, HeaderLine, find_header, split_header
 from normstat.stats.engine.reader_state import ReaderState
 from normstat.stats.engine.row import Words
 from normstat.stats.engine.timestamps import ClockWords, split_words, take_clock
 from normstat.stats.engine.unit_suffixes import suffixed_field, suffixed_places
 from normstat.stats.spec import Field, Spec
+from normstat.stats.translated_lines import read_translations
 
 MAX_DECIMALS: Final = 9
 MAX_HEADERS: Final = 256
 MAX_SPECS: Final = 4096
 
-HeaderKey = tuple[str, bool, tuple[str, ...]]
+HeaderKey = tuple[str, bool, tuple[str, ...], tuple[tuple[str, str], ...]]
 
 
 class Unknown(Enum):
@@ -38,13 +40,13 @@ class KnownHeaders:
         self.layout = spec.layout
         self._found: dict[HeaderKey, Header | None] = {}
 
-    def find(self, line: HeaderLine, group_line: str) -> Header | None:
-        """Return the header that the line is under this group line, or None."""
-        key = (group_line, line.has_clock, line.words)
+    def find(self, line: HeaderLine, group_line: str, printed: Mapping[str, str]) -> Header | None:
+        """Return the header that the line is under this group line, or None; `printed` are columns named in another language."""
+        key = (group_line, line.has_clock, line.words, tuple(printed.items()))
         # Read it once: another thread may clear it at any moment.
         header = self._found.get(key, Unknown.UNKNOWN)
         if isinstance(header, Unknown):
-            header = find_header(self.spec, self.layout, line, group_line)
+            header = find_header(self.spec, self.layout, line, group_line, printed)
             if len(self._found) >= MAX_HEADERS:
                 # Garbage may look like headers that never recur.
                 self._found.clear()
@@ -85,8 +87,8 @@ class Heading:
         self.header: Header | None = None
         self.table = 0
         self.fields: tuple[Field, ...] = ()
-        line = split_header(state.header_line)
-        header = self._find(line, state.header_group) if line is not None else None
+        line, printed = self._split(state.header_line)
+        header = self._find(line, state.header_group, printed) if line is not None else None
         if line is not None and header is not None:
             name_line = state.name_line
             self._set(header, line, state.header_line)
@@ -98,8 +100,8 @@ class Heading:
         A header that no table knows is only accepted where one is expected. Elsewhere it is unclear whether it is a header, and
         whether the rows after it belong to the previous table: they get no header.
         """
-        line = split_header(text)
-        header = self._find(line, self._state.group_line) if line is not None else None
+        line, printed = self._split(text)
+        header = self._find(line, self._state.group_line, printed) if line is not None else None
         if line is None or header is None:
             return None
         if header.table.is_open and not may_be_unknown:
@@ -192,10 +194,16 @@ class Heading:
                 decimals[field.key] = min(len(tail), MAX_DECIMALS)
         self.fields = self._known_fields(header)
 
-    def _find(self, line: HeaderLine, group_line: str) -> Header | None:
-        key = (group_line, line.has_clock, line.words)
+    def _split(self, text: str) -> tuple[HeaderLine | None, Mapping[str, str]]:
+        """Return the parts of a line that may be a header, in English, and its columns that are printed otherwise."""
+        name = self._known.spec.translations
+        found = read_translations(name).translate(text) if name else None
+        return split_header(text if found is None else found.text), NOTHING_RENAMED if found is None else found.printed
+
+    def _find(self, line: HeaderLine, group_line: str, printed: Mapping[str, str]) -> Header | None:
+        key = (group_line, line.has_clock, line.words, tuple(printed.items()))
         if key not in self._found:
-            self._found[key] = self._known.find(line, group_line)
+            self._found[key] = self._known.find(line, group_line, printed)
         return self._found[key]
 
     def _set(self, header: Header, line: HeaderLine, text: str) -> None:

@@ -20,6 +20,7 @@ from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.records import LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Field, Layout, Spec, Stat
+from normstat.stats.translated_lines import read_translations
 
 LINE_LIMIT: Final = 1 << 20
 TOO_LONG: Final = "line longer than 1 MiB"
@@ -54,6 +55,7 @@ class LineEngine(Generic[LayoutT]):
         letter = getattr(spec.layout, "omit_option", "")
         self.omits_since_boot = timing.is_first_real or omits_since_boot(letter, command, spec.tool)
         self.has_zone = timing.zone is not None
+        self.translations = read_translations(spec.translations) if spec.translations else None
         self.timeline = Timeline.resume(state.get("times"), timing)
         line_no = state.get("line_no")
         self.ledger = Ledger(line_no if isinstance(line_no, int) else 0)
@@ -108,6 +110,10 @@ class LineEngine(Generic[LayoutT]):
         raise NotImplementedError
 
     # Used by a reader.
+
+    def decode(self, line: bytes) -> str:
+        """Return the text of a line."""
+        return line.decode("utf-8", "backslashreplace") if self.translations is None else self.translations.decode(line)
 
     def builder(self, stat: Stat, fields: Sequence[Field], *, is_since_boot: bool) -> BlockBuilder:
         """Return the builder of the block of these fields."""

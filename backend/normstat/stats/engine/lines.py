@@ -43,6 +43,9 @@ class LineReader(LineEngine[LayoutT]):
         self._fields: dict[tuple[object, ...], tuple[Field, ...]] = {}
         decimals = state.get("decimals")
         self._decimals = {str(key): int(value) for key, value in decimals.items()} if isinstance(decimals, dict) else {}
+        # The columns of the present header that the tool prints otherwise in another language.
+        printed = state.get("printed")
+        self._printed = {str(column): str(text) for column, text in printed.items()} if isinstance(printed, dict) else {}
         self._load_report(state, self.timing)
         own = state.get("own")
         if state.get("gap") is True:
@@ -208,20 +211,27 @@ class LineReader(LineEngine[LayoutT]):
 
     def take_bytes(self, line: bytes, offset: int) -> Outcome:
         """Return the kind of the line, or the reason why it cannot be read."""
-        text = line.decode("utf-8", "backslashreplace")
+        text = self.decode(line)
         if self.ledger.line_no < RECORDER_LINES and is_recorder_line(text):
             return LineKind.IGNORED
+        found = self.translations.translate(text) if self.translations is not None else None
+        if found is not None:
+            text = found.text
+            if found.printed:
+                self._printed = dict(found.printed)
         return self.take_line(Line(text, offset))
 
     def is_complete(self, line: bytes, offset: int) -> bool:
         """Return whether a last line without a newline is certainly complete."""
-        return self.is_whole(Line(line.decode("utf-8", "backslashreplace"), offset))
+        text = self.decode(line)
+        return self.is_whole(Line(text if self.translations is None else self.translations.english(text), offset))
 
     def state(self) -> State:
         """Return what the next piece needs to know."""
         return {
             "report": [self._base_us, self._n_since, self._is_stamp_new],
             "decimals": dict(self._decimals),
+            "printed": dict(self._printed),
             "own": self.save(),
         }
 
@@ -238,13 +248,13 @@ class LineReader(LineEngine[LayoutT]):
 
     def _fields_of(self, stat: Stat, columns: Sequence[str] | Sequence[tuple[str, str]], words: Sequence[str]) -> tuple[Field, ...]:
         """Return the fields of the columns, with those at the end that are worked out from them."""
-        key = (stat.name, *columns)
+        key = (stat.name, *columns, *self._printed.items())
         found = self._fields.get(key)
         if found is None:
             pairs = [(column, "") if isinstance(column, str) else column for column in columns]
             by_group = any(not isinstance(column, str) for column in columns)
             named = [(group, column) if by_group else ("", group) for group, column in pairs]
-            fields = fields_of(stat, named, by_group=by_group)
+            fields = fields_of(stat, named, by_group=by_group, printed=self._printed)
             found = self._fields[key] = (*self._learn_decimals(stat, fields, words), *_derived(stat, fields))
         return found
 

@@ -19,7 +19,7 @@ that recurs after others proves the second form.
 import re
 from typing import Final
 
-from normstat.stats.engine.banner_day import parse_banner_day, parse_day_first
+from normstat.stats.engine.banner_day import has_half_of_day, parse_banner_day, parse_day_first
 from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import ClockWords, Timestamp, day_seconds, parse_clock, parse_date, parse_zone
 from normstat.stats.engine.zone_changes import HeaderZone
@@ -87,14 +87,21 @@ class RowTimes:
         # The date of the banner read with the day before the month, while the order is unknown.
         other_day_s = state.get("other_day")
         self._other_day_s = other_day_s if isinstance(other_day_s, int) else None
+        self._is_half_unknown = state.get("half_unknown") is True
 
     def to_state(self) -> State:
         """Return the state for a new object."""
-        return {"sections": self.sections.to_state(), "other_day": self._other_day_s, "shift": self.header_zone.shift_s}
+        return {
+            "sections": self.sections.to_state(),
+            "other_day": self._other_day_s,
+            "shift": self.header_zone.shift_s,
+            "half_unknown": self._is_half_unknown,
+        }
 
     def see_banner(self, text: str) -> None:
         """Note the day that a banner names for the start of a run."""
         self.begin_sections()
+        self._is_half_unknown = not has_half_of_day(text)
         day, other = parse_banner_day(text), parse_day_first(text)
         if day is not None:
             self.timeline.start_day(day)
@@ -126,7 +133,7 @@ class RowTimes:
         """Return the instant of a clock or an epoch before a row."""
         if clock.is_epoch:
             return self.timeline.stamp_us(Timestamp(clock.seconds, is_clock_only=False, offset_s=0))
-        return self.timeline.clock_us(clock.seconds)
+        return NO_TIME if self._is_half_unknown else self.timeline.clock_us(clock.seconds)
 
     def moment_us(self, zone_name: str, moment: float, *, is_own_zone: bool) -> int:
         """Return the instant of date and clock after a row; the header names the zone, unless the row has its own.

@@ -19,12 +19,18 @@ EPOCH_LEAST: Final = 631_152_000
 
 CLOCK: Final = re.compile(r"(\d{1,2})(?:[:时時點点](\d\d)[:分](\d\d)(?:[.,](\d{1,6}))?秒?|([.,])(\d\d)\5(\d\d)[.,]?)", re.ASCII)
 KOREAN_CLOCK: Final = re.compile(r"(\d\d)시 (\d\d)분 (\d\d)초", re.ASCII)
+THAI_YEARS: Final = 543
 EPOCH: Final = re.compile(r"[0-9]{9,10}")
-# In the locales whose clock (%X of strftime) has twelve hours: English, Greek, Chinese, Japanese, Hindi, Korean.
+# What %p of strftime prints in the locales of glibc, and in older ones of it and of Solaris.
 HALVES: Final = {
     "am": 0, "pm": 12, "a.m.": 0, "p.m.": 12, "πμ": 0, "μμ": 12, "π.μ.": 0, "μ.μ.": 12, "上午": 0, "下午": 12, "午前": 0,
-    "午後": 12, "पूर्वाह्न": 0, "अपराह्न": 12, "오전": 0, "오후": 12,
+    "午後": 12, "पूर्वाह्न": 0, "अपराह्न": 12, "오전": 0, "오후": 12, "ص": 0, "م": 12, "saaku": 0, "carra": 12, "m": 0, "f": 12,
+    "ጽባሕ": 0, "ምሴት": 12, "téng-po͘": 0, "ē-po͘": 12, "wd": 0, "wb": 12, "म.पू.": 0, "म.नं.": 12, "subaxnimo": 0,
+    "galabnimo": 12, "pd": 0, "md": 12, "ಕಾಂಡೆ": 0, "ಬಯ್ಯ": 12, "öö": 0, "ös": 12, "fh": 0, "eh": 12, "vm": 0, "nm": 12,
+    "πµ": 0, "µµ": 12,
 }  # fmt: skip
+# The half of the day without a blank before it, as in Albanian and Ge'ez: 07:54:05.MD
+GLUED_HALF: Final = re.compile(r"(\d{1,2}:\d\d:\d\d)[.፡](\D{1,12})", re.ASCII)
 DATE: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\.?|(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日일]", re.ASCII)
 ISO_LINE: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(Z|[-+]\d\d:?\d\d)?", re.ASCII)
 WORDS_LINE: Final = re.compile(
@@ -55,7 +61,9 @@ ZONE_HOURS: Final = {
     "PDT": -7, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MET": 1, "MEST": 2, "JST": 9, "KST": 9,
 }  # fmt: skip
 # Zones that %X of strftime puts after a clock of twelve hours (en_IN, id_ID, and where such a locale is used elsewhere).
-CLOCK_ZONES: Final = frozenset({*ZONE_HOURS, "IST", "PKT", "NPT", "BST", "WIB", "WITA", "WIT", "HKT", "SGT", "PHT", "MSK"})
+CLOCK_ZONES: Final = frozenset(
+    {*(name for name in ZONE_HOURS if len(name) > 2), "IST", "PKT", "NPT", "BST", "WIB", "WITA", "WIT", "HKT", "SGT", "PHT", "MSK"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +139,20 @@ def take_clock(words: Sequence[str]) -> ClockWords | None:
         return None if seconds is None else ClockWords(3, seconds, is_epoch=False)
     if EPOCH.fullmatch(words[0]) is not None and int(words[0]) >= EPOCH_LEAST:
         return ClockWords(1, float(words[0]), is_epoch=True)
+    glued = GLUED_HALF.fullmatch(words[0])
+    if glued is not None:
+        words = [glued[1], glued[2], *words[1:]]
     seconds = parse_clock(words[0])
     if seconds is None:
         return None
     half = HALVES.get(words[1].lower()) if len(words) > 1 else None
-    if half is None:
-        return ClockWords(1, seconds, is_epoch=False)
-    if not 1 <= seconds // 3600 <= 12:
-        return None
-    n_words = 3 if len(words) > 2 and words[2] in CLOCK_ZONES else 2
-    return ClockWords(n_words, seconds % 43200 + half * 3600, is_epoch=False)
+    n_words = 1 if half is None else 2
+    n_words += len(words) > n_words and words[n_words] in CLOCK_ZONES
+    if half is not None:
+        if not 1 <= seconds // 3600 <= 12:
+            return None
+        seconds = seconds % 43200 + half * 3600
+    return ClockWords(n_words - (glued is not None), seconds, is_epoch=False)
 
 
 def _take_half_first(words: Sequence[str]) -> ClockWords | None:
@@ -153,11 +165,16 @@ def _take_half_first(words: Sequence[str]) -> ClockWords | None:
     ):
         minutes = parse_clock(f"{words[1]}.00")
         return None if minutes is None else ClockWords(3, minutes, is_epoch=False)
+    if words[0] in CLOCK_ZONES and len(words) > 1 and words[1][:1].isdigit():
+        # Arabic: the zone, the clock, the half of the day.
+        found = take_clock(words[1:])
+        return None if found is None or found.is_epoch else replace(found, n_words=found.n_words + 1)
     half = HALVES.get(words[0].lower()) if words[0] and len(words) > 1 else None
     seconds = parse_clock(words[1]) if half is not None else None
     if half is None or seconds is None or not 1 <= seconds // 3600 <= 12:
         return None
-    return ClockWords(2, seconds % 43200 + half * 3600, is_epoch=False)
+    n_words = 3 if len(words) > 2 and words[2] in CLOCK_ZONES else 2
+    return ClockWords(n_words, seconds % 43200 + half * 3600, is_epoch=False)
 
 
 def parse_date(text: str) -> dt.date | None:
@@ -180,7 +197,8 @@ def parse_date(text: str) -> dt.date | None:
     else:
         return None
     try:
-        return dt.date(year, month, day)
+        # Thailand counts the years from the Buddha.
+        return dt.date(year - THAI_YEARS if year > THAI_YEARS + 1900 else year, month, day)
     except ValueError:
         return None
 
@@ -223,7 +241,7 @@ def parse_timestamp(text: str) -> Timestamp | None:
         return Timestamp(float(text), is_clock_only=False, offset_s=0) if int(text) >= EPOCH_LEAST else None
     iso = ISO_LINE.fullmatch(text)
     if iso is not None:
-        return _joined(parse_date(iso[1]), parse_clock(iso[2]), iso[3] or "")
+        return join_day_and_clock(parse_date(iso[1]), parse_clock(iso[2]), iso[3] or "")
     words = text.split()
     if words[0].lower() == "time:":
         clock = take_clock(words[1:])
@@ -234,9 +252,13 @@ def parse_timestamp(text: str) -> Timestamp | None:
         clock = take_clock(words[1:])
         if clock is None or clock.is_epoch:
             return None
-        rest = words[1 + clock.n_words :]
-        zone = rest[0] if len(rest) == 1 else ""
-        return _joined(day, clock.seconds, zone) if len(rest) < 2 and (not rest or parse_zone(zone) is not None) else None
+        # Only a zone after a clock of twelve hours belongs to the clock.
+        has_zone = clock.n_words == 2 and words[2] in CLOCK_ZONES
+        rest = words[clock.n_words + (not has_zone) :]
+        zone = rest[0] if len(rest) == 1 else zone_of_clock(words[1 : 1 + clock.n_words])
+        return (
+            join_day_and_clock(day, clock.seconds, zone) if len(rest) < 2 and (not rest or parse_zone(zone) is not None) else None
+        )
     return _stamp_in_words(text)
 
 
@@ -261,10 +283,20 @@ def _stamp_in_words(text: str) -> Timestamp | None:
         day = dt.date(int(found["year1"] or found["year2"]), MONTHS.index(month) + 1, int(found["day"]))
     except ValueError:
         return None
-    return _joined(day, clock.seconds, found["zone"] or "")
+    return join_day_and_clock(day, clock.seconds, found["zone"] or "")
 
 
-def _joined(day: dt.date | None, seconds: float | None, zone: str) -> Timestamp | None:
+def zone_of_clock(words: Sequence[str]) -> str:
+    """Return the zone among the words of a clock, "" when it has none whose distance from UTC is known.
+
+    >>> zone_of_clock(["07:51:20", "PM", "UTC"]), zone_of_clock(["03:15:06", "PM"])
+    ('UTC', '')
+    """
+    return next((word for word in words if not word[:1].isdigit() and parse_zone(word) is not None), "")
+
+
+def join_day_and_clock(day: dt.date | None, seconds: float | None, zone: str) -> Timestamp | None:
+    """Return a day and the seconds of it as one time, in the zone if it has a name. Missing: None when either is missing."""
     if day is None or seconds is None:
         return None
     offset_s = parse_zone(zone) if zone else None

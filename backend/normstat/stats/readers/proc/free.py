@@ -33,7 +33,7 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
-ROW: Final = re.compile(r"(?P<name>-/\+ buffers/cache|[^\W\d][^\s:]{0,30}) ?:\s+(?P<words>\S.*)")
+ROW: Final = re.compile(r"(?P<name>-/\+ buffers/cache|[^\W\d][^\d:：]{0,30}?) ?[:：]\s+(?P<words>\S.*)")
 PAIR: Final = re.compile(r"(?P<name>(?:Swap|Cach|Mem)(?:Use|Free))\s+(?P<word>\S+)")
 SIZED: Final = re.compile(r"\d+(?:[.,]\d+)?(?:[KMGTPE]i?|B)", re.ASCII)
 NUMBER: Final = re.compile(r"\d")

@@ -22,6 +22,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.stats.engine.banner_day import parse_local_stamp
 from normstat.stats.engine.block import BlockBuilder, BulkRows
 from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
@@ -145,7 +146,7 @@ class Reader(LineEngine[ColumnLayout]):
 
     def _take_text(self, line: bytes, offset: int) -> Outcome:
         """Return what a line is that is not blank and not the present header once more, or why it cannot be read."""
-        text = line.decode("utf-8", "backslashreplace")
+        text = self.decode(line)
         self._row_times.prefix_us = NO_TIME
         prefix = PREFIX.match(text) if text[4:5] == "-" else None
         if prefix is not None:
@@ -291,14 +292,16 @@ class Reader(LineEngine[ColumnLayout]):
         if layout.banner is not None and (banner := layout.banner.search(text)):
             self._begin_run(banner)
             return LineKind.HEADER
-        if layout.group_line is not None and layout.group_line.search(text):
-            self._state.group_line = text[-GROUP_LINE_LIMIT:]
-            return LineKind.HEADER
+        if layout.group_line is not None:
+            group_line = self.translations.english(text) if self.translations is not None else text
+            if layout.group_line.search(group_line):
+                self._state.group_line = group_line[-GROUP_LINE_LIMIT:]
+                return LineKind.HEADER
         line = self._heading.take(text, may_be_unknown=self._is_after_blank)
         if line is not None:
             self._see_header(line.clock)
             return LineKind.HEADER
-        stamp = parse_timestamp(text)
+        stamp = parse_timestamp(text) or (parse_local_stamp(text) if layout.banner is not None else None)
         if stamp is not None:
             self._state.see_stamp(self._row_times.timeline.stamp_us(stamp))
             return LineKind.TIMESTAMP
