@@ -210,7 +210,7 @@ class LineEngine(Generic[LayoutT]):
             source = sums.stat.summary_of
             found = [builder for (is_boot, _), builder in self._builders.items() if not is_boot and builder.stat.name == source]
             builder_of = functools.partial(self.builder, is_since_boot=False)
-            sums.add([builder.build() for builder in found], builder_of)
+            sums.add([block for builder in found for block in builder.build()], builder_of)
             if is_final:
                 sums.close(builder_of)
 
