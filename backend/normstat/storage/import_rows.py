@@ -394,6 +394,16 @@ async def list_file_rows(session: AsyncSession, import_id: int) -> Sequence[Impo
     return (await session.scalars(query)).all()
 
 
+async def count_contents(session: AsyncSession, stream_id: int) -> int:
+    """Return how many contents were loaded into the stream: more than one when a file that had grown continued it."""
+    return await session.scalar(select(func.count()).where(Load.stream_id == stream_id)) or 0
+
+
+async def delete_stream(session: WriteSession, stream_id: int) -> None:
+    """Delete a stream that has no samples any more, with its raw bytes and rejected lines."""
+    await session.execute(delete(Stream).where(Stream.id == stream_id))
+
+
 async def queue_undo(session: AsyncSession, row: ImportRow) -> Import:
     """Queue the removal of what an import loaded."""
     row.is_undo = True

@@ -448,8 +448,9 @@ async def test_undo_removes_what_the_import_loaded_and_nothing_else(
     assert by_path["b.tar/vmstat.out"]["note"] == "not undone: an earlier import loaded it"
     assert (by_path["b.tar/iostat.out"]["note"], by_path["b.tar/iostat.out"]["is_undone"]) == ("undone", True)
     async with open_write_session(state.sessions) as session:
-        left = (await session.execute(text("SELECT count(*) FROM samples.iostat_linux"))).scalar_one()
-        kept = (await session.execute(text("SELECT count(*) FROM samples.vmstat_linux"))).scalar_one()
+        of_host = "WHERE host_id = (SELECT id FROM hosts WHERE name = 'web1')"
+        left = (await session.execute(text(f"SELECT count(*) FROM samples.iostat_linux {of_host}"))).scalar_one()
+        kept = (await session.execute(text(f"SELECT count(*) FROM samples.vmstat_linux {of_host}"))).scalar_one()
         names = (await session.execute(text("SELECT count(*) FROM instances WHERE name = 'sda'"))).scalar_one()
     assert (left, kept, names) == (0, N_SAMPLES, 0)
     # What was undone can be loaded again.

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Final
 
 import structlog
-from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.ingest.reparse.staging import Replaced, Staging
@@ -13,7 +12,7 @@ from normstat.jobs.claims import Claim
 from normstat.storage import import_rows, stream_rows
 from normstat.storage.hypertables import allow_large_changes
 from normstat.storage.schema.job_models import ImportRow, Job
-from normstat.storage.schema.models import Load, Stream
+from normstat.storage.schema.models import Stream
 from normstat.storage.session import WriteSession, open_write_session
 from normstat.storage.stat_tables import read_stored_stats
 
@@ -53,33 +52,30 @@ async def undo_import(sessions: async_sessionmaker[AsyncSession], row: ImportRow
 
 async def _refusal(session: WriteSession, stream_id: int, since: datetime) -> str | None:
     """Return why the stream stays. Missing: None when it is the import's alone, or gone."""
-    created_at = await session.scalar(select(Stream.created_at).where(Stream.id == stream_id))
-    if created_at is None:
+    stream = await session.get(Stream, stream_id, populate_existing=True)
+    if stream is None:
         return None
-    if created_at < since:
+    if stream.created_at < since:
         return NOT_MADE_HERE
-    n_contents = await session.scalar(select(func.count()).where(Load.stream_id == stream_id))
-    return SHARED if n_contents is not None and n_contents > 1 else None
+    return SHARED if await import_rows.count_contents(session, stream_id) > 1 else None
 
 
 async def _remove_stream(session: WriteSession, stream_id: int) -> int:
     """Remove a stream; return how many samples it had."""
     await stream_rows.set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
     await allow_large_changes(session)
-    host_id = await session.scalar(select(Stream.host_id).where(Stream.id == stream_id))
-    if host_id is None or await stream_rows.lock_host_by_id(session, host_id) is None:
+    stream = await session.get(Stream, stream_id)
+    if stream is None or await stream_rows.lock_host_by_id(session, stream.host_id) is None:
         return 0
-    stream = await session.get(Stream, stream_id, populate_existing=True)
-    if stream is None:
-        return 0
+    await session.refresh(stream)
     # Nothing is staged: the old samples go, and instances, rollups and profiles learn of it.
-    staging = Staging(host_id=host_id, stream_id=stream_id)
+    staging = Staging(host_id=stream.host_id, stream_id=stream_id)
     span = None
     if stream.first_sample_at is not None and stream.last_sample_at is not None:
         span = (stream.first_sample_at, stream.last_sample_at)
     replaced: Replaced = await staging.replace(session, list(await read_stored_stats(session, stream.stat_names)), span)
     await staging.settle(session)
-    await session.execute(delete(Stream).where(Stream.id == stream_id))
+    await import_rows.delete_stream(session, stream_id)
     return replaced.n_before
 
 
