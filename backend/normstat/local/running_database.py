@@ -1,6 +1,7 @@
 """Find the private database that `normstat up` runs below a data folder, for commands beside it."""
 
 import os
+import stat
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -16,17 +17,18 @@ STATE_LINE: Final = 7
 def find_running_url(data_dir: Path) -> str | None:
     """Return the libpq URL of the database that runs below this folder.
 
-    Missing: None where none runs, its files cannot be read, or another account wrote them: only we and root are trusted
+    Missing: None where none runs, its files cannot be read, or other accounts could have put them there
     """
     # Where root's data is unreachable for the database's account, `up` puts the database elsewhere.
     for home in (data_dir, ROOT_STATE_DIR / quote(str(data_dir).strip("/"), safe="")):
         try:
             lines = (home / "postgres" / "postmaster.pid").read_text().splitlines()
-            password_path = home / "postgres.password"
-            owner, password = password_path.stat().st_uid, password_path.read_text().strip()
+            password = (home / "postgres.password").read_text().strip()
+            found = home.stat()
         except (OSError, UnicodeDecodeError):
             continue
-        if owner in (0, os.geteuid()) and _is_ready(lines):
+        is_trusted = found.st_uid in (0, os.geteuid()) and not found.st_mode & stat.S_IWOTH
+        if is_trusted and _is_ready(lines):
             return f"postgresql://normstat:{quote(password)}@/normstat?host={quote(lines[SOCKET_LINE])}"
     return None
 

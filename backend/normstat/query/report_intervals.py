@@ -113,8 +113,8 @@ async def read_intervals(
             streams_of[int(str(instance_id))].add(int(str(stream_id)))
     intervals = {}
     for instance_id in instance_ids:
-        having = streams_of.get(instance_id)
-        chosen = everything if having is None else _longest(by_stream[stream_id] for stream_id in having if stream_id in by_stream)
+        seen = streams_of.get(instance_id)
+        chosen = everything if seen is None else _longest(by_stream[stream_id] for stream_id in seen if stream_id in by_stream)
         if chosen is not None:
             intervals[instance_id] = chosen
     return intervals

@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,6 +84,20 @@ def assert_role_is_no_superuser(up: Up) -> None:
             connection.execute("COPY (SELECT 1) TO PROGRAM 'true'")
 
 
+def assert_commands_find_the_database(up: Up) -> None:
+    """Without a URL: by the folder's name, and from the folder that it is."""
+    for place, settings in (("/", {"NORMSTAT_DATA": str(up.data_dir)}), (str(up.data_dir), {})):
+        done = subprocess.run(
+            [sys.executable, "-m", "normstat", "storage"],
+            cwd=place,
+            env=up.environment() | settings,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Iterator[Path]:
     """A folder to be made, which other accounts reach."""
@@ -143,6 +158,7 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(place: str, request: pytest.
         assert host["state"] == "live"
         assert client.get("/storage").json()["disk"]["free_bytes"] > 0, "the role may ask where the database lies"
         assert_role_is_no_superuser(up)
+        assert_commands_find_the_database(up)
         assert_files_are_private(up)
         if os.geteuid() == 0:
             assert_nothing_is_roots(up)

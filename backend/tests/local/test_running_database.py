@@ -58,10 +58,14 @@ def test_a_server_that_does_not_run_is_none(tmp_path: Path) -> None:
     assert find_running_url(half) is None
 
 
-def test_files_of_another_account_are_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_another_account_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = make_home(tmp_path / "data")
+    home.chmod(0o777)
+    assert find_running_url(home) is None
+    home.chmod(0o711)
+    assert find_running_url(home) is not None
     if os.geteuid() == 0:
-        os.chown(home / "postgres.password", 12345, -1)
+        os.chown(home, 12345, -1)
     else:
         monkeypatch.setattr(os, "geteuid", lambda: 12345)
     assert find_running_url(home) is None
