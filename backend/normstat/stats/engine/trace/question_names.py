@@ -39,7 +39,9 @@ PASTED: Final = re.compile(rf"(?:{PROMPT})?(?P<tool>{TOOL})|{PROMPT}(?P<script>{
 TAKES_NUMBER: Final = frozenset({"-p", "-P", "-t", "-u", "--pid", "--tid"})
 # A file's name without the days and numbers in it.
 DAYS: Final = re.compile(r"[-_.]?\d[\d._:T-]*")
-FILE_ENDING: Final = re.compile(r"\.(?:txt|out|log|dat|data|raw)$")
+FILE_ENDING: Final = re.compile(r"\.[A-Za-z]\w{0,9}$")
+# A file that is only called after its tracer says nothing of the question.
+TOOLS: Final = TRACERS | {"bcc", "systemtap", "perf_tools", "perf-tools"}
 
 
 class Rank(IntEnum):
@@ -167,7 +169,7 @@ def command_of_file(path: str) -> str:
     """
     name = DAYS.sub("", FILE_ENDING.sub("", path.rpartition("/")[2])).strip(" -_.")
     name = FILE_ENDING.sub("", name)
-    return "" if name in TRACERS else name.replace(" ", "-")
+    return "" if name in TOOLS else name.replace(" ", "-")
 
 
 def _arguments(words: list[str]) -> list[str]:
