@@ -146,7 +146,8 @@ def test_a_command_of_short_processes_that_burns_the_cpus_is_named() -> None:
     assert command.sentence.startswith("command yes %CPU (proc) appeared: median 180.00 %, highest 180.00 %, 24 samples")
     # Each process lived for one interval: they are no findings of their own, and the daemons did not change.
     assert not [group for group in found.groups if group.stat in ("linux_process", "linux_command")]
-    assert "linux_process" not in {item.stat for item in found.appeared} | {item.stat for item in found.insufficient_data}
+    listed = {item.stat for item in found.appeared} | {item.stat for item in found.insufficient_data}
+    assert "linux_process" not in listed
     usr = group_of(found, "linux_cpu", "usr_pct")
     assert (usr.direction, set(usr.instances), usr.subsystem) == ("up", {"all", "0", "1"}, "cpu")
     assert group_of(found, "linux_pressure", "stall_pct").instances == ["cpu.some"]
