@@ -252,3 +252,28 @@ def test_a_tool_that_is_removed_is_made_up_for(host: Host) -> None:
     assert check() == ""
     (host.bin / "mpstat").unlink()
     assert check() == f"stopped\nstarted with {SECTIONS}\n"
+
+
+@pytest.mark.parametrize("name", ["dash", "bash"])
+def test_a_new_awk_takes_over_without_a_break(host: Host, name: str) -> None:
+    """mawk keeps the names of all files that it opened: it is replaced after sixty ticks, here after two."""
+    program = require_program(name)
+    parts = {}
+    for part in ("CLOCK", "PROCESSES"):
+        found = re.search(rf"(?s)readonly SAMPLER_{part}='(.*?\n)'\n", AGENT.read_text())
+        assert found
+        parts[part] = host.root / part
+        parts[part].write_text(found[1].replace("n_left=60", "n_left=2"))
+    out = host.root / "out"
+    words = [program, str(parts["CLOCK"]), "1", "pids", READERS["mawk"], str(parts["PROCESSES"])]
+    with out.open("wb") as file:
+        process = subprocess.Popen(words, env=host.environment(), stdout=file, start_new_session=True)
+    try:
+        host.wait_for(lambda: len(snapshots_of(out.read_text())) >= 6, "six snapshots")
+        times = [epoch for epoch, _ in snapshots_of(out.read_text())]
+        assert times == sorted(set(times))
+        n_awks = len([line for line in host.processes().values() if line.startswith("mawk ")])
+        assert n_awks <= 2, "the ones before have ended"
+    finally:
+        os.killpg(process.pid, 9)
+        process.wait()
