@@ -224,6 +224,7 @@ def test_what_an_agent_collected_is_read_with_its_command(tmp_path: Path, order:
             archive.addfile(info, io.BytesIO(files[name]))
     found = [one for one in Survey(ImportOptions(), Budget(1 << 30, 10), {}).run([tmp_path / "spool.tar"]) if one.spec]
     assert [one.look.command for one in found] == ["@60 vmstat 5 3"]
+    assert found[0].spec is not None
     result = read(found[0].spec, raw, state={}, offset=0, is_final=True, timing=found[0].timing, command=found[0].look.command)
     assert sum(map(len, result.blocks)) == 4
 

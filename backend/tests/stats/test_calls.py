@@ -9,6 +9,7 @@ import pytest
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.calls import OWN_EPOCH, interval_in_command
 from normstat.stats.readers import read
+from normstat.stats.readers.tabular.patterns import PatternsLayout
 from normstat.stats.records import NO_TIME, ReadResult
 from tests.golden_captures import Capture, captures
 from tests.stats.reading import Row, read_pieces, rows_of_result
@@ -150,6 +151,7 @@ def test_osw_calls_of_every_reader_begin_with_the_report_since_boot() -> None:
 
 def test_a_counter_that_looks_like_an_epoch_is_data_where_the_spec_has_such_rows() -> None:
     spec = require_spec("proc_loadavg")
+    assert isinstance(spec.layout, PatternsLayout)
     row = spec.layout.rows[0]
     odd = replace(spec, layout=replace(spec.layout, rows=(replace(row, pattern=re.compile(r"(?P<one>\d+)")),)))
     text = f"{FIRST_S}\n1234567890\n{SECOND_S}\n1234567891\n"
