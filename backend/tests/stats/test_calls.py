@@ -151,10 +151,9 @@ def test_osw_calls_of_every_reader_begin_with_the_report_since_boot() -> None:
 
 def test_a_counter_that_looks_like_an_epoch_is_data_where_the_spec_has_such_rows() -> None:
     spec = require_spec("proc_loadavg")
-    layout = spec.layout
-    assert isinstance(layout, PatternsLayout)
-    row = layout.rows[0]
-    odd = replace(spec, layout=replace(layout, rows=(replace(row, pattern=re.compile(r"(?P<one>\d+)")),)))
+    assert isinstance(spec.layout, PatternsLayout)
+    row = spec.layout.rows[0]
+    odd = replace(spec, layout=replace(spec.layout, rows=(replace(row, pattern=re.compile(r"(?P<one>\d+)")),)))
     text = f"{FIRST_S}\n1234567890\n{SECOND_S}\n1234567891\n"
     result = read(odd, text.encode(), state={}, offset=0, is_final=True, command="@60 cat /sys/x")
     rows = rows_of_result(result)
