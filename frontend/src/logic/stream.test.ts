@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HostAccounts, LineCounts, StreamAccount } from "./api";
 import {
   describeAccounts,
+  describeSinceBoot,
   describeVersion,
   formatReasonCount,
   formatShare,
@@ -72,6 +73,17 @@ describe("the accounts of a stream", () => {
       "no spec when received",
     );
     expect(describeVersion(account({ spec_version: 0, catalogue_version: null }))).toContain("no spec vmstat_linux");
+  });
+
+  it("say what to do when they have reports since boot only", () => {
+    const { stream } = account({});
+    const of = (command: string, n_lines: Partial<LineCounts>, state = stream.state) =>
+      describeSinceBoot(account({ stream: { ...stream, command, state, n_lines: { ...NONE, ...n_lines } } }));
+    expect(of("@60 mpstat", { since_boot: 2 })).toContain("add an interval and a count");
+    expect(of("@60 mpstat 5 2", { since_boot: 2, sample: 2 })).toBe("");
+    expect(of("vmstat 1", { since_boot: 1 })).toBe("");
+    expect(of("vmstat", { since_boot: 1 }, "recorded")).toContain("call the tool with an interval");
+    expect(of("vmstat", {}, "recorded")).toBe("");
   });
 
   it("offer a reparse of streams parsed by another version, and of rejected lines with a spec", () => {

@@ -59,6 +59,18 @@ export function mayReparseHelp(account: StreamAccount): boolean {
   return account.is_outdated || (account.catalogue_version !== null && account.stream.n_lines.rejected > 0);
 }
 
+/** Return why a stream has nothing but reports about the time since boot, and what to do. Empty: it has samples, or may get some. */
+export function describeSinceBoot({ stream }: StreamAccount): string {
+  const { n_lines, command, state } = stream;
+  if (n_lines.sample > 0 || n_lines.since_boot === 0) {
+    return "";
+  }
+  if (command.startsWith("@")) {
+    return "no samples: each call prints its report since boot only; add an interval and a count, as in @60 mpstat 5 2";
+  }
+  return state === "live" ? "" : "no samples: it printed its report since boot only; call the tool with an interval";
+}
+
 /** Return the version of the spec that a stream was parsed with, as text. */
 export function describeVersion({ spec_version, catalogue_version, is_outdated, stream }: StreamAccount): string {
   if (catalogue_version === null) {

@@ -6,7 +6,7 @@ import { StateBadge } from "../../components/StateBadge";
 import type { LineCounts, StreamAccount } from "../../logic/api";
 import { kindsToShow, type LINE_KINDS, totalLines } from "../../logic/host";
 import { formatBytes, formatCount } from "../../logic/number";
-import { describeVersion } from "../../logic/stream";
+import { describeSinceBoot, describeVersion } from "../../logic/stream";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { StreamDetails } from "./StreamDetails";
@@ -94,6 +94,7 @@ interface StreamRowProps {
 
 function StreamRow({ account, kinds, isOpen, zone, onToggle }: StreamRowProps) {
   const { stream } = account;
+  const sinceBoot = describeSinceBoot(account);
   return (
     <Table.Tr data-open={isOpen}>
       <Table.Td>
@@ -123,6 +124,11 @@ function StreamRow({ account, kinds, isOpen, zone, onToggle }: StreamRowProps) {
             <Text className="mono soft" maw={240} truncate title={stream.command || stream.key}>
               {stream.command || stream.key}
             </Text>
+            {sinceBoot !== "" && (
+              <Text fz="xs" maw={240} c="var(--warn)">
+                {sinceBoot}
+              </Text>
+            )}
           </div>
         </Group>
       </Table.Td>
