@@ -4,6 +4,7 @@ Specs are candidates when a line is one of their headers or marks. Each candidat
 beginning of the bytes, and the one that accounts for most of it with the least refused wins.
 """
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Final
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import HeaderLine, find_header, split_header
+from normstat.stats.engine.line_engine import QUOTE
 from normstat.stats.pattern import join_patterns
 from normstat.stats.readers import read
 from normstat.stats.records import LineKind, ReadResult
@@ -30,6 +32,7 @@ MIN_SHARE: Final = 0.2
 MIN_SAMPLED: Final = 0.5
 UNDERSTOOD: Final = (LineKind.HEADER, LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 COLUMNS: Final = "columns"
+DIGITS: Final = re.compile(r"\b[\d.,]+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,13 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
     Missing: None when no spec reads it.
     """
     head = _whole_lines(data[:GUESS_BYTES], is_all=len(data) <= GUESS_BYTES)
-    texts = [line[:MAX_LINE_LENGTH].decode("utf-8", "replace").rstrip("\r") for line in head.split(b"\n")[:GUESS_LINES]]
-    headers = [line for line in map(split_header, texts) if line is not None]
+    lines = [
+        QUOTE.sub(b"", line[:MAX_LINE_LENGTH], count=1) if line[:1] == b">" else line for line in head.split(b"\n")[:GUESS_LINES]
+    ]
+    texts = [line[:MAX_LINE_LENGTH].decode("utf-8", "replace").rstrip("\r") for line in lines]
+    # Mail folds long headers.
+    folded = [f"{first} {second}" for first, second in itertools.pairwise(texts) if not DIGITS.search(second)]
+    headers = [line for line in map(split_header, [*texts, *folded]) if line is not None]
     words = set(re.findall(r"[a-z]+", name.lower()))
     specs = list(load_catalogue().specs.values())
     candidates = [spec for spec in specs if _could_be(spec, *_english(spec, texts, headers))]

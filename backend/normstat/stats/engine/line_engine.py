@@ -30,6 +30,9 @@ CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 # Colours, which sysstat and others print on request.
 COLOUR: Final = re.compile(rb"\x1b\[[0-9;]*[mK]")
 
+# Mail quotes with these, once for each answer.
+QUOTE: Final = re.compile(rb"(?:> ?)+")
+
 LayoutT = TypeVar("LayoutT", bound=Layout)
 
 
@@ -66,6 +69,8 @@ class LineEngine(Generic[LayoutT]):
 
     # Whether the reader itself makes the rows of summaries (stats with `summary_of`).
     makes_summaries = False
+    # False for tools whose own lines may begin with ">".
+    may_be_quoted = True
 
     # Implemented by a reader.
 
@@ -194,6 +199,8 @@ class LineEngine(Generic[LayoutT]):
 
     def _clean(self, raw: bytes) -> bytes:
         line = raw.removesuffix(b"\r")
+        if line[:1] == b">" and self.may_be_quoted:
+            line = QUOTE.sub(b"", line, count=1)
         return self.clean(COLOUR.sub(b"", line) if b"\x1b" in line else line)
 
     def _open_sums(self, state: State) -> list[ReportSums]:
