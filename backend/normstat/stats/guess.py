@@ -4,7 +4,6 @@ Specs are candidates when a line is one of their headers or marks. Each candidat
 beginning of the bytes, and the one that accounts for most of it with the least refused wins.
 """
 
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +31,6 @@ MIN_SHARE: Final = 0.2
 MIN_SAMPLED: Final = 0.5
 UNDERSTOOD: Final = (LineKind.HEADER, LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 COLUMNS: Final = "columns"
-DIGITS: Final = re.compile(r"\b[\d.,]+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +59,7 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
         QUOTE.sub(b"", line[:MAX_LINE_LENGTH], count=1) if line[:1] == b">" else line for line in head.split(b"\n")[:GUESS_LINES]
     ]
     texts = [line[:MAX_LINE_LENGTH].decode("utf-8", "replace").rstrip("\r") for line in lines]
-    # Mail folds long headers.
-    folded = [f"{first} {second}" for first, second in itertools.pairwise(texts) if not DIGITS.search(second)]
-    headers = [line for line in map(split_header, [*texts, *folded]) if line is not None]
+    headers = [line for line in map(split_header, texts) if line is not None]
     words = set(re.findall(r"[a-z]+", name.lower()))
     specs = list(load_catalogue().specs.values())
     candidates = [spec for spec in specs if _could_be(spec, *_english(spec, texts, headers))]

@@ -23,8 +23,6 @@ TIMESTAMP_GROUP: Final = "timestamp"
 COLUMN_WORD: Final = re.compile(r"%?[A-Za-z][\w%/.+-]*", re.ASCII)
 NAMING_WORD: Final = re.compile(r"[A-Z][A-Z0-9]+")
 LIKE_CLOCK: Final = re.compile(r"\d{1,2}[^\d\s]\d\d[^\d\s]\d\d", re.ASCII)
-LIKE_NUMBER: Final = re.compile(r"[-+]?[\d.,]+[%\w]?", re.ASCII)
-MIN_PART: Final = 3
 TIME_MARK: Final = re.compile(r"\s*#[ \t]*Time[ \t]")
 # A line with more columns than this is not the header of a stat tool.
 MAX_COLUMNS: Final = 4096
@@ -92,17 +90,6 @@ def split_header(text: str) -> HeaderLine | None:
     elif is_marked:
         words = words[1 if words[0] != "#" else 2 :]
     return HeaderLine(tuple(words), clock, clock is not None or is_marked)
-
-
-def may_be_header_part(spec: Spec, text: str, least: int = MIN_PART) -> bool:
-    """Return whether a line without numbers has the names of columns of the spec, `least` of them and half of its words: a part of
-    a header that was folded.
-    """
-    words = split_words(text) if len(text) <= HEADER_LIMIT else []
-    if not least <= len(words) <= MAX_COLUMNS or any(LIKE_NUMBER.fullmatch(word) for word in words):
-        return False
-    n_known = sum(any(_is_documented(stat, word) for stat in spec.stats) for word in words)
-    return n_known >= max(least, len(words) / 2)
 
 
 def find_header(

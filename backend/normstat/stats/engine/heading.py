@@ -17,8 +17,6 @@ from normstat.stats.translated_lines import read_translations
 MAX_DECIMALS: Final = 9
 MAX_HEADERS: Final = 256
 MAX_SPECS: Final = 4096
-# A folded header may have a new column, but not many.
-MIN_KNOWN: Final = 0.8
 
 HeaderKey = tuple[str, bool, tuple[str, ...], tuple[tuple[str, str], ...]]
 
@@ -135,24 +133,6 @@ class Heading:
         state.header_line = line.decode()
         state.header_clock_s = clock.seconds if clock is not None else None
         return HeaderLine(self.header.words, clock, self.header.has_clock)
-
-    def take_rest(self, part: str, text: str, width: int) -> bool:
-        """Make two lines the present header if they are one that was folded: the second continues the first, which may be a
-        header too. A terminal breaks lines at `width` (0: they are broken between two words).
-        """
-        for joined in (part + text, f"{part} {text}") if width else (f"{part} {text}",):
-            line, printed = self._split(joined)
-            header = self._find(line, self._state.group_line, printed) if line is not None else None
-            if line is None or header is None or header.table.is_open or header.table.has_short_rows:
-                continue
-            # The last word may go on in the next line.
-            fields = header.fields[:-1] if width and len(text) >= width else header.fields
-            n_known = sum(field.is_documented for field in fields)
-            if n_known == len(fields) or (not width and n_known >= len(fields) * MIN_KNOWN):
-                self._state.header_group = self._state.group_line
-                self._set(header, line, joined)
-                return True
-        return False
 
     def take_name(self, text: str) -> bool:
         """Take a line that holds only the name of the next row, if the table has such lines."""

@@ -30,12 +30,6 @@ class Ledger:
             RejectedLine(offset=offset, line_no=self.line_no, n_bytes=n_bytes, text=text.replace("\0", "\\x00"), reason=reason)
         )
 
-    def reject_earlier(self, text: str, offset: int, reason: str) -> None:
-        """Keep a line that was booked already, and turns out to be unreadable."""
-        self.rejected.append(
-            RejectedLine(offset=offset, line_no=self.line_no, n_bytes=0, text=text[:REJECTED_TEXT_LIMIT], reason=reason)
-        )
-
     def book_rest(self, n_bytes: int) -> None:
         """Book more bytes of a line that was rejected already."""
         self._n_bytes[LineKind.REJECTED] += n_bytes

@@ -13,12 +13,6 @@ STATE_VERSION: Final = 1
 NONE: Final = 0
 FIRST: Final = 1
 LATER: Final = 2
-# A folded header or row is shorter.
-FOLD_LIMIT: Final = 4096
-# What the first part of a folded line is of: a header that needs its rest, one that may be whole, a row.
-PART_OF_HEADER: Final = "part"
-WHOLE_HEADER: Final = "header"
-PART_OF_ROW: Final = "row"
 # Marks a header among the rows that were seen in a report.
 HEADER_MARK: Final = "\n"
 # No report has more rows than this; it bounds the state of a broken stream.
@@ -34,7 +28,6 @@ class ReaderState:
 
     __slots__ = (
         "decimals",
-        "fold_width",
         "group_line",
         "header_clock_s",
         "header_group",
@@ -42,16 +35,12 @@ class ReaderState:
         "interval_us",
         "is_after_blank",
         "is_changed",
-        "is_folded",
         "is_single",
         "is_stamp_new",
         "n_header_rows",
         "n_reports",
         "name_line",
         "omits_since_boot",
-        "part",
-        "part_at",
-        "part_of",
         "period",
         "seen",
         "stamp_us",
@@ -70,13 +59,6 @@ class ReaderState:
         self.is_after_blank = state.get("blank", True) is True
         # A name on a separate line before its row.
         self.name_line = str(state.get("name", ""))
-        # The first part of a line that may have been folded, where it begins, and what it is of.
-        self.part = str(state.get("part", ""))
-        self.part_at = _int(state, "part_at", 0)
-        self.part_of = str(state.get("part_of", ""))
-        # Whether the present header was folded, and the width at which a terminal broke it in the midst of words (0: between them).
-        self.is_folded = state.get("folded") is True
-        self.fold_width = _int(state, "fold_width", 0)
         # The tables that this run has printed so far.
         tables = state.get("tables")
         self.tables = {int(table) for table in tables} if isinstance(tables, list) else set()
@@ -113,11 +95,6 @@ class ReaderState:
             "group": self.group_line,
             "blank": self.is_after_blank,
             "name": self.name_line,
-            "part": self.part,
-            "part_at": self.part_at,
-            "part_of": self.part_of,
-            "folded": self.is_folded,
-            "fold_width": self.fold_width,
             "tables": sorted(self.tables),
             "single": self.is_single,
             "changed": self.is_changed,
@@ -135,13 +112,8 @@ class ReaderState:
         """Forget the previous line after lost bytes, and the present table where there are several."""
         self.is_after_blank = False
         self.name_line = ""
-        self.part = ""
         if len(self.tables) > 1:
             self.header_line = ""
-
-    def hold(self, part: str, offset: int, part_of: str) -> None:
-        """Keep a line that the next one may go on."""
-        self.part, self.part_at, self.part_of = part[:FOLD_LIMIT], offset, part_of
 
     def begin_run(self) -> None:
         """Start a new run: the tool was started again."""

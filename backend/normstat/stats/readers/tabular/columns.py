@@ -26,11 +26,11 @@ from normstat.stats.engine.banner_day import parse_local_stamp
 from normstat.stats.engine.block import BlockBuilder, BulkRows
 from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
-from normstat.stats.engine.header import Header, may_be_header_part, split_header
+from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import Heading, known_headers
 from normstat.stats.engine.line_engine import LINE_LIMIT, LineEngine
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.reader_state import LATER, PART_OF_HEADER, PART_OF_ROW, WHOLE_HEADER, ReaderState
+from normstat.stats.engine.reader_state import LATER, ReaderState
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
 from normstat.stats.engine.row_times import RowTimes
 from normstat.stats.engine.timestamps import (
@@ -50,16 +50,6 @@ MIN_BULK_BYTES: Final = 3000
 GROUP_LINE_LIMIT: Final = 1000
 # A piece with more kinds of headers is not tool output; each kind costs a pass over all of its lines.
 MAX_BULK_HEADERS: Final = 12
-# Terminals are at least so wide.
-MIN_FOLD_WIDTH: Final = 79
-# Mail does not fold lines that are as short as this.
-MIN_PART_WIDTH: Final = 60
-# A time before a row, and the columns that only some rows have.
-CLOCK_WORDS: Final = 4
-# The rest of a line of groups that was folded.
-GROUP_REST: Final = re.compile(r"\s*-+[\w-]*-+(?:\s+-+[\w-]*-+)*\s*")
-NUMBER_BYTES: Final = re.compile(rb"[ \t][-+]?[\d.,]+[%\w]?(?:[ \t]|$)", re.MULTILINE)
-NUMBER_IN: Final = re.compile(r"(?:^|[ \t])[-+]?[\d.,]+[%\w]?(?:[ \t]|$)", re.ASCII)
 
 
 # The agent's, before a call: never a row, although it may be as long as one.
@@ -89,7 +79,6 @@ class Reader(LineEngine[ColumnLayout]):
         self._plain: dict[int, PlainRows | None] = {}
         self._runs: dict[int, _Runs] = {}
         self._is_after_blank = False
-        self._line_at = 0
 
     def state(self) -> State:
         """Return what the next piece needs to know."""
@@ -111,8 +100,6 @@ class Reader(LineEngine[ColumnLayout]):
         starts, ends = index.line_start.tolist(), index.line_end.tolist()
         at = 0
         while at < index.n_lines:
-            if self._state.part and NUMBER_BYTES.search(data, starts[at], ends[at]) is not None:
-                self._end_part()
             rows = self._plain_rows(index)
             if rows is not None and rows.number[at] >= 0:
                 stop = int(rows.next_other[at])
@@ -139,30 +126,23 @@ class Reader(LineEngine[ColumnLayout]):
 
     def take_bytes(self, line: bytes, offset: int) -> Outcome:
         """Return the kind of the line, or why it cannot be read."""
-        self._line_at = offset
         self._is_after_blank = self._state.is_after_blank
         self._state.is_after_blank = not line.strip(b" \t")
         if self._state.is_after_blank:
             return self._take_blank()
         again = self._heading.take_again(line)
         if again is not None:
-            self._drop_part()
             self._see_header(again.clock)
             return LineKind.HEADER
         return self._take_text(line, offset)
 
     def see_call(self, stamp: Timestamp) -> None:
         """Start a new run: its first report may cover the time since boot, and its header comes."""
-        self._drop_part()
         self._state.begin_run()
         self._state.is_after_blank = True
         self._heading.drop()
         self._row_times.begin_sections()
         self._state.see_stamp(self._row_times.timeline.stamp_us(stamp))
-
-    def finish(self) -> None:
-        """Reject the first part of a row whose rest never came."""
-        self._drop_part()
 
     def see_rejected(self) -> None:
         """Count a rejected line among the rows of its screen."""
@@ -177,87 +157,14 @@ class Reader(LineEngine[ColumnLayout]):
         if prefix is not None:
             text = text[prefix.end() :]
             self._row_times.take_prefix(prefix)
-        if self._state.part:
-            found = self._take_rest(text)
-            if found is not None:
-                return found
         header = self._heading.header
-        if self._may_be_cut(text):
-            return self._hold(text, offset)
         row = self._take_row(header, text, offset) if header is not None else NOT_MINE
         if isinstance(row, LineKind):
             return row
         other = self._take_other(text)
         if other is not None:
             return other
-        if len(text) >= MIN_PART_WIDTH and may_be_header_part(self.spec, text):
-            self._state.hold(text, offset, PART_OF_HEADER)
-            return LineKind.HEADER
-        if (
-            isinstance(row, Rejected)
-            and self._state.is_folded
-            and header is not None
-            and len(text.split()) < len(header.words) + CLOCK_WORDS
-        ):
-            return self._hold(text, offset)
         return row or Rejected("a line before any header" if header is None else f"not a known line of {self.spec.tool}")
-
-    def _end_part(self) -> None:
-        """Count a header that the next line cannot go on."""
-        if self._state.part_of == WHOLE_HEADER:
-            self._drop_part()
-
-    def _may_be_cut(self, text: str) -> bool:
-        """Return whether a terminal broke the line where it broke the header: its last number may go on in the next line."""
-        width = self._state.fold_width
-        return bool(width) and len(text) >= width and self._heading.header is not None
-
-    def _hold(self, text: str, offset: int) -> LineKind:
-        """Keep the first part of a row that was folded."""
-        self._state.hold(text, offset, PART_OF_ROW)
-        return LineKind.SAMPLE
-
-    def _take_rest(self, text: str) -> LineKind | None:
-        """Return what the line is as the rest of the one before. Missing: None when the two are not one folded line."""
-        state = self._state
-        part, at = state.part, state.part_at
-        if state.part_of != PART_OF_ROW:
-            width = state.fold_width or (len(part) if len(part) >= MIN_FOLD_WIDTH else 0)
-            is_names = NUMBER_IN.search(text) is None and (bool(width) or may_be_header_part(self.spec, text, 1))
-            if is_names and self._heading.take_rest(part, text, width):
-                state.is_folded = True
-                state.fold_width = width if state.header_line == part + text else 0
-                state.hold(state.header_line, at, WHOLE_HEADER)
-                return LineKind.HEADER
-            self._drop_part()
-            if may_be_header_part(self.spec, text, 1):
-                # Rows under a part of a header would be read wrong.
-                self._heading.drop()
-            return None
-        header = self._heading.header
-        joined = part + text if state.fold_width else f"{part} {text}"
-        if header is not None and isinstance(split_row(header, joined, state.header_line), Words):
-            state.part = ""
-            row = self._take_row(header, joined, at)
-            if isinstance(row, LineKind):
-                return row
-            state.part = part
-        self._drop_part()
-        return None
-
-    def _drop_part(self) -> None:
-        """End what the line before left open: a header was whole, a part of a line is rejected."""
-        state = self._state
-        part, state.part = state.part, ""
-        if not part:
-            return
-        if state.part_of == WHOLE_HEADER:
-            line = split_header(part)
-            self._see_header(line.clock if line is not None else None)
-        elif state.part_of == PART_OF_HEADER:
-            self.ledger.reject_earlier(part, state.part_at, "the first part of a folded header; the next line is not its rest")
-        else:
-            self.ledger.reject_earlier(part, state.part_at, "the first part of a folded row; the next line is not its rest")
 
     def _take_row(self, header: Header, text: str, offset: int) -> Claim:
         """Read a row: return what it is; another kind of line may be rejected as a row, or none at all."""
@@ -297,9 +204,9 @@ class Reader(LineEngine[ColumnLayout]):
     def _plain_rows(self, index: LineIndex) -> PlainRows | None:
         """Return the plain rows of the present header in the text, while its rows need no look at each."""
         header = self._heading.header
-        state = self._state
-        if header is None or header.stat is None or state.is_folded:
+        if header is None or header.stat is None:
             return None
+        state = self._state
         if (not state.omits_since_boot or state.is_changed) and not header.table.has_counters:
             if self.layout.since_boot is SinceBoot.FIRST and state.n_reports[self._heading.table] != LATER:
                 return None
@@ -373,7 +280,6 @@ class Reader(LineEngine[ColumnLayout]):
 
     def _take_blank(self) -> LineKind:
         """Return a blank line, which in some tools ends a table."""
-        self._drop_part()
         self._state.name_line = ""
         if self.layout.has_blank_end:
             self._heading.drop()
@@ -391,13 +297,14 @@ class Reader(LineEngine[ColumnLayout]):
         if layout.banner is not None and (banner := layout.banner.search(text)):
             self._begin_run(banner)
             return LineKind.HEADER
-        if self._take_group_line(text):
-            return LineKind.HEADER
+        if layout.group_line is not None:
+            group_line = self.translations.english(text) if self.translations is not None else text
+            if layout.group_line.search(group_line):
+                self._state.group_line = group_line[-GROUP_LINE_LIMIT:]
+                return LineKind.HEADER
         line = self._heading.take(text, may_be_unknown=self._is_after_blank)
         if line is not None:
-            # It counts when the next line shows that it was whole.
-            self._state.is_folded, self._state.fold_width = False, 0
-            self._state.hold(text, self._line_at, WHOLE_HEADER)
+            self._see_header(line.clock)
             return LineKind.HEADER
         stamp = parse_timestamp(text) or (parse_local_stamp(text) if layout.banner is not None else None)
         if stamp is not None:
@@ -406,20 +313,6 @@ class Reader(LineEngine[ColumnLayout]):
         if is_recorder_line(text):
             return LineKind.IGNORED
         return LineKind.HEADER if self._heading.take_name(text) else None
-
-    def _take_group_line(self, text: str) -> bool:
-        """Take a line that names groups of columns, or the rest of one that was folded."""
-        pattern, state = self.layout.group_line, self._state
-        if pattern is None:
-            return False
-        group_line = self.translations.english(text) if self.translations is not None else text
-        if pattern.search(group_line):
-            state.group_line = group_line[-GROUP_LINE_LIMIT:]
-            return True
-        if not state.group_line or GROUP_REST.fullmatch(text) is None:
-            return False
-        state.group_line = f"{state.group_line} {text.strip()}"[-GROUP_LINE_LIMIT:]
-        return True
 
     def _begin_run(self, banner: re.Match[str]) -> None:
         self._state.begin_run()
