@@ -25,6 +25,9 @@ CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 # Colours, which sysstat and others print on request.
 COLOUR: Final = re.compile(rb"\x1b\[[0-9;]*[mK]")
 
+# Mail quotes with these, once for each answer.
+QUOTE: Final = re.compile(rb"(?:> ?)+")
+
 LayoutT = TypeVar("LayoutT", bound=Layout)
 
 
@@ -48,6 +51,9 @@ class LineEngine(Generic[LayoutT]):
         self._is_in_long_line = state.get("long") is True
         # Keyed by the identity of the fields, which readers keep the same for one header: hashing them takes long.
         self._builders: dict[tuple[bool, int], BlockBuilder] = {}
+
+    # False for tools whose own lines may begin with ">".
+    may_be_quoted = True
 
     # Implemented by a reader.
 
@@ -157,6 +163,8 @@ class LineEngine(Generic[LayoutT]):
 
     def _clean(self, raw: bytes) -> bytes:
         line = raw.removesuffix(b"\r")
+        if line[:1] == b">" and self.may_be_quoted:
+            line = QUOTE.sub(b"", line, count=1)
         return self.clean(COLOUR.sub(b"", line) if b"\x1b" in line else line)
 
     def _result(self, n_taken: int) -> ReadResult:

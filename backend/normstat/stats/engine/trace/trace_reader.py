@@ -64,6 +64,8 @@ TraceLayoutT = TypeVar("TraceLayoutT", bound=TraceLayout)
 class TraceReader(LineReader[TraceLayoutT]):
     """The base of the tracers' readers, which say in `take` what a line is."""
 
+    may_be_quoted = False
+
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         texts, block, title = own.get("texts"), own.get("block"), own.get("title")

@@ -75,7 +75,12 @@ class Reader(LineEngine[ColumnLayout]):
 
     def take_many(self, data: bytes, begin: int) -> bool:
         """Read whole lines: rows that are plain in bulk, everything else one by one. Return False if bulk is not worthwhile."""
-        if len(data) < MIN_BULK_BYTES or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n")):
+        if (
+            len(data) < MIN_BULK_BYTES
+            or data[:1] == b">"
+            or b"\n>" in data
+            or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n"))
+        ):
             return False
         index = LineIndex(data, LINE_LIMIT)
         # Two lists of numbers: as many pairs would trigger full garbage collections.
