@@ -19,7 +19,9 @@ def command_in_name(name: str, tool: str) -> str:
     >>> command_in_name("iostat-xy.out.gz", "iostat"), command_in_name("iostat-my.txt", "iostat")
     ('iostat -xy', '')
     """
-    found = re.search(rf"(?<![a-z]){re.escape(tool)}[ _]?(?P<options>-.*)", ENDINGS.sub("", name))
-    words = re.split(r"[ _]+", found["options"]) if found is not None else []
+    before, _, after = ENDINGS.sub("", name).rpartition(tool)
+    options = after.lstrip(" _")
+    is_tool = tool in name and not before[-1:].isalpha() and options.startswith("-")
+    words = re.split(r"[ _]+", options) if is_tool else []
     is_command = all(OPTION_WORD.fullmatch(word) or re.fullmatch(r"\d{1,6}", word) for word in words)
     return " ".join([tool, *words]) if words and is_command and not WORDS.intersection(words) else ""
