@@ -85,7 +85,8 @@ def parse_snapshots(lines: Iterable[str]) -> Iterator[FactSnapshot]:
                 yield snapshot
             snapshot = FactSnapshot(_to_epoch(stamp))
         elif snapshot is not None:
-            snapshot.facts[fact.name] = fact.value
+            before = snapshot.facts.get(fact.name)
+            snapshot.facts[fact.name] = fact.value if before is None else f"{before}; {fact.value}"
     if snapshot is not None:
         yield snapshot
 

@@ -13,7 +13,7 @@ CPUS, KERNEL, HOME, BOOT = FactName("cpus"), FactName("kernel"), FactName("mount
     ("line", "fact"),
     [
         ("cpus\t2", Fact(CPUS, "2")),
-        ("mount /mnt/two words\t/dev/sdb1 ext4", Fact(FactName("mount", "/mnt/two words"), "/dev/sdb1 ext4")),
+        ("mount /mnt/two words\text4 /dev/sdb1", Fact(FactName("mount", "/mnt/two words"), "ext4 /dev/sdb1")),
         ("cpu_model\t", Fact(FactName("cpu_model"), "")),
         ("cpus 2", None),
         ("Cpus\t2", None),
@@ -32,6 +32,11 @@ def test_snapshots_begin_with_their_time() -> None:
         FactSnapshot(1795305600, {CPUS: "2"}),
         FactSnapshot(1795309200, {CPUS: "4", KERNEL: "6.1"}),
     ]
+
+
+def test_a_fact_that_is_there_twice_has_both_values() -> None:
+    (snapshot,) = parse_snapshots(["1795305600", "cpus\t2", "kernel\ta", "kernel\tb"])
+    assert snapshot.facts == {CPUS: "2", KERNEL: "a; b"}
 
 
 def test_a_value_that_returns_is_a_span_of_its_own() -> None:

@@ -26,8 +26,8 @@ describe("factMoment", () => {
 describe("sortFacts", () => {
   it("puts known kinds first and names in order", () => {
     const fact = (key: string, item = "") => ({ key, item, value: "", since: "2026-11-22T00:00:00Z" });
-    const sorted = sortFacts([fact("zz"), fact("mount", "/var"), fact("mount", "/"), fact("aa"), fact("os")]);
-    expect(sorted.map(({ key, item }) => key + item)).toEqual(["os", "mount/", "mount/var", "aa", "zz"]);
+    const sorted = sortFacts([fact("zz"), fact("mount", "/var"), fact("mount", "/"), fact("aa"), fact("system")]);
+    expect(sorted.map(({ key, item }) => key + item)).toEqual(["system", "mount/", "mount/var", "aa", "zz"]);
   });
 });
 

@@ -6,9 +6,11 @@ import { type EpochMs, fromApi, toEpochMs, type Window } from "./time";
 
 /** The known kinds of facts, in the order of the page. */
 const LABELS: ReadonlyMap<string, string> = new Map([
-  ["os", "System"],
-  ["kernel", "Kernel"],
-  ["hardware", "Hardware"],
+  ["system", "System"],
+  ["os", "Operating system"],
+  ["kernel_release", "Kernel"],
+  ["kernel_version", "Kernel build"],
+  ["machine", "Architecture"],
   ["zone", "Zone"],
   ["boot_time", "Booted"],
   ["cpu_model", "CPU model"],

@@ -36,4 +36,7 @@ class Reader(SnapshotReader[OneStatLayout]):
         stat = self.spec.stats[0]
         if fact.name.item or all(fact.name.key != field.key for field in stat.fields):
             return LineKind.STATE_CHANGE
+        if self.has_gathered(stat.name, "", [fact.name.key]):
+            # The clock rate of CPUs of another model.
+            return LineKind.STATE_CHANGE
         return self.gather(stat, [fact.name.key], [fact.value], offset=line.offset) or LineKind.SAMPLE

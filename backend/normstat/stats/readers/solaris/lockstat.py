@@ -158,9 +158,10 @@ class Reader(LineReader[LockstatLayout]):
         }
 
     def begin_call(self) -> None:
-        """Start a new report."""
+        """Start a new report. Its first section may be the last one of the call before."""
         self._close_record()
         self._is_open = False
+        self._section, self._columns, self._event = "", [], 0
 
     def finish(self) -> None:
         """Complete the last stack."""
@@ -212,8 +213,7 @@ class Reader(LineReader[LockstatLayout]):
             self._begun, self._begun_at = text.strip(), line.offset
             return LineKind.HEADER
         if self.see_time_line(text):
-            self._close_record()
-            self._is_open = False
+            self.begin_call()
             return LineKind.TIMESTAMP
         found = TOTAL_ONLY.fullmatch(text)
         if found is not None and self._sections is not None:
