@@ -183,7 +183,11 @@ async def read_possible_window(session: AsyncSession, host_id: int, stat_id: int
             )
         )
     ).one()
-    return (Window(max(window.start, first), min(window.end, last + LAST_STEP + MICROSECOND)), n) if n else None
+    if not n:
+        return None
+    # Hosts that sent samples of the year 9999 are in databases of older versions: nothing may be added to such a time.
+    end = window.end if last >= window.end else min(window.end, last + LAST_STEP + MICROSECOND)
+    return Window(max(window.start, first), end), n
 
 
 async def read_instance_names(session: AsyncSession, ids: Sequence[int]) -> dict[int, str]:

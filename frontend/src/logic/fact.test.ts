@@ -5,6 +5,7 @@ describe("formatFact", () => {
   it.each([
     ["memory_kb", "16393232", "15.6 GiB"],
     ["memory_kb", "524288", "512.0 MiB"],
+    ["swap_kb", "0", "none"],
     ["cpu_mhz", "2449.998", "2,450 MHz"],
     ["cpus", "4", "4"],
     ["cpu_model", "AMD EPYC 7B13", "AMD EPYC 7B13"],

@@ -42,13 +42,16 @@ export function factMoment(key: string, value: string): EpochMs | null {
   return key === "boot_time" && /^\d{1,11}$/.test(value) ? toEpochMs(Number(value) * 1000) : null;
 }
 
-/** Return a value with its unit: `15.6 GiB`, `2,450 MHz`. Text stays as it is. */
+/** Return a value with its unit: `15.6 GiB`, `2,450 MHz`, `none` for a size of 0. Text stays as it is. */
 export function formatFact(key: string, value: string): string {
   const number = Number(value);
   if (value === "" || !Number.isFinite(number)) {
     return value;
   }
   if (key.endsWith("_kb")) {
+    if (number === 0) {
+      return "none";
+    }
     return number >= 2 ** 20 ? `${(number / 2 ** 20).toFixed(1)} GiB` : `${(number / 2 ** 10).toFixed(1)} MiB`;
   }
   return key.endsWith("_mhz") ? `${formatCount(Math.round(number))} MHz` : value;

@@ -61,12 +61,13 @@ class Advice:
 
 @dataclass(frozen=True)
 class LiveTestLayout(Layout):
-    """The stats of states, of their texts and of mutexes by CPU, and the names of the subsystems."""
+    """The stats of states, of mutexes by CPU and of texts, and the names of the subsystems."""
 
     states: Stat
-    advice: Stat
     mutex: Stat
     subsystems: tuple[str, ...]
+    # User specs of older versions have none; texts are not samples then.
+    advice: Stat | None = None
 
     def validate(self, stats: Sequence[Stat]) -> None:  # noqa: ARG002 (the base class has it)
         """Require few subsystems: each is tried at each word of a line."""
@@ -140,7 +141,7 @@ class Reader(LineReader[LiveTestLayout]):
     def _flush_advice(self) -> None:
         """Add the text of the last subsystem."""
         advice, self._advice = self._advice, None
-        if advice is not None and advice.text:
+        if advice is not None and advice.text and self.layout.advice is not None:
             self.add_row(
                 self.layout.advice,
                 ("state",),
