@@ -131,8 +131,6 @@ async def retry_import(
         spec=body.spec or old.spec,
         is_first_real=old.is_first_real if body.first_is_real is None else body.first_is_real,
     )
-    if not row.file_path:
-        raise Conflict("The server does not have the upload any more; choose the file again")
     path = await asyncio.to_thread(state.imports.copy_file, row.file_path)
     again = _to_row(row.host, row.name, given)
     again.file_path, again.only_position = str(path), body.position

@@ -120,7 +120,11 @@ async def _read_text(session: AsyncSession, stream_id: int, acked_offset: int) -
     """Return the text of a stream, without what lies more than MAX_BYTES before its end. Chunks begin with a line."""
     pieces: list[bytes] = []
     start = max(0, acked_offset - MAX_BYTES)
-    while chunks := await read_batch(session, stream_id, start=start, most_bytes=MAX_BYTES):
+    while start < acked_offset:
+        chunks = await read_batch(session, stream_id, start=start, most_bytes=MAX_BYTES)
+        if not chunks:
+            # Its end was lost on the host.
+            break
         pieces += [chunk.data for chunk in chunks]
         start = chunks[-1].end
     return b"".join(pieces).decode("utf-8", "replace")

@@ -140,27 +140,28 @@ async def was_present(
     """
     sure = or_(*(and_(Instance.first_sample_at < window.end, Instance.last_sample_at >= window.start) for window in windows))
     own = and_(Instance.host_id == host_id, Instance.stat_id == stat.id)
+    just_ended = or_(
+        *(and_(Instance.last_sample_at >= window.start - LAST_STEP, Instance.last_sample_at < window.start) for window in windows)
+    )
+    # One question for all windows: a baseline may have hundreds, and nearly always none of them has such an instance.
+    ended = (await session.execute(select(Instance.id, Instance.last_sample_at).where(own, ~sure, just_ended))).all()
     late: set[int] = set()
     for window in windows:
-        late |= await _find_late(session, host_id, stat, window, own & ~sure)
+        candidates = [id_ for id_, last in ended if window.start - LAST_STEP <= last < window.start]
+        if candidates:
+            late |= await _find_late(session, host_id, stat, window, candidates)
     return own, or_(sure, Instance.id.in_(late)) if late else sure
 
 
-async def _find_late(
-    session: AsyncSession, host_id: int, stat: StatRef, window: Window, open_ones: ColumnElement[bool]
-) -> set[int]:
-    """Return the ids of instances with a sample in the window whose rows say that they ended up to LAST_STEP before it."""
-    ended = and_(open_ones, Instance.last_sample_at >= window.start - LAST_STEP, Instance.last_sample_at < window.start)
-    candidates = list(await session.scalars(select(Instance.id).where(ended)))
-    if not candidates:
-        return set()
+async def _find_late(session: AsyncSession, host_id: int, stat: StatRef, window: Window, candidates: Sequence[int]) -> set[int]:
+    """Return which of the instances have a sample in the first LAST_STEP of the window."""
     cursor = await (await driver_of(session)).execute(
         load_sql("present_instances").format(table=table_of(stat.name)),
         {
             "host_id": host_id,
             "start": window.start,
             "end": min(window.end, window.start + LAST_STEP + MICROSECOND),
-            "instance_ids": candidates,
+            "instance_ids": list(candidates),
         },
         prepare=False,
     )

@@ -1,8 +1,9 @@
 /** Host facts as text. */
 
 import type { HostFact } from "./api";
-import { formatCount } from "./number";
+import { formatWithUnit } from "./number";
 import { type EpochMs, fromApi, toEpochMs, type Window } from "./time";
+import { scaleFor } from "./unit";
 
 /** The known kinds of facts, in the order of the page. */
 const LABELS: ReadonlyMap<string, string> = new Map([
@@ -52,9 +53,10 @@ export function formatFact(key: string, value: string): string {
     if (number === 0) {
       return "none";
     }
-    return number >= 2 ** 20 ? `${(number / 2 ** 20).toFixed(1)} GiB` : `${(number / 2 ** 10).toFixed(1)} MiB`;
+    const scale = scaleFor("KiB", number);
+    return formatWithUnit(number / scale.factor, 1, scale.unit);
   }
-  return key.endsWith("_mhz") ? `${formatCount(Math.round(number))} MHz` : value;
+  return key.endsWith("_mhz") ? formatWithUnit(number, 0, "MHz") : value;
 }
 
 /** Return the window to look at when something changed at that moment. */

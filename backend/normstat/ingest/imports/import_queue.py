@@ -136,7 +136,6 @@ class ImportQueue:
             log.warning("import_waits_for_database", id=row.id, host=row.host)
             return False
         message = None
-        is_kept = False
         if isinstance(error, NormstatError):
             message = error.message
         elif error is not None:
@@ -173,7 +172,7 @@ class ImportQueue:
     def copy_file(self, path: str) -> Path:
         """Return another file with the content of an upload that was kept, for another try.
 
-        Raises: Conflict when it is there no more
+        Raises: Conflict when it is not there any more
         """
         copy = self._folder / (secrets.token_hex(16) + ".file")
         try:

@@ -7,7 +7,7 @@ over at 2**32. A counter that went back for another reason says nothing about it
 import base64
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from normstat.stats.engine.outcome import Rejected
@@ -119,20 +119,34 @@ class CounterTable:
 
     def to_state(self) -> dict[str, str]:
         """Return the table as JSON values: for each uptime, lines of a name and its counters."""
-        lines: dict[int, list[str]] = {}
-        for name, (now, text, _) in self.entries.items():
-            lines.setdefault(now, []).append(f"{name} {text}")
-        return {str(now): "\n".join(sorted(lines[now])) for now in sorted(lines)}
+        return to_lines((name, now, text) for name, (now, text, _) in self.entries.items())
 
     @classmethod
     def from_state(cls, state: object) -> "CounterTable":
         """Return what `to_state` gave."""
         table = cls()
-        for now, lines in state.items() if isinstance(state, dict) else ():
-            for line in str(lines).split("\n"):
-                name, _, text = line.partition(" ")
-                table.entries[name] = (int(now), text, None)
+        table.entries = {name: (now, text, None) for name, now, text in from_lines(state)}
         return table
+
+
+def to_lines(things: Iterable[tuple[str, int, str]]) -> dict[str, str]:
+    """Return things of a name, an uptime and a text as JSON values: the lines of each uptime.
+
+    >>> to_lines([("sdb", 100, "7 8"), ("sda", 100, "5 6")])
+    {'100': 'sda 5 6\\nsdb 7 8'}
+    """
+    lines: dict[int, list[str]] = {}
+    for name, now, text in things:
+        lines.setdefault(now, []).append(f"{name} {text}")
+    return {str(now): "\n".join(sorted(lines[now])) for now in sorted(lines)}
+
+
+def from_lines(state: object) -> Iterator[tuple[str, int, str]]:
+    """Yield what `to_lines` was given."""
+    for now, lines in state.items() if isinstance(state, dict) else ():
+        for line in str(lines).split("\n"):
+            name, _, text = line.partition(" ")
+            yield name, int(now), text
 
 
 def pack_state(state: dict[str, object]) -> dict[str, object]:

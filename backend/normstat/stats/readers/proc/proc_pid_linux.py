@@ -29,7 +29,7 @@ from typing import Final
 
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counter_reader import MALFORMED, NO_UPTIME, CounterReader, TakeLine, Value, is_counters
-from normstat.stats.engine.proc.counters import MAX_THINGS, TOO_MANY, TWICE, CounterTable, per_second
+from normstat.stats.engine.proc.counters import MAX_THINGS, TOO_MANY, TWICE, CounterTable, from_lines, per_second, to_lines
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout
 
@@ -132,12 +132,7 @@ class Reader(CounterReader[PidLayout]):
 
     def load_counters(self, own: State) -> None:
         """Restore what `save_counters` returned."""
-        self._known: dict[str, tuple[int, str]] = {}
-        known = own.get("known")
-        for uptime, lines in known.items() if isinstance(known, dict) else ():
-            for line in str(lines).split("\n"):
-                pid, _, text = line.partition(" ")
-                self._known[pid] = (int(uptime), text)
+        self._known = {pid: (uptime, text) for pid, uptime, text in from_lines(own.get("known"))}
         self._io_table = CounterTable.from_state(own.get("io_table"))
         rows, commands = own.get("rows"), own.get("commands")
         self._rows = {str(pid): ProcessRow(*row) for pid, row in (rows.items() if isinstance(rows, dict) else ())}
@@ -152,11 +147,8 @@ class Reader(CounterReader[PidLayout]):
 
     def save_counters(self) -> State:
         """Return the processes and what was gathered of the present snapshot."""
-        lines: dict[int, list[str]] = {}
-        for pid, (uptime, text) in self._known.items():
-            lines.setdefault(uptime, []).append(f"{pid} {text}")
         return {
-            "known": {str(uptime): "\n".join(sorted(lines[uptime])) for uptime in sorted(lines)},
+            "known": to_lines((pid, uptime, text) for pid, (uptime, text) in self._known.items()),
             "io_table": self._io_table.to_state(),
             "rows": {pid: row.to_state() for pid, row in self._rows.items()},
             "commands": {name: command.to_state() for name, command in self._commands.items()},
