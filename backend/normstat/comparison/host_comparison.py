@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat import work_budget
 from normstat.baselines.window_sets import Windows
 from normstat.comparison.divisor import Divisor, divide, divide_field
+from normstat.comparison.findings.appearance import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
 from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.model import FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
@@ -17,6 +18,8 @@ from normstat.comparison.read_side import read_side
 from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
 from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.sparklines import DrawnSides, sparkline_of
+from normstat.comparison.stories.build import HostStory, build_stories, rank_groups
+from normstat.comparison.surroundings import find_surroundings
 from normstat.comparison.unscored_series import UnscoredSeries
 from normstat.profiles.sketch_reader import is_profiled
 from normstat.profiles.stored_profile import LoadedProfile
@@ -64,6 +67,8 @@ class HostComparison:
     n_unchanged: int
     n_findings: int
     groups: list[FindingGroup]
+    stories: list[HostStory]
+    small_processes: str
     appeared: list[UnmatchedSeries]
     disappeared: list[UnmatchedSeries]
     insufficient_data: list[InsufficientData]
@@ -115,6 +120,8 @@ async def _read_stat(session: AsyncSession, task: Task, stat: StatRef, max_rows:
 def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str, int]) -> HostComparison:
     """Return the result for one host, from the samples of both sides. Stats of which both sides have a summary are left out."""
     left_out = _summarised(stats, task.profile)
+    # Processes behind the commands: their ids and when they began.
+    all_sides = {stat.incident.stat.name: stat.incident for stat in stats}
     stats = [stat for stat in stats if stat.incident.stat.name not in left_out]
     by_name = {stat.incident.stat.name: stat for stat in stats}
     scored = score_samples(stats) if task.profile is None else score_with_profile(task.profile, task.incident, by_name)
@@ -134,6 +141,11 @@ def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str
                 rows.append(row)
     unscored.take_unmatched(scored)
     unscored.sort()
+    around = find_surroundings(stats, scored)
+    unmatched = [one for one in unscored.unmatched if not _is_muted(one.series, task.mutes)]
+    new_and_gone = find_unmatched(task.host, unmatched, around)
+    changed = [] if scored is None else _to_groups(task.host, scored, rows, around)
+    groups = _draw(task, rank_groups([*changed, *new_and_gone]), by_name)
     return HostComparison(
         host=task.host,
         windows=task.baseline,
@@ -148,7 +160,9 @@ def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str
         seasonal_note="" if task.profile is None else task.profile.seasonal_note,
         n_unchanged=n_unchanged,
         n_findings=len(rows),
-        groups=[] if scored is None else _draw(task, _to_groups(task.host, scored, rows), by_name),
+        groups=groups,
+        stories=build_stories(task.host, groups, all_sides, task.incident),
+        small_processes=describe_small(unmatched, new_and_gone),
         appeared=unscored.appeared,
         disappeared=unscored.disappeared,
         insufficient_data=unscored.insufficient_data,
@@ -170,8 +184,10 @@ def _summarised(stats: Sequence[StatPair], profile: LoadedProfile | None) -> set
     return found - {""}
 
 
-def _to_groups(host: str, scored: ScoredSeries, rows: Sequence[int]) -> list[FindingGroup]:
-    found = make_findings(rows, scored.series, scored.profile, scored.scores)
+def _to_groups(host: str, scored: ScoredSeries, rows: Sequence[int], around: Surroundings) -> list[FindingGroup]:
+    # The percentages of a process are of one CPU.
+    parts = [1 / around.n_cpus if is_process_stat(series.stat) else 1.0 for series in scored.series]
+    found = make_findings(rows, scored.series, scored.profile, scored.scores, parts)
     n_instances = Counter(
         (series.stat, series.field.key) for series in scored.series if not is_summary(series.stat, series.instance)
     )

@@ -4,7 +4,7 @@
 generated from its OpenAPI schema. The docstrings of the fields become descriptions in that schema. Baseline first, incident second.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -13,8 +13,10 @@ from normstat.window import Window
 
 FindingKind = Literal[
     "level", "spread", "shape", "top", "bottom", "stall", "spikes", "movement", "frozen", "saturated", "trend", "missing",
-    "appeared", "zero",
+    "appeared", "disappeared", "zero",
 ]  # fmt: skip
+StoryRole = Literal["work", "busy", "latency", "wait", "errors", "detail"]
+ProcessChange = Literal["new", "gone", "more", "less"]
 Direction = Literal["up", "down", "same"]
 BaselineKind = Literal["baseline", "window", "ago", "host"]
 SideName = Literal["baseline", "incident"]
@@ -177,6 +179,66 @@ class FindingGroup(Documented):
 
 
 @dataclass(frozen=True, slots=True)
+class StoryProcess(Documented):
+    """A process, or the processes of one command, that did something else in the incident than before."""
+
+    host: str
+    stat: str
+    instance: str
+    """The process or command in `stat`."""
+    name: str
+    """The command, with the process id or the number of processes: `dd (29206)`, `yes (2 processes)`."""
+    pids: list[int]
+    """Process ids seen in the incident, at most 20. Empty where no tool reported them."""
+    change: ProcessChange
+    """Not there in the baseline, not there in the incident, or there in both with more or less of something."""
+    start_ms: int | None
+    """First sample in the incident, milliseconds since the epoch. Null where it was there from the first report on."""
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoryLine(Documented):
+    """One clause of a story's evidence."""
+
+    role: StoryRole
+    """What the resource did, how busy it was, how long a request took, what waited, what failed, or a detail."""
+    text: str
+    rank: int
+    """Of the group that it is from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Story(Documented):
+    """Groups that tell one thing: the processes that did it, what a resource did, and what waited for it."""
+
+    rank: int
+    """1 for the story with the highest anomaly score."""
+    hosts: list[str]
+    """The hosts that show it; the first one began first."""
+    topic: str
+    """The resource: cpu, disk, memory, network, locks, filesystem, nfs, or the name of a stat that belongs to none of them."""
+    title: str
+    sentence: str
+    anomaly_score: float
+    """Of the strongest group."""
+    significance: float
+    impact: float
+    is_worse: bool | None
+    """Whether the change is for the worse. Null: neither better nor worse."""
+    onset_ms: int | None
+    """First sample of the incident outside the baseline's range, milliseconds since the epoch. Null: none is."""
+    processes: list[StoryProcess]
+    """Strongest first, at most 10."""
+    lines: list[StoryLine]
+    """The evidence in the order of cause and effect; the sentence holds the first of it."""
+    also_seen_by: list[str]
+    """Columns of other tools that show the same quantities: `bo (vmstat)`."""
+    ranks: list[int]
+    """All groups of the story, strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
 class UnmatchedSeries(Documented):
     """A series with samples on one side only."""
 
@@ -305,3 +367,7 @@ class Comparison(Documented):
     """Versions of the specs that the samples were read with."""
     elapsed_ms: int
     """Time that the comparison took."""
+    stories: list[Story] = field(default_factory=list)
+    """The groups by what they tell, strongest first. Empty in a comparison that an earlier version saved."""
+    notes: list[str] = field(default_factory=list)
+    """What else to know: small new processes, and how far the baseline can be trusted."""

@@ -12,9 +12,10 @@ from normstat import work_budget
 from normstat.baselines.window_sets import Windows
 from normstat.comparison.divisor import Divisor, parse_divisor, read_rate
 from normstat.comparison.host_comparison import HostComparison, Mutes, Progress, Task, compare_host
-from normstat.comparison.model import ComparedBaseline, Comparison, Counts, FindingGroup, SideCoverage, Sides
+from normstat.comparison.model import ComparedBaseline, Comparison, Counts, FindingGroup, SideCoverage, Sides, Story
 from normstat.comparison.next_questions.questions import FindingContext, FindingValue, System, find_questions, to_system
 from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
+from normstat.comparison.stories.build import merge_hosts
 from normstat.errors import BadRequest, NoData
 from normstat.query.host_os import read_host_os
 from normstat.query.report_coverage import read_first_and_last
@@ -28,6 +29,8 @@ AGO: Final = {"day": timedelta(days=1), "week": timedelta(days=7)}
 DEFAULT_LIMIT: Final = 200
 # Series outside the findings are all counted; each list holds at most this many.
 MAX_LISTED: Final = 1000
+# A baseline with less data shows little of what is normal.
+MIN_BASELINE_MINUTES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,9 @@ async def run_comparison(
     if request.against.baseline is not None:
         baseline = await read_saved_baseline(session, request.against.baseline, request.against.version, host_ids)
     hosts = await compare_hosts(session, request, host_ids, baseline, max_rows=max_rows, progress=progress)
-    groups = sorted((group for host in hosts for group in host.groups), key=lambda group: -group.anomaly_score)
-    shown = [replace(group, rank=rank) for rank, group in enumerate(groups[: request.limit], start=1)]
+    groups, ranks = _rank(hosts)
+    stories = merge_hosts([host.stories for host in hosts], ranks)
+    shown = groups[: request.limit]
     shown = _add_questions(shown, await _read_systems(session, hosts))
     elapsed_ms = round(1000 * (time.monotonic() - started))
     appeared, disappeared = [s for host in hosts for s in host.appeared], [s for host in hosts for s in host.disappeared]
@@ -90,7 +94,7 @@ async def run_comparison(
         n_unchanged=sum(host.n_unchanged for host in hosts),
         n_findings=sum(host.n_findings for host in hosts),
         n_groups=len(groups),
-        verdict=_to_verdict(hosts, groups),
+        verdict=_to_verdict(hosts, stories),
         groups=shown,
         appeared=appeared[:MAX_LISTED],
         disappeared=disappeared[:MAX_LISTED],
@@ -99,6 +103,8 @@ async def run_comparison(
         counts=Counts(len(appeared), len(disappeared), len(insufficient_data), len(muted)),
         spec_versions={name: version for host in hosts for name, version in host.spec_versions.items()},
         elapsed_ms=elapsed_ms,
+        stories=stories,
+        notes=_to_notes(hosts),
     )
 
 
@@ -174,15 +180,44 @@ def _describe_baseline(choice: BaselineChoice, baseline: SavedBaseline | None, w
     return ComparedBaseline("window", "another window", None, None, list(windows), None)
 
 
-def _to_verdict(hosts: Sequence[HostComparison], groups: Sequence[FindingGroup]) -> str:
+def _rank(hosts: Sequence[HostComparison]) -> tuple[list[FindingGroup], list[dict[int, int]]]:
+    """Return the groups of all hosts with their ranks, and for each host the ranks by their place in its list."""
+    places = sorted(
+        ((number, at) for number, host in enumerate(hosts) for at in range(len(host.groups))),
+        key=lambda place: -hosts[place[0]].groups[place[1]].anomaly_score,
+    )
+    ranks: list[dict[int, int]] = [{} for _ in hosts]
+    groups = []
+    for rank, (number, at) in enumerate(places, start=1):
+        ranks[number][at] = rank
+        groups.append(replace(hosts[number].groups[at], rank=rank))
+    return groups, ranks
+
+
+def _to_notes(hosts: Sequence[HostComparison]) -> list[str]:
+    """Return what else to know of the result."""
+    notes = []
+    for host in hosts:
+        where = f"{host.host}: " if len(hosts) > 1 else ""
+        minutes = host.baseline.covered_s / 60
+        if 0 < minutes < MIN_BASELINE_MINUTES:
+            shown = f"{minutes:.0f} minutes" if minutes >= 1.5 else "1 minute" if minutes >= 1 else "less than 1 minute"
+            notes.append(f"{where}The baseline has only {shown} of data; use at least {MIN_BASELINE_MINUTES}.")
+        if host.small_processes:
+            notes.append(f"{where}{host.small_processes}")
+    return notes
+
+
+def _to_verdict(hosts: Sequence[HostComparison], stories: Sequence[Story]) -> str:
     n_series, n_findings = sum(host.n_series for host in hosts), sum(host.n_findings for host in hosts)
-    if groups:
-        many = "" if len(groups) == 1 else f", in {len(groups):,} groups"
-        return f"{n_findings:,} of {n_series:,} series changed{many}. Top finding: {groups[0].sentence}"
+    if stories:
+        many = "" if len(stories) == 1 else f" ({len(stories):,} stories)"
+        changed = f"{n_findings:,} of {n_series:,} series changed{many}." if n_findings else ""
+        return f"{stories[0].sentence} {changed}".rstrip()
     n_scored = sum(host.n_unchanged for host in hosts)
     if n_scored == 0:
         return f"Insufficient data: none of {n_series:,} series has enough samples on both sides."
-    return f"No unusual change in {n_scored:,} series."
+    return f"No clear difference: none of {n_scored:,} series changed more than it usually does."
 
 
 async def _require_samples(session: AsyncSession, task: Task, result: HostComparison) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from normstat import work_budget
+from normstat.comparison.findings.appearance import Unmatched
 from normstat.comparison.findings.classify import SeriesIdentity, to_values
 from normstat.comparison.findings.wording import describe_insufficient_data, describe_unmatched
 from normstat.comparison.model import InsufficientData, SideName, UnmatchedSeries
@@ -26,6 +27,8 @@ class UnscoredSeries:
         self.appeared: list[UnmatchedSeries] = []
         self.disappeared: list[UnmatchedSeries] = []
         self.insufficient_data: list[InsufficientData] = []
+        # Of `appeared` and `disappeared`, with their values.
+        self.unmatched: list[Unmatched] = []
         self._host = host
         self._stats = stats
         self._in_profile = frozenset() if profile is None else frozenset((key.stat, key.field) for key in profile.series)
@@ -41,9 +44,11 @@ class UnscoredSeries:
             return True
         level = scored.profile.series_stats.level[[row]]
         if n_incident == 0:
-            self._add_unmatched(series, "baseline", scored.profile.baseline.take(slice(row, row + 1)), level)
+            n_reports = int(scored.profile.baseline.n_reports[row])
+            self._add_unmatched(series, "baseline", scored.profile.baseline.take(slice(row, row + 1)), level, n_reports)
         elif n_baseline == 0:
-            self._add_unmatched(series, "incident", scored.scores.window.take(slice(row, row + 1)), level)
+            n_reports = int(scored.scores.window.n_reports[row])
+            self._add_unmatched(series, "incident", scored.scores.window.take(slice(row, row + 1)), level, n_reports)
         else:
             self._add_insufficient(series, n_baseline, n_incident)
         return True
@@ -75,17 +80,24 @@ class UnscoredSeries:
                 work_budget.check()
                 if summary.n[row]:
                     series = SeriesIdentity(name, instance, stat.fields[key])
-                    self._add_unmatched(series, side, summary.take(slice(row, row + 1)), np.zeros(1))
+                    self._add_unmatched(series, side, summary.take(slice(row, row + 1)), np.zeros(1), len(values.times_s))
 
     def _add_unmatched(
-        self, series: SeriesIdentity, side: SideName, summary: Summary, level: np.ndarray[tuple[int], np.dtype[np.float64]]
+        self,
+        series: SeriesIdentity,
+        side: SideName,
+        summary: Summary,
+        level: np.ndarray[tuple[int], np.dtype[np.float64]],
+        n_reports: int,
     ) -> None:
         """List a series of one side. Where the other side has no value of the whole field, the data is insufficient instead."""
         n = int(summary.n[0])
         if not self._has_field(series, "incident" if side == "baseline" else "baseline"):
             self._add_insufficient(series, *((n, 0) if side == "baseline" else (0, n)))
             return
-        sentence = describe_unmatched(series.stat, series.instance, series.field, side, to_values(summary, level)[0])
+        values = to_values(summary, level)[0]
+        self.unmatched.append(Unmatched(series, side, values, n_reports))
+        sentence = describe_unmatched(series.stat, series.instance, series.field, side, values)
         found = self.appeared if side == "incident" else self.disappeared
         found.append(UnmatchedSeries(self._host, *_name_of(series), n, sentence))
 

@@ -1467,6 +1467,11 @@ export interface components {
       /** N Unchanged */
       n_unchanged: number;
       /**
+       * Notes
+       * @description What else to know: small new processes, and how far the baseline can be trusted.
+       */
+      notes?: string[];
+      /**
        * Seasonal Note
        * @description Which hours it was compared with, or why with all. Empty without a stored profile.
        */
@@ -1483,6 +1488,11 @@ export interface components {
        * @description First instant of the incident.
        */
       start: string;
+      /**
+       * Stories
+       * @description The groups by what they tell, strongest first. Empty in a comparison that an earlier version saved.
+       */
+      stories?: components["schemas"]["Story"][];
       /**
        * Verdict
        * @description The result in one sentence.
@@ -1923,6 +1933,7 @@ export interface components {
         | "trend"
         | "missing"
         | "appeared"
+        | "disappeared"
         | "zero";
       /** Sentence */
       sentence: string;
@@ -1996,6 +2007,7 @@ export interface components {
         | "trend"
         | "missing"
         | "appeared"
+        | "disappeared"
         | "zero";
       /**
        * Members
@@ -3876,6 +3888,127 @@ export interface components {
        * @description samples, chunks (raw bytes), rollups, or other.
        */
       part: string;
+    };
+    /**
+     * Story
+     * @description Groups that tell one thing: the processes that did it, what a resource did, and what waited for it.
+     */
+    Story: {
+      /**
+       * Also Seen By
+       * @description Columns of other tools that show the same quantities: `bo (vmstat)`.
+       */
+      also_seen_by: string[];
+      /**
+       * Anomaly Score
+       * @description Of the strongest group.
+       */
+      anomaly_score: number;
+      /**
+       * Hosts
+       * @description The hosts that show it; the first one began first.
+       */
+      hosts: string[];
+      /** Impact */
+      impact: number;
+      /**
+       * Is Worse
+       * @description Whether the change is for the worse. Null: neither better nor worse.
+       */
+      is_worse: boolean | null;
+      /**
+       * Lines
+       * @description The evidence in the order of cause and effect; the sentence holds the first of it.
+       */
+      lines: components["schemas"]["StoryLine"][];
+      /**
+       * Onset Ms
+       * @description First sample of the incident outside the baseline's range, milliseconds since the epoch. Null: none is.
+       */
+      onset_ms: number | null;
+      /**
+       * Processes
+       * @description Strongest first, at most 10.
+       */
+      processes: components["schemas"]["StoryProcess"][];
+      /**
+       * Rank
+       * @description 1 for the story with the highest anomaly score.
+       */
+      rank: number;
+      /**
+       * Ranks
+       * @description All groups of the story, strongest first.
+       */
+      ranks: number[];
+      /** Sentence */
+      sentence: string;
+      /** Significance */
+      significance: number;
+      /** Title */
+      title: string;
+      /**
+       * Topic
+       * @description The resource: cpu, disk, memory, network, locks, filesystem, nfs, or the name of a stat that belongs to none of them.
+       */
+      topic: string;
+    };
+    /**
+     * StoryLine
+     * @description One clause of a story's evidence.
+     */
+    StoryLine: {
+      /**
+       * Rank
+       * @description Of the group that it is from.
+       */
+      rank: number;
+      /**
+       * Role
+       * @description What the resource did, how busy it was, how long a request took, what waited, what failed, or a detail.
+       * @enum {string}
+       */
+      role: "work" | "busy" | "latency" | "wait" | "errors" | "detail";
+      /** Text */
+      text: string;
+    };
+    /**
+     * StoryProcess
+     * @description A process, or the processes of one command, that did something else in the incident than before.
+     */
+    StoryProcess: {
+      /**
+       * Change
+       * @description Not there in the baseline, not there in the incident, or there in both with more or less of something.
+       * @enum {string}
+       */
+      change: "new" | "gone" | "more" | "less";
+      /** Host */
+      host: string;
+      /**
+       * Instance
+       * @description The process or command in `stat`.
+       */
+      instance: string;
+      /**
+       * Name
+       * @description The command, with the process id or the number of processes: `dd (29206)`, `yes (2 processes)`.
+       */
+      name: string;
+      /**
+       * Pids
+       * @description Process ids seen in the incident, at most 20. Empty where no tool reported them.
+       */
+      pids: number[];
+      /** Sentence */
+      sentence: string;
+      /**
+       * Start Ms
+       * @description First sample in the incident, milliseconds since the epoch. Null where it was there from the first report on.
+       */
+      start_ms: number | null;
+      /** Stat */
+      stat: string;
     };
     /**
      * StreamAccount

@@ -44,7 +44,8 @@ export const KIND_WORDS: Readonly<Record<FindingKind, { readonly label: string; 
   saturated: { label: "at a limit", help: "it stays at a limit" },
   trend: { label: "trend", help: "it rises or falls throughout the window" },
   missing: { label: "missing", help: "samples are missing" },
-  appeared: { label: "appeared", help: "samples in the incident only" },
+  appeared: { label: "appeared", help: "it has samples in the incident only" },
+  disappeared: { label: "disappeared", help: "it has samples in the baseline only" },
   zero: { label: "no longer zero", help: "it was nearly always zero in the baseline" },
 };
 

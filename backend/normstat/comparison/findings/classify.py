@@ -99,9 +99,16 @@ def totals_of(profile: HostProfile, window: Summary) -> Totals:
 
 
 def make_findings(
-    rows: Sequence[int], series: Sequence[SeriesIdentity], profile: HostProfile, scores: WindowScores
+    rows: Sequence[int],
+    series: Sequence[SeriesIdentity],
+    profile: HostProfile,
+    scores: WindowScores,
+    parts_of_host: Sequence[float] | None = None,
 ) -> list[Finding]:
-    """Return the findings of some of the series, in the order of `rows`. Shape: series (n_series,)"""
+    """Return the findings of some of the series, in the order of `rows`.
+
+    `parts_of_host`: what share of the host 100 % of a series is; without it all of it. Shape: series, parts_of_host (n_series,)
+    """
     if not rows:
         return []
     chosen = np.array(rows, np.intp)
@@ -117,6 +124,8 @@ def make_findings(
         kind, size = _Kinds(row, one.field, profile, scores).describe(best)
         change = Change(one.field, kind, baselines[place], incidents[place], size)
         impact = _impact(one.field, change, float(totals.baseline[row]), float(totals.presence[row]))
+        if parts_of_host is not None and one.field.kind is Kind.PERCENT:
+            impact = min(1.0, impact * parts_of_host[row])
         change_ratio, significance = float(ratios[best, place]), float(scores.significance[row])
         direction: Direction = "same" if size == 0 or kind == "frozen" else "up" if size > 0 else "down"
         is_worse = _is_worse(one.field, kind, direction)

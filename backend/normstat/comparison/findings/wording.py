@@ -236,10 +236,14 @@ def _appeared(change: Change) -> str:
     return f"appeared: {change.text(change.incident.median)} (median)"
 
 
+def _disappeared(change: Change) -> str:
+    return f"disappeared: it was {change.text(change.baseline.median)} (median)"
+
+
 WORDS: Final[Mapping[FindingKind, Callable[[Change], str]]] = {
     "level": _level, "spread": _spread, "shape": _shape, "top": _top, "bottom": _bottom, "stall": _stall, "spikes": _spikes,
     "movement": _movement, "frozen": _frozen, "saturated": _saturated, "trend": _trend, "missing": _missing, "appeared": _appeared,
-    "zero": _zero,
+    "disappeared": _disappeared, "zero": _zero,
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ PLACE_HOLDERS: Final = {
 NUMBERS: Final = frozenset({"cpu", "pid"})
 KINDS: Final = frozenset({
     "level", "spread", "shape", "top", "bottom", "stall", "spikes", "movement", "frozen", "saturated", "trend", "missing",
-    "appeared", "zero",
+    "appeared", "disappeared", "zero",
 })  # fmt: skip
 SPREADS: Final = frozenset({"one", "few", "most"})
 _HOLDER: Final = re.compile(r"\{([a-z_]+)\}")

@@ -1,0 +1,200 @@
+"""Findings of what exists on one side only: a process that was not there, an error counter that is new, a disk that is gone.
+
+Such a series has no natural variability of its own. It is measured by what comes and goes in the baseline anyway: the largest
+instance of its stat that was there for a part of the baseline only. What is no larger than that, or too small to matter, is no
+finding.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from normstat import work_budget
+from normstat.comparison.findings.classify import SeriesIdentity, anomaly_score_of
+from normstat.comparison.findings.grouping import subsystem_of
+from normstat.comparison.findings.wording import describe_unmatched
+from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingGroup, SideName, SideValues
+from normstat.comparison.series_comparison import UNUSUAL
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.spec import Field, Kind, Worse
+from normstat.stats.units import BYTES
+
+# Titles of instances that are processes, or sums of them.
+PROCESS_TITLES: Final = frozenset({"process", "command", "thread", "user", "project", "task", "zone"})
+# What a process must use before its coming or going is worth a finding: of one CPU, and in bytes (a second).
+MIN_CPU_PCT: Final = 5.0
+MIN_BYTES_PER_S: Final = 1024.0 * 1024.0
+MIN_BYTES: Final = 64 * 1024.0 * 1024.0
+# Beyond this many times what comes and goes anyway, more makes no difference.
+MAX_RATIO: Final = 10_000.0
+# Of this many decades above the host's total the impact is largest.
+DECADES: Final = 5.0
+UNBOUNDED_IMPACT: Final = 0.5
+NO_VALUES: Final = SideValues(0, None, None, None, None, None, None, None, None)
+# The fields that tell what a process uses, by their meaning.
+CPU_MEANINGS: Final = ("cpu_pct", "usr_pct", "system_pct", "sys_pct")
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """A series with samples on one side only. `n_reports`: reports of its stat on that side"""
+
+    series: SeriesIdentity
+    side: SideName
+    values: SideValues
+    n_reports: int
+
+    @property
+    def weight(self) -> float:
+        """Its mean over all reports of the side: it was nothing in the others."""
+        return abs(self.values.mean or 0.0) * min(1.0, self.values.n / max(1, self.n_reports))
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a host is otherwise.
+
+    `come_and_go`: by stat and field, the largest weight that an instance has in a window of the incident's length and that is there
+    for a part of the baseline only; `totals`: the sum of all instances in the baseline
+    """
+
+    n_cpus: int
+    memory_bytes: float
+    come_and_go: Mapping[tuple[str, str], float]
+    totals: Mapping[tuple[str, str], float]
+
+
+def is_process_stat(stat: str) -> bool:
+    """Return whether the instances of a stat are processes, or sums of them."""
+    known = load_catalogue().stats.get(stat)
+    return known is not None and known[1].instance_title in PROCESS_TITLES
+
+
+def find_unmatched(host: str, unmatched: Iterable[Unmatched], around: Surroundings) -> list[FindingGroup]:
+    """Return a group for each instance that came or went with weight: that of its field with the largest anomaly score."""
+    best: dict[tuple[str, str, SideName], tuple[float, Unmatched, Finding]] = {}
+    for one in unmatched:
+        work_budget.check()
+        finding = _to_finding(one, around)
+        key = (one.series.stat, one.series.instance, one.side)
+        if finding is not None and (key not in best or finding.anomaly_score > best[key][0]):
+            best[key] = (finding.anomaly_score, one, finding)
+    return [_to_group(host, one.series, finding) for _, one, finding in best.values()]
+
+
+def _to_finding(one: Unmatched, around: Surroundings) -> Finding | None:
+    series, weight = one.series, one.weight
+    floor = _floor(series)
+    if floor is None or weight <= 0:
+        return None
+    key = (series.stat, series.field.key)
+    usual = max(around.come_and_go.get(key, 0.0), floor)
+    ratio = min(weight / usual, MAX_RATIO)
+    if ratio < 1:
+        return None
+    significance = UNUSUAL * (1 + float(np.log10(ratio)))
+    impact = _impact(one, around)
+    is_new = one.side == "incident"
+    direction: Direction = "up" if is_new else "down"
+    is_worse = None if series.field.worse is Worse.NEITHER else (series.field.worse is Worse.HIGHER) == is_new
+    return Finding(
+        instance=series.instance,
+        kind="appeared" if is_new else "disappeared",
+        direction=direction,
+        is_worse=is_worse,
+        baseline=NO_VALUES if is_new else one.values,
+        incident=one.values if is_new else NO_VALUES,
+        change_scale=_round(usual),
+        change=_round(weight if is_new else -weight),
+        change_ratio=_round(ratio),
+        significance=_round(significance),
+        explained_by_load=0.0,
+        change_ratios=ChangeRatios(_round(ratio), 0, 0, 0, 0, 0, 0, 0),
+        impact=_round(impact),
+        anomaly_score=anomaly_score_of(significance, impact, is_worse=is_worse),
+        sentence=describe_unmatched(series.stat, series.instance, series.field, one.side, one.values),
+        sparkline=None,
+    )
+
+
+def _floor(series: SeriesIdentity) -> float | None:
+    """Return the smallest weight worth a finding. Missing: None for fields that say nothing about a process's use of the host."""
+    if not is_process_stat(series.stat):
+        return float(10.0**-series.field.decimals)
+    unit, field = series.field.unit, series.field
+    size = BYTES.get(unit.removesuffix("/s"))
+    if size is not None:
+        if field.key.startswith("vsz") or field.key == "size":
+            # Address space costs nothing.
+            return None
+        return (MIN_BYTES_PER_S if unit.endswith("/s") else MIN_BYTES) / size
+    return MIN_CPU_PCT if field.key in CPU_MEANINGS else None
+
+
+def _impact(one: Unmatched, around: Surroundings) -> float:
+    field, weight = one.series.field, one.weight
+    is_process = is_process_stat(one.series.stat)
+    if field.kind is Kind.PERCENT:
+        # The percentages of a process are of one CPU.
+        return min(1.0, weight / 100 / (around.n_cpus if is_process else 1))
+    size = BYTES.get(field.unit)
+    if is_process and size is not None and around.memory_bytes:
+        return min(1.0, weight * size / around.memory_bytes)
+    total = around.totals.get((one.series.stat, field.key), 0.0) if one.side == "incident" else 0.0
+    floor = max(_floor(one.series) or 0.0, 0.01 * total, 1e-9)
+    return UNBOUNDED_IMPACT * min(1.0, float(np.log10((total + weight + floor) / (total + floor))) / DECADES)
+
+
+def _to_group(host: str, series: SeriesIdentity, finding: Finding) -> FindingGroup:
+    field: Field = series.field
+    return FindingGroup(
+        rank=0,
+        host=host,
+        stat=series.stat,
+        field=field.key,
+        column=field.column,
+        unit=field.unit,
+        help=field.help,
+        subsystem=subsystem_of(series.stat, field.key),
+        kind=finding.kind,
+        direction=finding.direction,
+        is_worse=finding.is_worse,
+        change_ratio=finding.change_ratio,
+        significance=finding.significance,
+        impact=finding.impact,
+        anomaly_score=finding.anomaly_score,
+        sentence=finding.sentence,
+        n_members=1,
+        n_instances=1,
+        instances=[series.instance],
+        members=[finding],
+        related=[],
+        questions=[],
+    )
+
+
+def describe_small(unmatched: Sequence[Unmatched], found: Sequence[FindingGroup]) -> str:
+    """Return one sentence about the processes that came in the incident without weight; empty where there were none."""
+    told = {(group.stat, group.instances[0]) for group in found if group.instances}
+    small: dict[tuple[str, str], float] = {}
+    for one in unmatched:
+        key = (one.series.stat, one.series.instance)
+        if one.side == "incident" and key not in told and is_process_stat(one.series.stat):
+            cpu = one.weight if one.series.field.key == "cpu_pct" else 0.0
+            small[key] = max(small.get(key, 0.0), cpu)
+    if not small:
+        return ""
+    # A process may be in several tools: the one that saw most counts.
+    by_stat: dict[str, list[float]] = {}
+    for (stat, _), cpu in small.items():
+        by_stat.setdefault(stat, []).append(cpu)
+    cpus = max(by_stat.values(), key=len)
+    title = load_catalogue().stats[max(by_stat, key=lambda stat: len(by_stat[stat]))][1].instance_title
+    what = f"1 other {title} is" if len(cpus) == 1 else f"{len(cpus):,} other {title}s are"
+    return f"{what} new, together {sum(cpus):.1f} % of one CPU."
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.9g}")

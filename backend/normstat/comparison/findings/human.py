@@ -1,0 +1,59 @@
+"""Format values for people: three significant digits and a prefix that fits, as on the page's axes (frontend logic/unit.ts)."""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+BINARY: Final[Sequence[tuple[str, float]]] = (
+    ("B", 1), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30), ("TiB", 2.0**40), ("PiB", 2.0**50),
+)  # fmt: skip
+DECIMAL: Final[Sequence[tuple[str, float]]] = (("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("PB", 1e15))
+TIMES: Final[Sequence[tuple[str, float]]] = (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0))
+DIGITS: Final = 3
+MIN_WHOLE: Final = 1000
+
+
+def scale(value: float, unit: str) -> tuple[float, str] | None:
+    """Return a size or a time in the unit in which it has one to three digits. Missing: None for other units.
+
+    >>> scale(1_894_930.0, "KiB/s")
+    (1.8071460723876953, 'GiB/s')
+    """
+    base, slash, rest = unit.partition("/")
+    base = "B" if base == "bytes" else base
+    family = next((some for some in (DECIMAL, BINARY, TIMES) if any(name == base for name, _ in some)), None)
+    if family is None:
+        return None
+    in_base = value * dict(family)[base]
+    name, size = next(
+        ((name, size) for name, size in reversed(family) if abs(in_base) >= size),
+        family[0] if in_base else (base, dict(family)[base]),
+    )
+    return in_base / size, f"{name}{slash}{rest}"
+
+
+def format_digits(value: float) -> str:
+    """Return a number with three significant digits, from a thousand on all its whole ones.
+
+    >>> [format_digits(value) for value in (0, 0.0423, 2.834, 86.4, 24.0, 1894930.2)]
+    ['0', '0.0423', '2.83', '86.4', '24', '1,894,930']
+    """
+    if value == 0:
+        return "0"
+    if abs(value) >= MIN_WHOLE:
+        return f"{value:,.0f}"
+    decimals = max(0, DIGITS - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def format_human(value: float | None, unit: str) -> str:
+    """Return a value as a person says it: `1.81 GiB/s`, `86 %`, `4,264 /s`. Missing: `no value`."""
+    if value is None:
+        return "no value"
+    if unit == "%":
+        # The third digit of a percentage tells nobody anything.
+        text = f"{value:.0f} %" if abs(value) >= 10 else f"{value:.1f} %"
+        return "0 %" if text in ("0.0 %", "-0.0 %") else text
+    number, shown = scale(value, unit) or (value, unit.removeprefix("1") if unit.startswith("1/") else unit)
+    return f"{format_digits(number)} {shown}".rstrip()

@@ -1,0 +1,231 @@
+"""Build the stories of a host from its groups: one for each resource, with the processes that use it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from normstat import work_budget
+from normstat.comparison.findings.appearance import is_process_stat
+from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
+from normstat.comparison.read_side import StatSide
+from normstat.comparison.stories.processes import Actor, command_of, describe_actor, find_actors, join_words
+from normstat.comparison.stories.story_table import Place, find_place, title_of
+from normstat.comparison.stories.story_words import column_with_tool, describe_clause, join_clauses, representative
+from normstat.window import Window
+
+# A detail is evidence of something else: alone it is worth half.
+DETAIL_FACTOR: Final = 0.5
+# Evidence in the order of cause and effect.
+ORDER: Final = ("errors", "work", "busy", "latency", "wait", "detail")
+# Clauses of the resource in a story's sentence, with this share of the story's anomaly score at least.
+MAX_IN_SENTENCE: Final = 3
+MIN_SHARE: Final = 0.4
+MAX_PROCESSES_IN_SENTENCE: Final = 2
+MAX_PROCESSES: Final = 10
+MAX_LINES: Final = 8
+EXPLAINED_BY_PROCESSES: Final = frozenset({"cpu", "disk", "memory", "network", "filesystem"})
+MAX_ALSO: Final = 12
+
+Placed = tuple[int, FindingGroup, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """The samples of the incident by stat, and its window."""
+
+    sides: Mapping[str, StatSide]
+    window: Window
+
+
+@dataclass(frozen=True, slots=True)
+class HostStory:
+    """A story of one host. `lines` and `groups` name groups by their place in the host's list; `lead`: the meaning that leads"""
+
+    story: Story
+    lead: str
+    lines: list[tuple[int, StoryLine]]
+    groups: list[int]
+
+
+def rank_groups(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
+    """Return the groups by anomaly score, that of details halved: the size of a request is no answer."""
+    return sorted(map(_weigh, groups), key=lambda group: -group.anomaly_score)
+
+
+def _weigh(group: FindingGroup) -> FindingGroup:
+    if find_place(group.stat, group.field, group.members[0].instance).role != "detail":
+        return group
+    members = [replace(member, anomaly_score=_half(member.anomaly_score)) for member in group.members]
+    return replace(group, anomaly_score=_half(group.anomaly_score), members=members)
+
+
+def build_stories(host: str, groups: Sequence[FindingGroup], sides: Mapping[str, StatSide], incident: Window) -> list[HostStory]:
+    """Return the stories of a host, highest anomaly score first. `groups`: as `rank_groups` orders them; `sides`: the incident"""
+    actors = find_actors(groups)
+    topic_of = {actor.command: actor.topic for actor in actors}
+    by_topic: dict[str, list[Placed]] = {}
+    for at, group in enumerate(groups):
+        work_budget.check()
+        place = find_place(group.stat, group.field, group.members[0].instance)
+        topic = place.topic
+        if is_process_stat(group.stat):
+            topics = {topic_of[command_of(group.stat, member.instance)[1]] for member in group.members}
+            # A process that writes belongs to the disk with all that it does.
+            topic = topics.pop() if len(topics) == 1 else topic
+        by_topic.setdefault(topic, []).append((at, group, place))
+    stories = [
+        _build(host, topic, placed, [actor for actor in actors if actor.topic == topic], Incident(sides, incident))
+        for topic, placed in by_topic.items()
+    ]
+    stories.sort(key=lambda item: -item.story.anomaly_score)
+    newcomers = [process for item in stories for process in item.story.processes if process.change == "new"]
+    return [_name_newcomers(item, newcomers) for item in stories]
+
+
+def _name_newcomers(item: HostStory, newcomers: Sequence[StoryProcess]) -> HostStory:
+    """Return a story without processes with those that are new: on many hosts the agent may not see who did the I/O."""
+    story = item.story
+    if story.processes or story.topic not in EXPLAINED_BY_PROCESSES or not newcomers:
+        return item
+    names = join_words([process.name for process in newcomers[:MAX_PROCESSES_IN_SENTENCE]])
+    verb = "is" if len(newcomers) == 1 else "are"
+    sentence = f"{story.sentence.removesuffix('.')}; new at that time {verb} {names}."
+    return replace(item, story=replace(story, sentence=sentence, processes=list(newcomers[:MAX_PROCESSES])))
+
+
+def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Actor], incident: Incident) -> HostStory:
+    sides, start_s = incident.sides, incident.window.start.timestamp()
+    # Processes only take the lead with a finding that is no detail.
+    processes = [
+        describe_actor(host, actor, sides, start_s)
+        for actor in actors[:MAX_PROCESSES]
+        if any(place.role != "detail" for _, _, place in actor.findings)
+    ]
+    resources = [item for item in placed if not is_process_stat(item[1].stat)]
+    lines = _to_lines(resources)
+    best = max((group.anomaly_score for _, group, _ in placed), default=0.0)
+    told: list[str] = [process.sentence for process in processes[:MAX_PROCESSES_IN_SENTENCE]]
+    told += _choose(lines, placed, MIN_SHARE * best)
+    if not told:
+        told = [line.text for _, line in lines[:1]] or [placed[0][1].sentence.removesuffix(".")]
+    _, strongest, lead = placed[0]
+    shown = {at for at, _ in lines}
+    story = Story(
+        rank=0,
+        hosts=[host],
+        topic=topic,
+        title=title_of(topic),
+        sentence=join_clauses(told),
+        anomaly_score=strongest.anomaly_score,
+        significance=strongest.significance,
+        impact=max(group.impact for _, group, _ in placed),
+        is_worse=strongest.is_worse,
+        onset_ms=_find_onset(placed, sides),
+        processes=processes,
+        lines=[],
+        also_seen_by=list(dict.fromkeys(column_with_tool(group) for at, group, _ in resources if at not in shown))[:MAX_ALSO],
+        ranks=[],
+    )
+    return HostStory(story, lead.meaning or f"{strongest.stat}.{strongest.field}", lines, [at for at, _, _ in placed])
+
+
+def _to_lines(resources: Sequence[Placed]) -> list[tuple[int, StoryLine]]:
+    """Return a clause for each meaning, that of the strongest group that names an instance; in the order of cause and effect."""
+    by_meaning: dict[str, list[Placed]] = {}
+    for item in resources:
+        _, group, place = item
+        by_meaning.setdefault(place.meaning or f"{group.stat}.{group.field}", []).append(item)
+    chosen = [max(items, key=_preference) for items in by_meaning.values()]
+    chosen.sort(key=lambda item: (ORDER.index(item[2].role), -item[1].anomaly_score))
+    return [(at, StoryLine(place.role, describe_clause(group, place), 0)) for at, group, place in chosen[:MAX_LINES]]
+
+
+def _choose(lines: Sequence[tuple[int, StoryLine]], placed: Sequence[Placed], least: float) -> list[str]:
+    """Return the clauses of a story's sentence: one of each role, as far as they are strong and say what is not normal."""
+    groups = {at: group for at, group, _ in placed}
+    chosen: dict[str, str] = {}
+    for at, line in lines:
+        if line.role not in chosen and line.role != "detail" and groups[at].anomaly_score >= least and _is_outside(groups[at]):
+            chosen[line.role] = line.text
+    return list(chosen.values())[:MAX_IN_SENTENCE]
+
+
+def _is_outside(group: FindingGroup) -> bool:
+    """Return whether the incident's middle is outside the baseline's band, or the change is not one of the middle."""
+    finding = representative(group)
+    middle, low, high = finding.incident.median, finding.baseline.p5, finding.baseline.p95
+    if middle is None or low is None or high is None or finding.kind not in ("level", "trend", "saturated"):
+        return True
+    return not low <= middle <= high
+
+
+def _preference(item: Placed) -> tuple[float, bool, float]:
+    _, group, _ = item
+    # Of about equal ones, the one that says which disk.
+    return round(group.anomaly_score, 1), bool(representative(group).instance), group.anomaly_score
+
+
+def _find_onset(placed: Sequence[Placed], sides: Mapping[str, StatSide]) -> int | None:
+    """Return when the first series of the story left the baseline's range. Missing: None where none did."""
+    onsets = []
+    for _, group, place in placed:
+        side = sides.get(group.stat)
+        if side is None or place.role == "detail" or not group.members:
+            continue
+        onset = _onset_of(group.members[0], group.field, side)
+        if onset is not None:
+            onsets.append(onset)
+    return round(1000 * min(onsets)) if onsets else None
+
+
+def _onset_of(finding: Finding, field: str, side: StatSide) -> float | None:
+    span, column = side.span(finding.instance), side.values.get(field)
+    if span is None or column is None:
+        return None
+    values, times = column[span], side.times_s[side.report[span]]
+    low, high = finding.baseline.lowest, finding.baseline.highest
+    is_out = ~np.isnan(values) if low is None or high is None else (values < low) | (values > high)
+    places = np.flatnonzero(is_out)
+    return float(times[places[0]]) if len(places) else None
+
+
+def _half(score: float) -> float:
+    return float(f"{DETAIL_FACTOR * score:.9g}")
+
+
+def merge_hosts(hosts: Sequence[Sequence[HostStory]], ranks: Sequence[Mapping[int, int]]) -> list[Story]:
+    """Return the stories of all hosts, strongest first; the same one on several hosts is one, told by the strongest.
+
+    `ranks`: for each host, the rank of its groups by their place in its list
+    """
+    merged: dict[tuple[str, str], list[Story]] = {}
+    for host, ranked in zip(hosts, ranks, strict=True):
+        for item in host:
+            lines = [replace(line, rank=ranked[at]) for at, line in item.lines]
+            story = replace(item.story, lines=lines, ranks=[ranked[at] for at in item.groups])
+            merged.setdefault((item.story.topic, item.lead), []).append(story)
+    stories = [_merge(same, len(hosts)) for same in merged.values()]
+    stories.sort(key=lambda story: -story.anomaly_score)
+    return [replace(story, rank=rank) for rank, story in enumerate(stories, start=1)]
+
+
+def _merge(same: Sequence[Story], n_hosts: int) -> Story:
+    if len(same) == 1:
+        only = same[0]
+        return only if n_hosts == 1 else replace(only, sentence=f"{only.hosts[0]}: {only.sentence}")
+    strongest = max(same, key=lambda story: story.anomaly_score)
+    # Those without an onset come last.
+    in_order = sorted(same, key=lambda story: (story.onset_ms is None, story.onset_ms or 0))
+    first = in_order[0]
+    began = f", first on {first.hosts[0]}" if first.onset_ms is not None else ""
+    processes: list[StoryProcess] = [process for story in in_order for process in story.processes]
+    return replace(
+        strongest,
+        hosts=[story.hosts[0] for story in in_order],
+        sentence=f"On {len(same)} of {n_hosts} hosts{began}; on {strongest.hosts[0]}: {strongest.sentence}",
+        onset_ms=first.onset_ms,
+        processes=processes[:MAX_PROCESSES],
+        ranks=sorted(rank for story in same for rank in story.ranks),
+    )

@@ -1,0 +1,194 @@
+"""The processes of stories: who did it, by command, with the process ids and the start where a tool reported them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from normstat.comparison.findings.appearance import MIN_BYTES, MIN_BYTES_PER_S, MIN_CPU_PCT, is_process_stat
+from normstat.comparison.findings.human import format_human
+from normstat.comparison.findings.wording import name_instance
+from normstat.comparison.model import Finding, FindingGroup, ProcessChange, StoryProcess
+from normstat.comparison.read_side import StatSide
+from normstat.comparison.stories.story_table import Place, find_place
+from normstat.comparison.stories.story_words import Amount, describe_normal, field_of
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.units import BYTES
+
+MAX_PIDS: Final = 20
+# Clauses of one process.
+MAX_CLAUSES: Final = 3
+# A process began within the incident when it is missing from this many reports before its first one.
+MIN_REPORTS_BEFORE: Final = 2
+
+
+@dataclass(slots=True)
+class Actor:
+    """A process or command with its findings. `findings`: with their groups and places, strongest first"""
+
+    stat: str
+    instance: str
+    command: str
+    findings: list[tuple[FindingGroup, Finding, Place]] = field(default_factory=list)
+
+    @property
+    def topic(self) -> str:
+        """The resource of which it used more or less: that of its finding with the most impact."""
+        told = [item for item in self.findings if item[2].role != "detail"] or self.findings
+        return max(told, key=lambda item: (item[1].impact, item[1].anomaly_score))[2].topic
+
+    @property
+    def anomaly_score(self) -> float:
+        """Of its strongest finding."""
+        return max(finding.anomaly_score for _, finding, _ in self.findings)
+
+    @property
+    def change(self) -> ProcessChange:
+        """How it differs."""
+        kinds = {finding.kind for _, finding, _ in self.findings}
+        if "appeared" in kinds:
+            return "new"
+        if "disappeared" in kinds:
+            return "gone"
+        strongest = max(self.findings, key=lambda item: item[1].anomaly_score)[1]
+        return "less" if strongest.direction == "down" else "more"
+
+
+def command_of(stat: str, instance: str) -> tuple[int | None, str]:
+    """Return the process id, where the instance has one, and the command.
+
+    >>> command_of("pidstat_linux", "29206/dd"), command_of("pidstat_linux_command", "kworker/1:1")
+    ((29206, 'dd'), (None, 'kworker/1:1'))
+    """
+    known = load_catalogue().stats.get(stat)
+    if known is not None and known[1].instance_title in ("process", "thread"):
+        pid, slash, command = instance.partition("/")
+        if slash and pid.isdigit():
+            return int(pid), command
+    return None, instance
+
+
+def find_actors(groups: Sequence[FindingGroup]) -> list[Actor]:
+    """Return the processes of the groups, strongest first. The same command in two tools is one."""
+    actors: dict[str, Actor] = {}
+    for group in groups:
+        if not is_process_stat(group.stat):
+            continue
+        for member in group.members:
+            _, command = command_of(group.stat, member.instance)
+            actor = actors.setdefault(command, Actor(group.stat, member.instance, command))
+            actor.findings.append((group, member, find_place(group.stat, group.field, member.instance)))
+    return sorted(actors.values(), key=lambda actor: -actor.anomaly_score)
+
+
+def describe_actor(host: str, actor: Actor, sides: Mapping[str, StatSide], start_s: float) -> StoryProcess:
+    """Return a process with its sentence. `sides`: the incident of all stats of the host; `start_s`: of the incident"""
+    pids, first_s = _find_pids(actor, sides)
+    start_ms = None if actor.change != "new" or first_s is None else round(1000 * first_s)
+    name = actor.command
+    if len(pids) == 1:
+        name = f"{actor.command} ({pids[0]})"
+    elif pids:
+        name = f"{actor.command} ({len(pids)} processes)"
+    known = load_catalogue().stats.get(actor.stat)
+    if known is not None and known[1].instance_title not in ("process", "command", "thread"):
+        name = name_instance(actor.stat, actor.instance)
+    return StoryProcess(
+        host=host,
+        stat=actor.stat,
+        instance=actor.instance,
+        name=name,
+        pids=pids[:MAX_PIDS],
+        change=actor.change,
+        start_ms=start_ms,
+        sentence=_describe(name, actor, sides.get(actor.stat), None if start_ms is None else first_s, start_s),
+    )
+
+
+def _describe(name: str, actor: Actor, side: StatSide | None, first_s: float | None, start_s: float) -> str:
+    if actor.change == "gone":
+        group, finding, place = actor.findings[0]
+        used = place.words.format(value=Amount(format_human(finding.baseline.mean, group.unit))) if place.words else ""
+        return f"{name} is gone{f'; it {used} in the baseline' if used else ''}"
+    if actor.change == "new":
+        clauses = _clauses_of_use(actor, side)
+        after = "" if first_s is None else f", which began {_seconds(first_s - start_s)} into the incident,"
+        new = ", which is new," if first_s is None else after
+        return f"{name}{new} {join_words(clauses)}" if clauses else f"{name} is new"
+    told: dict[str, str] = {}
+    for group, finding, place in sorted(actor.findings, key=lambda item: -item[1].anomaly_score):
+        # Time in the kernel is a part of CPU time.
+        is_part = any(place.meaning == f"{of}.sys" and f"{of}.cpu" in told for of in ("process", "command"))
+        if place.words and place.meaning not in told and not is_part and len(told) < MAX_CLAUSES:
+            clause = place.words.format(value=Amount(format_human(finding.incident.mean, group.unit)))
+            normal = describe_normal(finding.baseline, group.unit)
+            told[place.meaning] = f"{clause} ({normal})" if normal else clause
+    if told:
+        return f"{name} {join_words(list(told.values()))}"
+    group, finding, _ = actor.findings[0]
+    value, normal = format_human(finding.incident.mean, group.unit), describe_normal(finding.baseline, group.unit)
+    return f"{name}: {group.column} {value} ({normal})"
+
+
+def _clauses_of_use(actor: Actor, side: StatSide | None) -> list[str]:
+    """Return what a new process used in the incident, as far as it matters; most impact first."""
+    if side is None:
+        return []
+    span = side.span(actor.instance)
+    if span is None:
+        return []
+    first = actor.findings[0][0].field
+    found: dict[str, tuple[bool, float, str]] = {}
+    for key, column in side.values.items():
+        place, spec = find_place(actor.stat, key, actor.instance), field_of(actor.stat, key)
+        values = column[span]
+        if not place.words or spec is None or np.isnan(values).all():
+            continue
+        mean = float(np.nanmean(values))
+        size = BYTES.get(spec.unit.removesuffix("/s"))
+        floor = MIN_CPU_PCT if size is None else (MIN_BYTES_PER_S if spec.unit.endswith("/s") else MIN_BYTES) / size
+        # %CPU holds what %usr and %system say: the largest of a meaning counts.
+        if mean < floor or (place.meaning.endswith(".sys") and "cpu_pct" in side.values):
+            continue
+        if place.meaning not in found or -mean / floor < found[place.meaning][1]:
+            words = place.words.format(value=Amount(format_human(mean, spec.unit)))
+            found[place.meaning] = (key != first, -mean / floor, words)
+    return [text for _, _, text in sorted(found.values())][:MAX_CLAUSES]
+
+
+def _find_pids(actor: Actor, sides: Mapping[str, StatSide]) -> tuple[list[int], float | None]:
+    """Return the process ids of a command in the incident, and the first sample of the earliest.
+
+    Missing: None where it was there in the first report, or no stat has it
+    """
+    pids: dict[int, float] = {}
+    first: float | None = None
+    for stat, side in sides.items():
+        if not is_process_stat(stat) or not len(side.times_s):
+            continue
+        for number, instance in enumerate(side.names):
+            pid, command = command_of(stat, instance)
+            if command != actor.command:
+                continue
+            begin = int(np.searchsorted(side.instance, number))
+            if begin >= len(side.instance) or side.instance[begin] != number:
+                continue
+            report = int(side.report[begin])
+            time_s = float(side.times_s[report])
+            if pid is not None:
+                pids[pid] = min(pids.get(pid, time_s), time_s)
+            if stat == actor.stat and instance == actor.instance:
+                # It may have begun at any time since the report before.
+                first = time_s if report >= MIN_REPORTS_BEFORE else None
+    return sorted(pids, key=lambda pid: (pids[pid], pid)), first
+
+
+def _seconds(seconds: float) -> str:
+    whole = max(0, round(seconds))
+    return f"{whole} s" if whole < 120 else f"{whole // 60} min"
+
+
+def join_words(clauses: Sequence[str]) -> str:
+    """Return words as a list: `a, b and c`."""
+    return clauses[0] if len(clauses) == 1 else f"{', '.join(clauses[:-1])} and {clauses[-1]}"

@@ -1,0 +1,129 @@
+"""The sentences of stories: short clauses with values in human units, each with what is normal."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from normstat.comparison.findings.human import format_human
+from normstat.comparison.findings.wording import name_instance
+from normstat.comparison.model import Finding, FindingGroup, SideValues
+from normstat.comparison.stories.story_table import Place
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.spec import Field
+from normstat.stats.summaries import is_summary
+
+# Who does the work where a stat has no instances.
+HOST_SUBJECTS: Final = {"cpu": "the CPUs", "disk": "the disks", "network": "the network", "memory": "the host"}
+# Kinds whose median says little: their ends do.
+HIGH_KINDS: Final = frozenset({"spikes", "zero", "top"})
+LOW_KINDS: Final = frozenset({"stall", "bottom"})
+MAX_NAMES: Final = 2
+
+
+class Amount(str):
+    """A value with its unit in a clause: `{value:writes}` puts the noun before `/s`, as in `3,702 writes/s`."""
+
+    __slots__ = ()
+
+    def __format__(self, noun: str) -> str:
+        """Return the text, with the noun."""
+        number, _, unit = self.partition(" ")
+        return str(self) if not noun else f"{number} {noun}{unit}" if unit.startswith("/") or not unit else str(self)
+
+
+def describe_value(finding: Finding, unit: str) -> str:
+    """Return what the series was in the incident: its median, or its mean where that is as before or hides the change."""
+    side = finding.incident
+    is_of_ends = finding.kind in HIGH_KINDS or finding.kind in LOW_KINDS
+    return format_human(side.mean if is_of_ends or side.median == finding.baseline.median else side.median, unit)
+
+
+def describe_end(finding: Finding, unit: str) -> str:
+    """Return how high or low the series went, where that is the change. Empty for other kinds."""
+    if finding.kind in HIGH_KINDS and finding.direction == "up":
+        return f"up to {format_human(finding.incident.highest, unit)}"
+    if finding.kind in LOW_KINDS and finding.direction == "down":
+        return f"down to {format_human(finding.incident.lowest, unit)}"
+    return ""
+
+
+def describe_normal(baseline: SideValues, unit: str) -> str:
+    """Return what is normal: the middle 90 % of the baseline's samples. Empty without samples."""
+    if baseline.p5 is None or baseline.p95 is None:
+        return ""
+    low, high = format_human(baseline.p5, unit), format_human(baseline.p95, unit)
+    if low == high:
+        return f"normally {high}"
+    number, _, own = low.partition(" ")
+    shared = own == high.partition(" ")[2] or baseline.p5 == 0
+    return f"normally {number if shared else low} to {high}"
+
+
+def describe_clause(group: FindingGroup, place: Place) -> str:
+    """Return the clause of a resource's finding: `vda was busy 86 % of the time (normally 0 to 6 %)`."""
+    finding = representative(group)
+    value = Amount(describe_value(finding, group.unit))
+    ends = [describe_end(finding, group.unit), describe_normal(finding.baseline, group.unit)]
+    normal = "; ".join(end for end in ends if end)
+    words = place.words.format(who=_who(group, finding, place), value=value) if place.words else _plain(group, finding, value)
+    if finding.kind == "appeared":
+        return f"{words} (not there in the baseline)"
+    if finding.kind == "disappeared":
+        gone = format_human(finding.baseline.median, group.unit)
+        return f"{_plain(group, finding, '').rstrip()} is gone (it was {gone})"
+    if finding.kind in ("missing", "frozen", "movement", "spread"):
+        return finding.sentence.partition(";")[0]
+    return f"{words} ({normal})" if normal else words
+
+
+def representative(group: FindingGroup) -> Finding:
+    """Return the member that speaks for a group: the sum of the others where all changed, else the strongest."""
+    for member in group.members:
+        if group.n_members == group.n_instances > 1 and is_summary(group.stat, member.instance):
+            return member
+    return group.members[0]
+
+
+def _who(group: FindingGroup, finding: Finding, place: Place) -> str:
+    if not finding.instance or is_summary(group.stat, finding.instance):
+        return HOST_SUBJECTS.get("cpu" if place.meaning.startswith("cpu.") else place.topic, "the host")
+    if group.n_members == group.n_instances > 1 and place.meaning.startswith("cpu."):
+        return "each CPU" if group.n_instances > MAX_NAMES else "both CPUs"
+    name = (
+        finding.instance if place.topic in ("disk", "network", "nfs", "filesystem") else name_instance(group.stat, finding.instance)
+    )
+    return name if group.n_members == 1 else f"{name} and {group.n_members - 1} more"
+
+
+def _plain(group: FindingGroup, finding: Finding, value: str) -> str:
+    """Return a clause without words of its own: the instance, the column and its tool."""
+    known = load_catalogue().stats.get(group.stat)
+    tool = group.stat if known is None else known[0].tool
+    who = f"{name_instance(group.stat, finding.instance)} " if finding.instance else ""
+    more = f" and {group.n_members - 1} more" if group.n_members > 1 and who else ""
+    return f"{who.rstrip()}{more}{' ' if who else ''}{group.column} ({tool}) {value}"
+
+
+def join_clauses(clauses: Sequence[str]) -> str:
+    """Return a sentence of clauses.
+
+    >>> join_clauses(["dd is new and wrote 1.8 GiB/s", "vda was busy 86 % of the time"])
+    'dd is new and wrote 1.8 GiB/s; vda was busy 86 % of the time.'
+    """
+    text = "; ".join(clauses)
+    return f"{text[:1].upper() + text[1:] if text[:1].islower() and ' ' in text and text.split()[0] in STARTERS else text}."
+
+
+# First words that take a capital; names of processes and devices keep theirs.
+STARTERS: Final = frozenset({"the", "tasks", "each", "both", "a"})
+
+
+def column_with_tool(group: FindingGroup) -> str:
+    """Return the column and its tool: `bo (vmstat)`."""
+    known = load_catalogue().stats.get(group.stat)
+    return f"{group.column} ({group.stat if known is None else known[0].tool})"
+
+
+def field_of(stat: str, key: str) -> Field | None:
+    """Return a field of the catalogue. Missing: None for a stat that is gone."""
+    known = load_catalogue().stats.get(stat)
+    return None if known is None else next((field for field in known[1].fields if field.key == key), None)

@@ -1,0 +1,77 @@
+"""What a host is besides its findings: its CPUs and memory, and the instances that come and go in its baseline anyway."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from normstat.comparison.findings.appearance import Surroundings
+from normstat.comparison.score import ScoredSeries, StatPair
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.summaries import is_summary
+from normstat.stats.units import BYTES
+
+# An instance in fewer of the baseline's reports comes and goes.
+ALWAYS_THERE: Final = 0.9
+TOTAL_MEMORY: Final = ("linux_memory", "total_kb")
+
+Key = tuple[str, str]
+
+
+def find_surroundings(stats: Sequence[StatPair], scored: ScoredSeries | None) -> Surroundings:
+    """Return the surroundings of a host, from both sides of its stats. `scored`: also from the profile, where one was used"""
+    come_and_go: dict[Key, float] = {}
+    totals: dict[Key, float] = {}
+    for stat in stats:
+        if stat.baseline is not None:
+            _add_samples(stat, come_and_go, totals)
+    if scored is not None and any(stat.baseline is None for stat in stats):
+        _add_profile(scored, come_and_go, totals)
+    return Surroundings(_count_cpus(stats), _memory_of(stats), come_and_go, totals)
+
+
+def _add_samples(stat: StatPair, come_and_go: dict[Key, float], totals: dict[Key, float]) -> None:
+    side = stat.baseline
+    assert side is not None
+    n_reports, n_window = len(side.times_s), max(1, len(stat.incident.times_s))
+    for field, column in side.values.items():
+        known = ~np.isnan(column)
+        n = np.bincount(side.instance[known], minlength=len(side.names))
+        sums = np.bincount(side.instance[known], weights=np.abs(column[known]), minlength=len(side.names))
+        key = (side.stat.name, field)
+        totals[key] = float(sums.sum()) / max(1, n_reports)
+        # What the instance would weigh in a window as long as the incident.
+        weights = sums / np.maximum(n, 1) * np.minimum(1.0, n / n_window)
+        come_and_go[key] = float(weights[n < ALWAYS_THERE * n_reports].max(initial=0.0))
+
+
+def _add_profile(scored: ScoredSeries, come_and_go: dict[Key, float], totals: dict[Key, float]) -> None:
+    baseline, window = scored.profile.baseline, scored.scores.window
+    means = np.abs(np.nan_to_num(baseline.mean) + scored.profile.series_stats.level)
+    presence = baseline.n / np.maximum(baseline.n_reports, 1)
+    in_window = np.minimum(1.0, baseline.n / np.maximum(window.n_reports, 1))
+    for row, series in enumerate(scored.series):
+        key = (series.stat, series.field.key)
+        totals[key] = totals.get(key, 0.0) + float(means[row] * presence[row])
+        if presence[row] < ALWAYS_THERE:
+            come_and_go[key] = max(come_and_go.get(key, 0.0), float(means[row] * in_window[row]))
+
+
+def _count_cpus(stats: Sequence[StatPair]) -> int:
+    known = load_catalogue().stats
+    counts = [
+        sum(not is_summary(stat.incident.stat.name, name) for name in stat.incident.names)
+        for stat in stats
+        if stat.incident.stat.name in known and known[stat.incident.stat.name][1].instance_title == "CPU"
+    ]
+    return max([1, *counts])
+
+
+def _memory_of(stats: Sequence[StatPair]) -> float:
+    """Return the bytes of memory of the host. Missing: 0 where no stat has it."""
+    name, field = TOTAL_MEMORY
+    for stat in stats:
+        column = stat.incident.values.get(field) if stat.incident.stat.name == name else None
+        if column is not None and np.isfinite(column).any():
+            return float(np.nanmax(column)) * BYTES["KiB"]
+    return 0.0
