@@ -82,8 +82,17 @@ async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Comp
 
 def _print(result: Comparison) -> None:
     typer.echo(result.verdict)
-    if result.seasonal_note:
-        typer.echo(result.seasonal_note)
+    for note in (result.seasonal_note, *result.notes):
+        if note:
+            typer.echo(note)
+    if result.stories:
+        typer.echo("")
+        print_table(
+            [
+                ("story", "resource", "host", "what changed"),
+                *((str(story.rank), story.title, ", ".join(story.hosts), story.sentence) for story in result.stories),
+            ]
+        )
     if result.groups:
         typer.echo("")
         print_table(

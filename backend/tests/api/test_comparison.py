@@ -65,7 +65,10 @@ async def test_the_whole_answer(viewer: httpx.AsyncClient) -> None:
     [group] = found.groups
     assert (group.rank, group.host, group.stat, group.field, group.instances) == (1, "web1", "mpstat_linux", "usr_pct", ["1"])
     assert (group.subsystem, group.direction, group.n_members, group.n_instances) == ("cpu", "up", 1, 2)
-    assert group.sentence in found.verdict
+    assert found.verdict.startswith("CPU 1 spent 95 % of the time in programs (normally ")
+    [story] = found.stories
+    assert (story.ranks, [line.rank for line in story.lines]) == ([1], [1])
+    assert found.notes == ["The baseline has only 5 minutes of data; use at least 10."]
     [member] = group.members
     assert member.sparkline is not None
     assert len(member.sparkline.low) == N_INCIDENT
@@ -80,7 +83,7 @@ async def test_several_hosts_against_another_and_a_limit(viewer: httpx.AsyncClie
     assert (status, body["hosts"], body["n_series"]) == (200, ["web1", "web2"], 4)
     status, body = await ask(viewer, start=at(0), end=at(N_NORMAL), other_host="web2")
     assert (status, body["n_findings"], body["against"]["kind"]) == (200, 0, "host")  # type: ignore[index]
-    assert "No unusual change in 2 series" in str(body["verdict"])
+    assert "No clear difference: none of 2 series changed" in str(body["verdict"])
 
 
 async def test_what_is_wrong_with_a_question(viewer: httpx.AsyncClient, client: httpx.AsyncClient) -> None:

@@ -145,13 +145,22 @@ def test_a_command_of_short_processes_that_burns_the_cpus_is_named() -> None:
     assert command.instance == "yes"
     assert command.sentence.startswith("command yes %CPU (proc) appeared: median 180.00 %, highest 180.00 %, 24 samples")
     # Each process lived for one interval: they are no findings of their own, and the daemons did not change.
-    assert not [group for group in found.groups if group.stat in ("linux_process", "linux_command")]
+    [new] = [group for group in found.groups if group.stat in ("linux_process", "linux_command")]
+    assert (new.kind, new.instances, new.direction, new.is_worse) == ("appeared", ["yes"], "up", True)
+    # 180 % of two CPUs.
+    assert new.impact == pytest.approx(0.9)
+    first = found.stories[0].story
+    assert (first.topic, first.title) == ("cpu", "CPU")
+    assert first.sentence.startswith(
+        "yes (96 processes), which are new, used 180 % of a CPU; the CPUs spent 99 % of the time in programs"
+    )
+    assert "tasks waited for a CPU 95 % of the time (normally " in first.sentence
     listed = {item.stat for item in found.appeared} | {item.stat for item in found.insufficient_data}
     assert "linux_process" not in listed
     usr = group_of(found, "linux_cpu", "usr_pct")
     assert (usr.direction, set(usr.instances), usr.subsystem) == ("up", {"all", "0", "1"}, "cpu")
     assert group_of(found, "linux_pressure", "stall_pct").instances == ["cpu.some"]
-    assert found.groups[0].stat in ("linux_cpu", "linux_pressure")
+    assert found.groups[0].stat in ("linux_command", "linux_cpu", "linux_pressure")
 
 
 def test_a_saturated_disk_is_named_with_its_queue_and_latency() -> None:

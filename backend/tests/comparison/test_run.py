@@ -88,12 +88,15 @@ def found_in(record: Comparison) -> set[tuple[str, str, str]]:
     return {(group.host, group.field, name) for group in record.groups for name in group.instances}
 
 
-BURNT = {("web1", "usr_pct", "1"), ("web1", "idle_pct", "1")}
+# The CPU; and with the process that is new.
+CPU = {("web1", "usr_pct", "1"), ("web1", "idle_pct", "1")}
+BURNT = CPU | {("web1", "cpu_pct", "77/yes")}
 
 
 def assert_complete(found: Comparison) -> None:
     counts = found.counts
-    assert found.n_findings == sum(group.n_members for group in found.groups)
+    # What appeared or disappeared is listed as such, and has a group where it matters.
+    assert found.n_findings == sum(group.n_members for group in found.groups if group.kind not in ("appeared", "disappeared"))
     listed = counts.appeared + counts.disappeared + counts.insufficient_data + counts.muted
     assert found.n_series == found.n_unchanged + found.n_findings + listed
 
@@ -121,7 +124,7 @@ async def test_a_burnt_cpu_is_found_first(sessions: Sessions) -> None:
         "process 77/yes %CPU (pidstat) appeared: median 99.00 %, highest 99.00 %, 60 samples in the incident, none in the baseline."
     )
     # Two CPUs with three fields, two processes with one; ids (core, pid) are none of them.
-    assert (found.n_series, found.n_unchanged, found.n_findings, found.n_groups) == (8, 5, 2, 2)
+    assert (found.n_series, found.n_unchanged, found.n_findings, found.n_groups) == (8, 5, 2, 3)
     assert (found.disappeared, found.insufficient_data, found.muted) == ([], [], [])
     assert found.counts == Counts(1, 0, 0, 0)
     sides = found.sides
@@ -130,14 +133,23 @@ async def test_a_burnt_cpu_is_found_first(sessions: Sessions) -> None:
     assert (sides.baseline.n_rows_skipped, sides.incident.n_rows_skipped) == (0, 0)
     assert set(found.spec_versions) == {"mpstat_linux", "pidstat_linux"}
     assert (found.against.kind, found.against.baseline_id, found.against.windows) == ("window", None, [NORMAL])
-    assert [group.rank for group in found.groups] == [1, 2]
-    assert found.verdict.startswith("2 of 8 series changed, in 2 groups. Top finding: CPU 1 ")
+    assert [group.rank for group in found.groups] == [1, 2, 3]
+    [story] = found.stories
+    assert (story.rank, story.hosts, story.topic, sorted(story.ranks)) == (1, ["web1"], "cpu", [1, 2, 3])
+    assert story.onset_ms == to_us(INCIDENT.start) // 1000
+    [process] = story.processes
+    assert (process.name, process.pids, process.change, process.start_ms) == ("yes (77)", [77], "new", None)
+    assert found.verdict == f"{story.sentence} 2 of 8 series changed."
+    assert story.sentence.startswith(
+        "yes (77), which is new, used 99 % of a CPU; CPU 1 spent 95 % of the time in programs (normally "
+    )
+    assert found.notes == []
 
 
 async def test_normal_against_normal_says_nothing_unusual(sessions: Sessions) -> None:
     await fill_cpus(sessions, hot_from=N)
     found = await compare(sessions)
-    assert (found.groups, found.verdict) == ([], "No unusual change in 6 series.")
+    assert (found.groups, found.verdict) == ([], "No clear difference: none of 6 series changed more than it usually does.")
     itself = await compare(sessions, BaselineChoice(window=INCIDENT))
     assert itself.groups == []
 
@@ -212,7 +224,7 @@ async def test_the_same_time_earlier(sessions: Sessions, ago: str, days: int) ->
     found = await compare(sessions, BaselineChoice(ago=ago), incident=NORMAL)  # type: ignore[arg-type]
     assert (found.against.kind, found.against.name) == ("ago", f"the same time one {ago} earlier")
     assert found.against.windows == [seconds(-days * 86400, N_NORMAL - days * 86400)]
-    assert found_in(found) == BURNT
+    assert found_in(found) == CPU
 
 
 async def test_another_host_and_several_hosts(sessions: Sessions) -> None:
@@ -220,7 +232,7 @@ async def test_another_host_and_several_hosts(sessions: Sessions) -> None:
     await fill_cpus(sessions, "web2", hot_from=N)
     found = await compare(sessions, BaselineChoice(other_host="web2"), incident=NORMAL)
     assert (found.against.kind, found.against.host, found.against.name) == ("host", "web2", "web2 at the same time")
-    assert found_in(found) == BURNT
+    assert found_in(found) == CPU
     with pytest.raises(BadRequest, match="web1 in the same window is the incident itself"):
         await compare(sessions, BaselineChoice(other_host="web1"))
     await fill_cpus(sessions, "web3")
@@ -285,7 +297,7 @@ async def test_what_nobody_wants_to_see_is_listed_apart(sessions: Sessions) -> N
         await create_mute(session, MuteDraft(None, "mpstat_linux", "usr_pct", None, "known", "ann"))
         await create_mute(session, MuteDraft("web1", "mpstat_linux", "idle_pct", "0", "not this one", "ann"))
     found = await compare(sessions)
-    assert found_in(found) == {("web1", "idle_pct", "1")}
+    assert found_in(found) == BURNT - {("web1", "usr_pct", "1")}
     [muted] = found.muted
     assert (muted.stat, muted.field, muted.instance) == ("mpstat_linux", "usr_pct", "1")
     assert muted.change_ratio == usr.change_ratio

@@ -10,8 +10,8 @@ from normstat import work_budget
 from normstat.comparison.findings.appearance import is_process_stat
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
 from normstat.comparison.read_side import StatSide
-from normstat.comparison.stories.processes import Actor, command_of, describe_actor, find_actors, join_words
-from normstat.comparison.stories.story_table import Place, find_place, title_of
+from normstat.comparison.stories.actors import Actor, command_of, describe_actor, find_actors, join_words
+from normstat.comparison.stories.story_table import StoryPlace, find_place, title_of
 from normstat.comparison.stories.story_words import column_with_tool, describe_clause, join_clauses, representative
 from normstat.window import Window
 
@@ -28,7 +28,7 @@ MAX_LINES: Final = 8
 EXPLAINED_BY_PROCESSES: Final = frozenset({"cpu", "disk", "memory", "network", "filesystem"})
 MAX_ALSO: Final = 12
 
-Placed = tuple[int, FindingGroup, Place]
+Placed = tuple[int, FindingGroup, StoryPlace]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +80,19 @@ def build_stories(host: str, groups: Sequence[FindingGroup], sides: Mapping[str,
         for topic, placed in by_topic.items()
     ]
     stories.sort(key=lambda item: -item.story.anomaly_score)
-    newcomers = [process for item in stories for process in item.story.processes if process.change == "new"]
-    return [_name_newcomers(item, newcomers) for item in stories]
+    new_processes = [process for item in stories for process in item.story.processes if process.change == "new"]
+    return [_name_new_processes(item, new_processes) for item in stories]
 
 
-def _name_newcomers(item: HostStory, newcomers: Sequence[StoryProcess]) -> HostStory:
+def _name_new_processes(item: HostStory, new_processes: Sequence[StoryProcess]) -> HostStory:
     """Return a story without processes with those that are new: on many hosts the agent may not see who did the I/O."""
     story = item.story
-    if story.processes or story.topic not in EXPLAINED_BY_PROCESSES or not newcomers:
+    if story.processes or story.topic not in EXPLAINED_BY_PROCESSES or not new_processes:
         return item
-    names = join_words([process.name for process in newcomers[:MAX_PROCESSES_IN_SENTENCE]])
-    verb = "is" if len(newcomers) == 1 else "are"
-    sentence = f"{story.sentence.removesuffix('.')}; new at that time {verb} {names}."
-    return replace(item, story=replace(story, sentence=sentence, processes=list(newcomers[:MAX_PROCESSES])))
+    named = new_processes[:MAX_PROCESSES_IN_SENTENCE]
+    verb = "is" if len(named) == 1 and len(named[0].pids) <= 1 else "are"
+    sentence = f"{join_words([process.name for process in named])} {verb} new; {story.sentence}"
+    return replace(item, story=replace(story, sentence=sentence, processes=list(new_processes[:MAX_PROCESSES])))
 
 
 def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Actor], incident: Incident) -> HostStory:

@@ -19,7 +19,7 @@ class BadTable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StoryPlace:
     """The place of a finding in a story. `meaning`: empty for a field that has none; `words`: a clause, or empty"""
 
     topic: str
@@ -33,7 +33,7 @@ class StoryTable:
     """The titles of topics, and the places of meanings."""
 
     topics: Mapping[str, str]
-    places: Mapping[str, Place]
+    places: Mapping[str, StoryPlace]
 
 
 @functools.cache
@@ -56,12 +56,12 @@ def parse_table(text: str) -> StoryTable:
             raise BadTable(f"{name}: questions.toml has no such meaning")
         if body["topic"] not in topics or body["role"] not in ROLES:
             raise BadTable(f"{name}: the topic is one of {', '.join(topics)}, the role one of {', '.join(ROLES)}")
-        places[name] = Place(body["topic"], body["role"], name, body["words"])
+        places[name] = StoryPlace(body["topic"], body["role"], name, body["words"])
     return StoryTable(topics, places)
 
 
 @functools.cache
-def find_place(stat: str, field: str, instance: str) -> Place:
+def find_place(stat: str, field: str, instance: str) -> StoryPlace:
     """Return the place of a series in a story: by the meaning of its field, else among the fields of its panel.
 
     A field of a stat that no panel shows has a story of its stat's own.
@@ -74,8 +74,8 @@ def find_place(stat: str, field: str, instance: str) -> Place:
             return place
     subsystem = subsystem_of(stat, field)
     if subsystem in table.topics:
-        return Place(subsystem, "detail", "", "")
-    return Place("cpu", "detail", "", "") if subsystem == "process" else Place(stat, "work", "", "")
+        return StoryPlace(subsystem, "detail", "", "")
+    return StoryPlace("cpu", "detail", "", "") if subsystem == "process" else StoryPlace(stat, "work", "", "")
 
 
 def title_of(topic: str) -> str:

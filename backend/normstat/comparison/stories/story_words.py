@@ -6,7 +6,7 @@ from typing import Final
 from normstat.comparison.findings.human import format_human
 from normstat.comparison.findings.wording import name_instance
 from normstat.comparison.model import Finding, FindingGroup, SideValues
-from normstat.comparison.stories.story_table import Place
+from normstat.comparison.stories.story_table import StoryPlace
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
@@ -58,7 +58,7 @@ def describe_normal(baseline: SideValues, unit: str) -> str:
     return f"normally {number if shared else low} to {high}"
 
 
-def describe_clause(group: FindingGroup, place: Place) -> str:
+def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
     """Return the clause of a resource's finding: `vda was busy 86 % of the time (normally 0 to 6 %)`."""
     finding = representative(group)
     value = Amount(describe_value(finding, group.unit))
@@ -83,7 +83,7 @@ def representative(group: FindingGroup) -> Finding:
     return group.members[0]
 
 
-def _who(group: FindingGroup, finding: Finding, place: Place) -> str:
+def _who(group: FindingGroup, finding: Finding, place: StoryPlace) -> str:
     if not finding.instance or is_summary(group.stat, finding.instance):
         return HOST_SUBJECTS.get("cpu" if place.meaning.startswith("cpu.") else place.topic, "the host")
     if group.n_members == group.n_instances > 1 and place.meaning.startswith("cpu."):

@@ -11,7 +11,7 @@ from normstat.comparison.findings.human import format_human
 from normstat.comparison.findings.wording import name_instance
 from normstat.comparison.model import Finding, FindingGroup, ProcessChange, StoryProcess
 from normstat.comparison.read_side import StatSide
-from normstat.comparison.stories.story_table import Place, find_place
+from normstat.comparison.stories.story_table import StoryPlace, find_place
 from normstat.comparison.stories.story_words import Amount, describe_normal, field_of
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.units import BYTES
@@ -30,7 +30,7 @@ class Actor:
     stat: str
     instance: str
     command: str
-    findings: list[tuple[FindingGroup, Finding, Place]] = field(default_factory=list)
+    findings: list[tuple[FindingGroup, Finding, StoryPlace]] = field(default_factory=list)
 
     @property
     def topic(self) -> str:
@@ -112,15 +112,18 @@ def _describe(name: str, actor: Actor, side: StatSide | None, first_s: float | N
         used = place.words.format(value=Amount(format_human(finding.baseline.mean, group.unit))) if place.words else ""
         return f"{name} is gone{f'; it {used} in the baseline' if used else ''}"
     if actor.change == "new":
+        is_plural = name.endswith(" processes)")
         clauses = _clauses_of_use(actor, side)
         after = "" if first_s is None else f", which began {_seconds(first_s - start_s)} into the incident,"
-        new = ", which is new," if first_s is None else after
-        return f"{name}{new} {join_words(clauses)}" if clauses else f"{name} is new"
+        new = f", which {'are' if is_plural else 'is'} new," if first_s is None else after
+        return f"{name}{new} {join_words(clauses)}" if clauses else f"{name} {'are' if is_plural else 'is'} new"
     told: dict[str, str] = {}
     for group, finding, place in sorted(actor.findings, key=lambda item: -item[1].anomaly_score):
         # Time in the kernel is a part of CPU time.
         is_part = any(place.meaning == f"{of}.sys" and f"{of}.cpu" in told for of in ("process", "command"))
-        if place.words and place.meaning not in told and not is_part and len(told) < MAX_CLAUSES:
+        # After the first, only what is not as usual on average.
+        is_news = not told or not _is_usual(finding)
+        if place.words and place.meaning not in told and not is_part and is_news and len(told) < MAX_CLAUSES:
             clause = place.words.format(value=Amount(format_human(finding.incident.mean, group.unit)))
             normal = describe_normal(finding.baseline, group.unit)
             told[place.meaning] = f"{clause} ({normal})" if normal else clause
@@ -129,6 +132,11 @@ def _describe(name: str, actor: Actor, side: StatSide | None, first_s: float | N
     group, finding, _ = actor.findings[0]
     value, normal = format_human(finding.incident.mean, group.unit), describe_normal(finding.baseline, group.unit)
     return f"{name}: {group.column} {value} ({normal})"
+
+
+def _is_usual(finding: Finding) -> bool:
+    mean, low, high = finding.incident.mean, finding.baseline.p5, finding.baseline.p95
+    return mean is not None and low is not None and high is not None and low <= mean <= high
 
 
 def _clauses_of_use(actor: Actor, side: StatSide | None) -> list[str]:

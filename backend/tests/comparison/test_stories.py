@@ -1,0 +1,316 @@
+"""Stories: what tells one thing is told once, the process that did it first, in units that a person says."""
+
+import doctest
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from normstat.comparison.findings import human
+from normstat.comparison.findings.appearance import MAX_RATIO
+from normstat.comparison.findings.human import format_human
+from normstat.comparison.host_comparison import HostComparison
+from normstat.comparison.model import Finding, FindingGroup, Story
+from normstat.comparison.next_questions.question_rules import load_rules
+from normstat.comparison.stories import actors, story_words
+from normstat.comparison.stories.build import merge_hosts
+from normstat.comparison.stories.story_table import BadTable, find_place, load_table, parse_table, title_of
+from normstat.comparison.stories.story_words import describe_clause, describe_normal
+from normstat.scoring.summary import FloatArray
+from tests.comparison.sides import Values, compare_values, make_side, stat_of
+
+N, M = 600, 60
+COMMANDS = "pidstat_linux_command"
+PIDS = "pidstat_linux"
+Given = dict[str, tuple[dict[tuple[str, str], FloatArray], dict[tuple[str, str], FloatArray]]]
+
+
+def noise(mean: float, n: int, *, seed: int = 1, share: float = 0.05) -> FloatArray:
+    return np.round(mean * (1 + share * np.random.default_rng(seed).standard_normal(n)), 2)
+
+
+def quiet_host() -> Given:
+    """One disk, two CPUs and a java that is always there; the incident is as the baseline."""
+    sides: Given = {
+        "iostat_linux": ({}, {}),
+        "vmstat_linux": ({}, {}),
+        "mpstat_linux": ({}, {}),
+        COMMANDS: ({}, {}),
+        PIDS: ({}, {}),
+    }
+    for side, n in ((0, N), (1, M)):
+        for number, (key, mean) in enumerate({"wkb_per_s": 40.0, "util_pct": 2.0, "w_per_s": 9.0, "dareq_sz_kb": 4.0}.items()):
+            sides["iostat_linux"][side]["vda", key] = noise(mean, n, seed=number + side)
+        sides["vmstat_linux"][side]["", "io_bo"] = noise(40, n, seed=9 + side)
+        for number, cpu in enumerate(("0", "1")):
+            sides["mpstat_linux"][side][cpu, "iowait_pct"] = noise(3, n, seed=21 + 2 * number + side)
+            sides["mpstat_linux"][side][cpu, "usr_pct"] = noise(12, n, seed=31 + 2 * number + side)
+        for number, (key, mean) in enumerate({"cpu_pct": 20.0, "kb_wr_per_s": 30.0, "rss_kb": 900_000.0}.items()):
+            for stat, name in ((COMMANDS, "java"), (PIDS, "815/java")):
+                sides[stat][side][name, key] = noise(mean, n, seed=41 + 2 * number + side)
+    return sides
+
+
+def add_writer(sides: Given, *, wrote_kb: float | None) -> None:
+    """A dd that is new and fills the disk; without `wrote_kb` the agent may not see its I/O."""
+    io, cpu = sides["iostat_linux"][1], sides["mpstat_linux"][1]
+    io["vda", "wkb_per_s"], io["vda", "util_pct"] = noise(1_894_930, M), noise(86, M, share=0.01)
+    io["vda", "dareq_sz_kb"] = noise(19_779, M)
+    sides["vmstat_linux"][1]["", "io_bo"] = noise(1_907_984, M)
+    for number in ("0", "1"):
+        cpu[number, "iowait_pct"] = noise(35, M, seed=3)
+    for stat, name in ((COMMANDS, "dd"), (PIDS, "29206/dd")):
+        sides[stat][1][name, "cpu_pct"] = noise(21, M)
+        if wrote_kb is not None:
+            sides[stat][1][name, "kb_wr_per_s"] = noise(wrote_kb, M)
+
+
+def stories_of(found: HostComparison) -> list[Story]:
+    return merge_hosts([found.stories], [{at: at + 1 for at in range(len(found.groups))}])
+
+
+def compare(sides: Mapping[str, tuple[Values, Values]]) -> list[Story]:
+    return stories_of(compare_values(sides))
+
+
+def test_nothing_happened() -> None:
+    assert compare(quiet_host()) == []
+
+
+def test_the_writer_its_disk_and_who_waits_are_one_story() -> None:
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=1_890_000)
+    [story] = compare(sides)
+    assert (story.rank, story.topic, story.title, story.hosts) == (1, "disk", "Disk I/O", ["web1"])
+    assert story.sentence.startswith("dd (29206), which is new, wrote 1.8 GiB/s and used 21 % of a CPU; vda wrote 1.8")
+    assert "vda was busy 86 % of the time (normally 1.8 to 2.2 %)" in story.sentence
+    assert "both CPUs waited for I/O 3" in story.sentence
+    [process] = story.processes
+    assert (process.name, process.pids, process.change, process.stat) == ("dd (29206)", [29206], "new", COMMANDS)
+    # One quantity is told once, by the tool that names the disk; the size of discards is evidence, never the answer.
+    assert sum("wrote" in line.text for line in story.lines) == 1
+    assert story.also_seen_by == ["bo (vmstat)"]
+    assert story.lines[-1].role == "detail"
+    assert [line.role for line in story.lines] == sorted(
+        (line.role for line in story.lines), key=["errors", "work", "busy", "latency", "wait", "detail"].index
+    )
+    assert story.onset_ms is not None
+
+
+def test_where_the_agent_may_not_see_who_did_it_the_newcomer_is_named() -> None:
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=None)
+    first, *_ = compare(sides)
+    assert first.topic == "disk"
+    assert first.sentence.startswith("dd (29206) is new; vda wrote 1.8")
+    assert [process.name for process in first.processes] == ["dd (29206)"]
+
+
+def test_a_process_that_is_gone_is_the_same_story_backwards() -> None:
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=1_890_000)
+    backwards = {name: (incident, baseline) for name, (baseline, incident) in sides.items()}
+    first, *_ = compare(backwards)
+    assert (first.topic, first.processes[0].change) == ("disk", "gone")
+    assert first.sentence.startswith("dd is gone; it wrote 1.8")
+
+
+def test_a_process_that_does_more_is_told_with_what_is_normal() -> None:
+    sides = quiet_host()
+    for stat, name in ((COMMANDS, "java"), (PIDS, "815/java")):
+        sides[stat][1][name, "cpu_pct"] = noise(180, M)
+    [story] = compare(sides)
+    assert story.sentence == "java (815) used 180 % of a CPU (normally 18 to 22 %)."
+    assert (story.processes[0].change, story.processes[0].start_ms) == ("more", None)
+
+
+@pytest.mark.parametrize(
+    ("late", "words"), [(12, "yes (77), which began 12 s into the incident, used 99 % of a CPU"), (1, "yes (77), which is new, ")]
+)
+def test_a_process_that_begins_within_the_incident_has_a_start(late: int, words: str) -> None:
+    sides = quiet_host()
+    for stat, name in ((COMMANDS, "yes"), (PIDS, "77/yes")):
+        sides[stat][1][name, "cpu_pct"] = noise(99, M)
+    groups = [group for group in compare_values(sides).groups if group.kind == "appeared"]
+    [actor] = actors.find_actors(groups)
+    start_s = 1_795_305_600.0
+    seen = {}
+    for stat, name in ((COMMANDS, "yes"), (PIDS, "77/yes")):
+        side = make_side(stat_of(stat), {(name, "cpu_pct"): noise(99, M)}, start_s)
+        # It is missing from the first reports.
+        times_s = start_s + np.arange(M + late, dtype=np.float64)
+        seen[stat] = replace(side, report=side.report + late, times_s=times_s)
+    process = actors.describe_actor("web1", actor, seen, start_s)
+    assert process.sentence.startswith(words)
+    assert process.start_ms == (round(1000 * (start_s + late)) if late > 1 else None)
+
+
+def test_what_comes_and_goes_anyway_is_no_finding() -> None:
+    sides = quiet_host()
+    for number in range(6):
+        # A minute of cron's work each time, under another name.
+        sides[COMMANDS][0][f"job{number}", "cpu_pct"] = noise(60, M, seed=number)
+    sides[COMMANDS][1]["job9", "cpu_pct"] = noise(55, M)
+    found = compare_values(sides)
+    assert found.groups == []
+    assert found.small_processes == "1 other command is new, together 54.9 % of one CPU."
+
+
+def test_small_newcomers_are_one_line() -> None:
+    sides = quiet_host()
+    for number in range(40):
+        sides[COMMANDS][1][f"sh{number}", "cpu_pct"] = noise(0.1, 3, seed=number)
+    found = compare_values(sides)
+    assert found.groups == []
+    assert found.small_processes.startswith("40 other commands are new, together 0.")
+
+
+def test_one_cpu_of_many_is_a_small_part_of_the_host() -> None:
+    impacts = []
+    for n_cpus in (2, 64):
+        sides = quiet_host()
+        sides["mpstat_linux"] = tuple(  # type: ignore[assignment]
+            {(str(cpu), "usr_pct"): noise(12, n, seed=cpu + n) for cpu in range(n_cpus)} for n in (N, M)
+        )
+        sides[COMMANDS][1]["yes", "cpu_pct"] = noise(100, M, share=0)
+        found = compare_values(sides)
+        [group] = [group for group in found.groups if group.kind == "appeared"]
+        impacts.append(group.impact)
+    assert impacts == pytest.approx([0.5, 1 / 64])
+
+
+def test_a_new_error_counter_competes() -> None:
+    one = {("sda", "tot_errors"): np.zeros(N), ("sda", "r_per_s"): noise(9, N)}
+    other = {("sda", "r_per_s"): noise(9, M, seed=2), ("sdb", "r_per_s"): noise(500, M)}
+    [group] = compare_values({"iostat_solaris": (one, other)}).groups
+    assert (group.kind, group.instances, group.stat) == ("appeared", ["sdb"], "iostat_solaris")
+    assert group.change_ratio <= MAX_RATIO
+    assert group.members[0].baseline.n == 0
+
+
+def test_the_same_on_several_hosts_is_one_story() -> None:
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=1_890_000)
+    found = compare_values(sides).stories
+    later = [
+        replace(item, story=replace(item.story, hosts=["web2"], onset_ms=(item.story.onset_ms or 0) + 9000, anomaly_score=0.9))
+        for item in found
+    ]
+    ranks: Sequence[Mapping[int, int]] = [{at: at + 1 for at in range(50)}, {at: at + 51 for at in range(50)}]
+    [story] = merge_hosts([later, found], ranks)
+    assert story.hosts == ["web1", "web2"]
+    assert story.sentence.startswith("On 2 of 2 hosts, first on web1; on web2: dd (29206), which is new, ")
+    assert story.anomaly_score == 0.9
+    assert len(story.ranks) == 2 * len(found[0].groups)
+    only = merge_hosts([found, []], ranks)
+    assert only[0].sentence.startswith("web1: dd (29206)")
+
+
+# --- the table ---
+
+
+def test_every_meaning_has_a_place() -> None:
+    assert set(load_table().places) == set(load_rules().meanings)
+
+
+@pytest.mark.parametrize(
+    ("stat", "field", "instance", "place"),
+    [
+        ("iostat_linux", "util_pct", "vda", ("disk", "busy")),
+        ("iostat_linux", "dkb_per_s", "vda", ("disk", "detail")),
+        ("vmstat_linux", "io_bo", "", ("disk", "work")),
+        ("mpstat_solaris", "wt_pct", "0", ("disk", "wait")),
+        ("mpstat_solaris", "smtx", "0", ("locks", "wait")),
+        ("linux_pressure", "stall_pct", "io.some", ("disk", "wait")),
+        ("linux_pressure", "stall_pct", "cpu.some", ("cpu", "wait")),
+        (COMMANDS, "kb_wr_per_s", "dd", ("disk", "work")),
+        ("prstat_solaris_micro", "lck_pct", "7/java", ("locks", "wait")),
+        ("my_queue", "depth", "", ("my_queue", "work")),
+    ],
+)
+def test_places(stat: str, field: str, instance: str, place: tuple[str, str]) -> None:
+    found = find_place(stat, field, instance)
+    assert (found.topic, found.role) == place
+
+
+def test_titles() -> None:
+    assert (title_of("disk"), title_of("my_queue")) == ("Disk I/O", "my_queue")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('"no.such" = { topic = "cpu", role = "work", words = "" }', "questions.toml has no such meaning"),
+        ('"cpu.usr" = { topic = "gpu", role = "work", words = "" }', "the topic is one of cpu"),
+        ('"cpu.usr" = { topic = "cpu", role = "cause", words = "" }', "the role one of work"),
+    ],
+)
+def test_tables_that_are_none(text: str, message: str) -> None:
+    with pytest.raises(BadTable, match=message):
+        parse_table(f'[topics]\ncpu = "CPU"\n[meanings]\n{text}')
+
+
+# --- words ---
+
+
+def test_examples_in_docstrings() -> None:
+    for module in (human, story_words, actors):
+        result = doctest.testmod(module)
+        assert result.attempted > 0
+        assert result.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (1_894_930, "KiB/s", "1.81 GiB/s"),
+        (24, "KiB/s", "24 KiB/s"),
+        (0, "KiB/s", "0 KiB/s"),
+        (0.25, "ms", "250 us"),
+        (2834, "ms", "2.83 s"),
+        (1_500_000, "bytes", "1.5 MB"),
+        (86.42, "%", "86 %"),
+        (-0.001, "%", "0 %"),
+        (5.94, "%", "5.9 %"),
+        (4264.5, "1/s", "4,264 /s"),
+        (2.5, "tasks", "2.5 tasks"),
+        (None, "%", "no value"),
+    ],
+)
+def test_values_as_people_say_them(value: float | None, unit: str, text: str) -> None:
+    assert format_human(value, unit) == text
+
+
+def side_of(sides: Given, kind: str) -> tuple[FindingGroup, Finding]:
+    groups = compare_values(sides).groups
+    group = next(group for group in groups if group.kind == kind)
+    return group, group.members[0]
+
+
+def test_clauses_say_how_far_the_ends_went() -> None:
+    sides = quiet_host()
+    spiky = noise(2, M, seed=4)
+    spiky[::12] = 97
+    sides["iostat_linux"][1]["vda", "util_pct"] = spiky
+    group, finding = side_of(sides, "spikes")
+    clause = describe_clause(group, find_place(group.stat, group.field, finding.instance))
+    assert clause == "vda was busy 9.9 % of the time (up to 97 %; normally 1.8 to 2.2 %)"
+
+
+def test_what_is_normal() -> None:
+    _, finding = side_of_writer()
+    assert describe_normal(finding.baseline, "%") == "normally 1.8 to 2.2 %"
+    flat = replace(finding.baseline, p5=0.0, p95=0.0)
+    assert describe_normal(flat, "KiB/s") == "normally 0 KiB/s"
+    assert describe_normal(replace(finding.baseline, p5=10.0, p95=5000.0), "KiB/s") == "normally 10 KiB/s to 4.88 MiB/s"
+    assert describe_normal(replace(finding.baseline, p5=0.0, p95=5000.0), "KiB/s") == "normally 0 to 4.88 MiB/s"
+    assert describe_normal(replace(finding.baseline, p5=None), "%") == ""
+
+
+def side_of_writer() -> tuple[FindingGroup, Finding]:
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=None)
+    groups = compare_values(sides).groups
+    group = next(group for group in groups if group.field == "util_pct")
+    return group, group.members[0]
