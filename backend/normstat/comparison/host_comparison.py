@@ -13,11 +13,12 @@ from normstat.comparison.divisor import Divisor, divide, divide_field
 from normstat.comparison.findings.appearance import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
 from normstat.comparison.findings.grouping import group_findings
-from normstat.comparison.model import FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
+from normstat.comparison.findings.stalls import describe_stalls, find_stalls
+from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
 from normstat.comparison.read_side import read_side
 from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
 from normstat.comparison.series_comparison import UNUSUAL
-from normstat.comparison.sparklines import DrawnSides, sparkline_of
+from normstat.comparison.sparklines import DrawnSides, samples_of, sparkline_of
 from normstat.comparison.stories.build import HostStory, build_stories, rank_groups
 from normstat.comparison.surroundings import find_surroundings
 from normstat.comparison.unscored_series import UnscoredSeries
@@ -226,9 +227,17 @@ def _draw(task: Task, groups: list[FindingGroup], stats: Mapping[str, StatPair])
     sides = {name: DrawnSides(stat.incident, stat.baseline, task.incident, task.baseline) for name, stat in stats.items()}
     drawn = []
     for group in groups[:MAX_DRAWN]:
-        members = [
-            replace(member, sparkline=sparkline_of(sides[group.stat], member.instance, group.field))
-            for member in group.members[:MEMBERS_DRAWN]
-        ]
-        drawn.append(replace(group, members=[*members, *group.members[MEMBERS_DRAWN:]]))
+        members = [_draw_member(member, group, sides[group.stat]) for member in group.members[:MEMBERS_DRAWN]]
+        sentence = members[0].sentence if len(group.members) == 1 else group.sentence
+        drawn.append(replace(group, members=[*members, *group.members[MEMBERS_DRAWN:]], sentence=sentence))
     return [*drawn, *groups[MAX_DRAWN:]]
+
+
+def _draw_member(member: Finding, group: FindingGroup, sides: DrawnSides) -> Finding:
+    """Return a member with its sparkline; a stall with how long and how often."""
+    sentence = member.sentence
+    if member.kind == "stall":
+        stalls = find_stalls(*samples_of(sides.incident, member.instance, group.field))
+        if stalls is not None:
+            sentence = f"{sentence.removesuffix('.')}. It stops {describe_stalls(stalls)}."
+    return replace(member, sentence=sentence, sparkline=sparkline_of(sides, member.instance, group.field))

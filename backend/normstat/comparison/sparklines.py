@@ -36,7 +36,7 @@ def sparkline_of(sides: DrawnSides, instance: str, field: str) -> Sparkline:
 
 
 def _columns(side: StatSide, instance: str, field: str, window: Window) -> tuple[list[float | None], list[float | None]]:
-    times, values = _samples(side, instance, field)
+    times, values = samples_of(side, instance, field)
     start, length = window.start.timestamp(), window.length_s
     # More columns than reports would draw a line that is all gaps.
     n_columns = int(np.clip(len(side.times_s), 1, N_COLUMNS))
@@ -47,7 +47,7 @@ def _columns(side: StatSide, instance: str, field: str, window: Window) -> tuple
     return _to_list(low), _to_list(high)
 
 
-def _samples(side: StatSide, instance: str, field: str) -> tuple[FloatArray, FloatArray]:
+def samples_of(side: StatSide, instance: str, field: str) -> tuple[FloatArray, FloatArray]:
     """Return times and values of a series, without missing ones."""
     column, own = side.values.get(field), side.span(instance)
     if column is None or own is None:

@@ -99,7 +99,7 @@ def test_a_sentence_is_whole() -> None:
     change = Change(READS, "level", BASELINE, HIGH, 19)
     assert describe_change("device sda r/s (iostat)", change, 1234.5, by_load=False) == (
         "device sda r/s (iostat) rose from 5.50 /s to 24.50 /s, outside the range of the baseline (2.00 to 9.00 /s);"
-        " 1,234 times its natural variability (300 and 60 samples)."
+        " more than 1,000 times its natural variability (300 and 60 samples)."
     )
     told = describe_change("x", Change(READS, "level", BASELINE, side(np.array([6.0])), 0.5), 4.26, by_load=True)
     assert told == (
@@ -121,6 +121,7 @@ def test_a_sentence_is_whole() -> None:
         (RUNNING, 0, "0 processes"),
         (field_of("pidstat_linux", "pid"), 7, "7"),
         (READS, None, "no value"),
+        (field_of("iostat_linux", "wkb_per_s"), 1_894_930.0, "1.81 GiB/s"),
     ],
 )
 def test_values_read_as_people_write_them(field: object, value: float | None, text: str) -> None:

@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from normstat.comparison.findings.human import format_human
 from normstat.comparison.model import FindingKind, SideName, SideValues
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
+from normstat.stats.units import BYTES
 
 # From here on a change ratio has no decimals.
 MIN_WHOLE_RATIO: Final = 100
+MAX_RATIO: Final = 1000
 # Singular of units that do not just lose their s.
 SINGULAR: Final[Mapping[str, str]] = {"processes": "process", "switches": "switch", "entries": "entry"}
 MIN_PLURAL_LENGTH: Final = 4
@@ -90,9 +93,11 @@ def name_group(stat: str, field: Field, n_members: int, n_instances: int) -> str
 
 
 def to_text(field: Field, value: float | None) -> str:
-    """Return the value with the digits that the tool prints, and its unit: `1/s` as `/s`, `1 process`."""
+    """Return the value with the digits that the tool prints, and its unit: `1/s` as `/s`, `1 process`; sizes as people say them."""
     if value is None:
         return "no value"
+    if field.unit.removesuffix("/s") in BYTES:
+        return format_human(value, field.unit)
     number = _number(field, value)
     unit = field.unit.removeprefix("1") if field.unit.startswith("1/") else field.unit
     if number == "1" and len(unit) >= MIN_PLURAL_LENGTH and unit.endswith("s") and "/" not in unit:
@@ -132,8 +137,10 @@ def describe_insufficient_data(stat: str, n_baseline: int, n_incident: int, min_
 
 
 def format_ratio(change_ratio: float) -> str:
-    """Return a change ratio with one decimal, a large one without."""
-    return f"{change_ratio:.1f}" if change_ratio < MIN_WHOLE_RATIO else f"{change_ratio:,.0f}"
+    """Return a change ratio with one decimal, a large one without; beyond a thousand more says nothing more."""
+    if change_ratio >= MAX_RATIO:
+        return f"more than {MAX_RATIO:,}"
+    return f"{change_ratio:.1f}" if change_ratio < MIN_WHOLE_RATIO else f"{change_ratio:.0f}"
 
 
 # --- kind by kind ---
@@ -255,7 +262,7 @@ def _middle_half(change: Change, side: SideValues) -> str:
         return "no values"
     quarter = len(side.quantiles) // 4
     low, high = side.quantiles[quarter], side.quantiles[-1 - quarter]
-    return f"{_number(change.field, low)} and {change.text(high)}"
+    return f"{_without_unit(change.field, low)} and {change.text(high)}"
 
 
 def _place(field: Field, baseline: SideValues, incident: SideValues) -> str:
@@ -276,7 +283,12 @@ def _place(field: Field, baseline: SideValues, incident: SideValues) -> str:
 
 
 def _span(field: Field, low: float, high: float) -> str:
-    return f"{_number(field, low)} to {to_text(field, high)}"
+    return f"{_without_unit(field, low)} to {to_text(field, high)}"
+
+
+def _without_unit(field: Field, value: float) -> str:
+    """Return the first of two values; sizes keep their unit, as that of the second may be another."""
+    return to_text(field, value) if field.unit.removesuffix("/s") in BYTES else _number(field, value)
 
 
 def _number(field: Field, value: float) -> str:
