@@ -20,7 +20,7 @@ from normstat.stats.fact_lines import (
     parse_snapshots,
     sort_snapshots,
 )
-from normstat.stats.fact_words import EventKind, describe_change, find_kind, find_label, find_place, format_value
+from normstat.stats.fact_words import EventKind, describe_change, find_kind, find_label, find_place, find_section, format_value
 from normstat.storage import lookup
 from normstat.storage.chunks import read_batch
 from normstat.storage.schema.models import Stream
@@ -41,6 +41,9 @@ class HostFact(Documented):
 
     item: str
     """The thing that it is about, such as a mount point; empty where a host has one of the kind."""
+
+    section: str
+    """The title under which it stands: System, CPUs, Memory, ..."""
 
     label: str
     """The kind of fact in words, without the item."""
@@ -141,6 +144,7 @@ def describe(snapshots: Sequence[FactSnapshot]) -> HostFacts:
         HostFact(
             span.name.key,
             span.name.item,
+            find_section(span.name.key),
             find_label(span.name.key),
             span.value,
             format_value(span.name.key, span.value),

@@ -25,46 +25,61 @@ class EventKind(StrEnum):
     SYSTEM = "system"
 
 
-# In the order in which somebody new to the host asks.
-_WORDS: Final[dict[str, tuple[str, EventKind]]] = {
-    "system": ("System", EventKind.SYSTEM),
-    "hardware": ("Hardware", EventKind.HARDWARE),
-    "virtual_machine": ("Virtual machine", EventKind.HARDWARE),
-    "container": ("Container", EventKind.SYSTEM),
-    BOOT_TIME: ("Booted", EventKind.REBOOT),
-    "os": ("Operating system", EventKind.SYSTEM),
-    "kernel_release": ("Kernel", EventKind.KERNEL),
-    "kernel_version": ("Kernel build", EventKind.KERNEL),
-    "kernel_parameters": ("Kernel parameters", EventKind.KERNEL),
-    "kernel_isa": ("Instruction set of the kernel", EventKind.KERNEL),
-    "machine": ("Architecture", EventKind.HARDWARE),
-    "cpus": ("CPUs online", EventKind.HARDWARE),
-    "cpu_limit": ("CPU limit", EventKind.LIMIT),
-    "cpu_model": ("CPU model", EventKind.HARDWARE),
-    "cpu_chips": ("CPU chips", EventKind.HARDWARE),
-    "cpu_mhz": ("Clock rate", EventKind.HARDWARE),
-    "cpu_min_mhz": ("Lowest clock rate allowed", EventKind.SETTING),
-    "cpu_max_mhz": ("Highest clock rate allowed", EventKind.SETTING),
-    "cpu_governor": ("Frequency governor", EventKind.SETTING),
-    "cpu_boost": ("Frequency boost", EventKind.SETTING),
-    "smt": ("SMT", EventKind.SETTING),
-    "numa_nodes": ("NUMA nodes", EventKind.HARDWARE),
-    "clock_source": ("Clock source", EventKind.SETTING),
-    PROCESSOR_SET: ("Processor set", EventKind.SETTING),
-    "memory_kb": ("Memory", EventKind.HARDWARE),
-    "memory_pages": ("Memory pages", EventKind.HARDWARE),
-    "memory_limit_kb": ("Memory limit", EventKind.LIMIT),
-    "swap_kb": ("Swap space", EventKind.STORAGE),
-    "huge_pages_kb": ("Huge pages", EventKind.SETTING),
-    "transparent_huge_pages": ("Transparent huge pages", EventKind.SETTING),
-    "disk_kb": ("Disk", EventKind.HARDWARE),
-    "io_scheduler": ("I/O scheduler", EventKind.SETTING),
-    "mount": ("Mounted", EventKind.STORAGE),
-    "interface": ("Network interface", EventKind.NETWORK),
-    "zone": ("Zone of the agent", EventKind.ZONE),
-    "zone_state": ("Zone", EventKind.ZONE),
-    "agent": ("Agent", EventKind.SYSTEM),
+# By section, in the order in which somebody new to the host asks.
+_SECTIONS: Final[dict[str, dict[str, tuple[str, EventKind]]]] = {
+    "System": {
+        "system": ("System", EventKind.SYSTEM),
+        "hardware": ("Hardware", EventKind.HARDWARE),
+        "virtual_machine": ("Virtual machine", EventKind.HARDWARE),
+        "container": ("Container", EventKind.SYSTEM),
+        BOOT_TIME: ("Booted", EventKind.REBOOT),
+        "os": ("Operating system", EventKind.SYSTEM),
+        "kernel_release": ("Kernel", EventKind.KERNEL),
+        "kernel_version": ("Kernel build", EventKind.KERNEL),
+        "kernel_parameters": ("Kernel parameters", EventKind.KERNEL),
+        "kernel_isa": ("Instruction set of the kernel", EventKind.KERNEL),
+        "machine": ("Architecture", EventKind.HARDWARE),
+        "clock_source": ("Clock source", EventKind.SETTING),
+        "zone": ("Zone of the agent", EventKind.ZONE),
+        "agent": ("Agent", EventKind.SYSTEM),
+    },
+    "CPUs": {
+        "cpus": ("CPUs online", EventKind.HARDWARE),
+        "cpu_limit": ("CPU limit", EventKind.LIMIT),
+        "cpu_model": ("CPU model", EventKind.HARDWARE),
+        "cpu_chips": ("CPU chips", EventKind.HARDWARE),
+        "cpu_mhz": ("Clock rate", EventKind.HARDWARE),
+        "cpu_min_mhz": ("Lowest clock rate allowed", EventKind.SETTING),
+        "cpu_max_mhz": ("Highest clock rate allowed", EventKind.SETTING),
+        "cpu_governor": ("Frequency governor", EventKind.SETTING),
+        "cpu_boost": ("Frequency boost", EventKind.SETTING),
+        "smt": ("SMT", EventKind.SETTING),
+        "numa_nodes": ("NUMA nodes", EventKind.HARDWARE),
+        PROCESSOR_SET: ("Processor set", EventKind.SETTING),
+    },
+    "Memory": {
+        "memory_kb": ("Memory", EventKind.HARDWARE),
+        "memory_pages": ("Memory pages", EventKind.HARDWARE),
+        "memory_limit_kb": ("Memory limit", EventKind.LIMIT),
+        "swap_kb": ("Swap space", EventKind.STORAGE),
+        "huge_pages_kb": ("Huge pages", EventKind.SETTING),
+        "transparent_huge_pages": ("Transparent huge pages", EventKind.SETTING),
+    },
+    "Disks and file systems": {
+        "disk_kb": ("Disk", EventKind.HARDWARE),
+        "io_scheduler": ("I/O scheduler", EventKind.SETTING),
+        "mount": ("Mounted", EventKind.STORAGE),
+    },
+    "Network": {
+        "interface": ("Network interface", EventKind.NETWORK),
+    },
+    "Zones": {
+        "zone_state": ("Zone", EventKind.ZONE),
+    },
 }
+_OTHER: Final = "Other"
+_WORDS: Final = {key: words for section in _SECTIONS.values() for key, words in section.items()}
+_SECTION_OF: Final = {key: title for title, section in _SECTIONS.items() for key in section}
 _PLACES: Final = {key: place for place, key in enumerate(_WORDS)}
 _SIZES: Final = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -76,6 +91,15 @@ def find_label(key: str) -> str:
     ('Memory', 'bios version')
     """
     return _WORDS[key][0] if key in _WORDS else key.replace("_", " ")
+
+
+def find_section(key: str) -> str:
+    """Return the section of the page that a kind of fact belongs to.
+
+    >>> find_section("swap_kb"), find_section("bios_version")
+    ('Memory', 'Other')
+    """
+    return _SECTION_OF.get(key, _OTHER)
 
 
 def find_kind(key: str) -> EventKind:

@@ -2269,6 +2269,11 @@ export interface components {
        */
       label: string;
       /**
+       * Section
+       * @description The title under which it stands: System, CPUs, Memory, ...
+       */
+      section: string;
+      /**
        * Since
        * Format: date-time
        * @description The first time that the agent saw this value, by the host's clock.
