@@ -13,8 +13,10 @@ const AFTER = [
   "mount /\text4 /dev/vda1",
 ];
 
+const AT = ["1795309200", "1795309500", "1795309800"];
+
 test.beforeAll(async ({ request }) => {
-  const text = `${["1795305600", ...BEFORE, "1795309200", ...AFTER].join("\n")}\n`;
+  const text = `${["1795305600", ...BEFORE, ...AT.flatMap((at) => [at, ...AFTER])].join("\n")}\n`;
   await sendStream(request, { host: FACTS, spec: "host_facts", key: "host_facts.1795305600.7-1", command: "facts 3600", text });
 });
 

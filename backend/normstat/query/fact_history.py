@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.field_docs import Documented
 from normstat.stats.fact_lines import (
+    AGENT,
     BOOT_ID,
     FactDifference,
     FactName,
@@ -133,7 +134,19 @@ async def read_snapshots(session: AsyncSession, host_id: int) -> list[FactSnapsh
 
 
 def _parse(texts: Sequence[str]) -> list[FactSnapshot]:
-    return sort_snapshots(snapshot for text in texts for snapshot in parse_snapshots(text.split("\n")))
+    streams = [list(parse_snapshots(text.split("\n"))) for text in texts]
+    return sort_snapshots(snapshot for stream in drop_unfinished(streams) for snapshot in stream)
+
+
+def drop_unfinished(streams: Sequence[Sequence[FactSnapshot]]) -> list[Sequence[FactSnapshot]]:
+    """Return the streams without snapshots whose end has not arrived yet: facts that are still to come are not gone.
+
+    The agent prints its version last; older agents did not print it at all.
+    """
+    mark = FactName(AGENT)
+    if not any(mark in snapshot.facts for stream in streams for snapshot in stream):
+        return list(streams)
+    return [stream[:-1] if stream and mark not in stream[-1].facts else stream for stream in streams]
 
 
 def describe(snapshots: Sequence[FactSnapshot]) -> HostFacts:

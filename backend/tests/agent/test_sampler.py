@@ -218,13 +218,14 @@ def test_facts_about_the_host_are_sent_with_their_date(host: Host) -> None:
     host.wait_for(lambda: all_of(host, "host_facts").count("os\tLinux\n") >= 2, "facts twice")
     lines = all_of(host, "host_facts").splitlines()
     assert re.fullmatch(r"\d{10}", lines[0])
-    facts = dict(line.split("\t") for line in lines[1 : lines.index("os\tLinux", 4) - 2])
+    facts = dict(line.split("\t") for line in lines[1 : lines.index("os\tLinux", 2) - 1])
     uname = os.uname()
     assert (facts["kernel_release"], facts["kernel_version"], facts["machine"]) == (uname.release, uname.version, uname.machine)
     assert int(facts["cpus"]) == os.cpu_count()
     assert int(facts["memory_kb"]) == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1024
     boot_time = next(line.split()[1] for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
     assert abs(int(facts["boot_time"]) - int(boot_time)) <= 1
+    assert list(facts)[-1] == "agent"
     assert host.command("check").returncode == 0
     assert host.stop() == 0
     host.assert_nothing_left_behind()

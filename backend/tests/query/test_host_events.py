@@ -2,7 +2,7 @@
 
 import pytest
 
-from normstat.query.fact_history import describe
+from normstat.query.fact_history import describe, drop_unfinished
 from normstat.query.host_events import find_events
 from normstat.stats.fact_lines import FactName, FactSnapshot, parse_snapshots
 from normstat.stats.fact_words import describe_change
@@ -72,6 +72,17 @@ def test_changes_and_events_say_the_same() -> None:
         (event.text, event.at, event.not_before) for event in find_events(taken)
     ]
     assert [fact.key for fact in describe(taken).facts] == ["cpus"]
+
+
+def test_facts_that_are_still_to_come_are_not_gone() -> None:
+    """A request of the agent may end anywhere in a snapshot; `agent` is its last line."""
+    cut = snapshots("cpus=2; mount /=ext4; agent=1", "cpus=2")
+    assert drop_unfinished([cut]) == [cut[:1]]
+    whole = snapshots("cpus=2; agent=1", "cpus=4; agent=1")
+    assert drop_unfinished([whole, []]) == [whole, []]
+    # An agent that never prints it.
+    old = snapshots("cpus=2", "cpus=4")
+    assert drop_unfinished([old]) == [old]
 
 
 def test_a_boot_time_that_is_none_is_no_event() -> None:

@@ -3305,6 +3305,8 @@ export interface components {
       spec?: string | null;
       /** Start */
       start?: (string | number) | null;
+      /** Title */
+      title?: string | null;
       /** Zone */
       zone?: string | null;
     };
@@ -5693,6 +5695,8 @@ export interface operations {
         interval_s?: number | null;
         /** @description the spec that reads it, where its beginning does not show it */
         spec?: string | null;
+        /** @description what a tracer's program was asked; it begins the names of its series */
+        title?: string | null;
         /** @description the first report covers an interval, not the time since boot */
         first_is_real?: boolean;
       };
