@@ -36,7 +36,9 @@ Interval = Annotated[float | None, Query(description="seconds from one report to
 FirstIsReal = Annotated[bool, Query(description="the first report covers an interval, not the time since boot")]
 Title = Annotated[
     str | None,
-    Query(description="what a tracer's program was asked; it begins the names of its series", max_length=MAX_LENGTH, pattern=NO_NUL),
+    Query(
+        description="what a tracer's program was asked; it begins the names of its series", max_length=MAX_LENGTH, pattern=NO_NUL
+    ),
 ]
 Spec = Annotated[str | None, Query(description="the spec that reads it, where its beginning does not show it", max_length=100)]
 
@@ -69,7 +71,9 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
 ) -> Import:
     """Take a file or an archive of what tools printed (docs/import.md); it is loaded in the background."""
     require_host_name(host)
-    options = check_options(zone=zone, date=date, start=start, interval_s=interval_s, spec=spec, title=title, is_first_real=first_is_real)
+    options = check_options(
+        zone=zone, date=date, start=start, interval_s=interval_s, spec=spec, title=title, is_first_real=first_is_real
+    )
     queued = await _keep(request, state, _to_row(host, name, options), principal.name)
     state.imports.wake()
     return queued

@@ -433,9 +433,7 @@ DTRACE = b"""
 """
 
 
-async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(
-    operator: httpx.AsyncClient, running: None
-) -> None:
+async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(operator: httpx.AsyncClient, running: None) -> None:
     async def instances() -> list[str]:
         window = {"start": "2026-11-21T00:00:00Z", "end": "2026-11-22T00:00:00Z"}
         answer = await operator.get(f"/api/v1/hosts/{HOST}/stats/dtrace_keys/instances", params=window)
@@ -453,7 +451,7 @@ async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(
     again = await retry(operator, lacking["id"], position=0, start="2026-11-21T13:00:00Z", title="writes")
     assert (await until(operator, again.json()["id"]))["files"][0]["n_samples"] == 2
     assert await instances() == ["reads by size: java", "reads by size: oracle", "writes: java", "writes: oracle"]
-    assert (await hand_over(operator, DTRACE, **(known | {"title": "x" * 121}))).status_code == 400
+    assert (await hand_over(operator, DTRACE, **(known | {"title": "x" * 121}))).status_code == 422
 
 
 async def test_undo_removes_what_the_import_loaded_and_nothing_else(
