@@ -9,8 +9,9 @@ from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession, Sta
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, HostList, InstanceList
 from normstat.errors import BadRequest, NotFound
-from normstat.query import fact_history, host_lists
+from normstat.query import fact_history, host_events, host_lists
 from normstat.query.fact_history import HostFacts
+from normstat.query.host_events import HostEvents
 from normstat.query.host_lists import HostDetail, RejectedLineList
 
 router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
@@ -32,6 +33,12 @@ async def get_host(host: HostPath, session: ReadSession) -> HostDetail:
 async def read_facts(host: HostPath, session: ReadSession) -> HostFacts:
     """Return what a host is (system, CPUs, memory, mounted file systems), and how that changed."""
     return await fact_history.read_host_facts(session, host)
+
+
+@router.get("/{host}/events", responses=guarded_answers(BadRequest, NotFound))
+async def read_events(host: HostPath, window: InWindow, session: ReadSession) -> HostEvents:
+    """Return what happened to a host in the window: reboots and changes of its facts."""
+    return await host_events.read_host_events(session, host, window)
 
 
 @router.get("/{host}/rejected", responses=guarded_answers(NotFound))

@@ -17,6 +17,7 @@ from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, TooLarge
 from normstat.ingest.imports.import_options import ImportOptions, check_options
 from normstat.ingest.imports.import_queue import options_of, remove_file
 from normstat.ingest.imports.import_run import require_host_name
+from normstat.stats.engine.trace.question_names import MAX_LENGTH
 from normstat.storage import import_rows
 from normstat.storage.import_rows import Import, ImportList
 from normstat.storage.schema.job_models import ImportRow
@@ -33,6 +34,12 @@ Date = Annotated[dt.date | None, Query(description="first day of files with cloc
 Start = Annotated[Instant | None, Query(description="instant of the first report of files without times")]
 Interval = Annotated[float | None, Query(description="seconds from one report to the next where no times say it", gt=0)]
 FirstIsReal = Annotated[bool, Query(description="the first report covers an interval, not the time since boot")]
+Title = Annotated[
+    str | None,
+    Query(
+        description="what a tracer's program was asked; it begins the names of its series", max_length=MAX_LENGTH, pattern=NO_NUL
+    ),
+]
 Spec = Annotated[str | None, Query(description="the spec that reads it, where its beginning does not show it", max_length=100)]
 
 
@@ -58,12 +65,15 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
     start: Start = None,
     interval_s: Interval = None,
     spec: Spec = None,
+    title: Title = None,
     *,
     first_is_real: FirstIsReal = False,
 ) -> Import:
     """Take a file or an archive of what tools printed (docs/import.md); it is loaded in the background."""
     require_host_name(host)
-    options = check_options(zone=zone, date=date, start=start, interval_s=interval_s, spec=spec, is_first_real=first_is_real)
+    options = check_options(
+        zone=zone, date=date, start=start, interval_s=interval_s, spec=spec, title=title, is_first_real=first_is_real
+    )
     queued = await _keep(request, state, _to_row(host, name, options), principal.name)
     state.imports.wake()
     return queued
@@ -78,6 +88,7 @@ def _to_row(host: str, name: str, options: ImportOptions) -> ImportRow:
         start_at=None if options.start_us is None else from_us(options.start_us),
         interval_s=None if options.interval_us is None else options.interval_us / 1_000_000,
         spec=options.spec,
+        title=options.title,
         is_first_real=options.is_first_real,
     )
 
@@ -108,6 +119,7 @@ class RetryRequest(Body):
     start: Instant | None = None
     interval_s: Annotated[float | None, Field(gt=0)] = None
     spec: Annotated[str | None, Field(max_length=100)] = None
+    title: Annotated[str | None, Field(max_length=MAX_LENGTH, pattern=NO_NUL)] = None
     first_is_real: bool | None = None
 
 
@@ -129,6 +141,7 @@ async def retry_import(
         start=body.start or (None if old.start_us is None else from_us(old.start_us)),
         interval_s=body.interval_s or row.interval_s,
         spec=body.spec or old.spec,
+        title=body.title or old.title,
         is_first_real=old.is_first_real if body.first_is_real is None else body.first_is_real,
     )
     path = await asyncio.to_thread(state.imports.copy_file, row.file_path)

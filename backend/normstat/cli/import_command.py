@@ -65,9 +65,10 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
             interval_s=interval,
             # It may be a user spec; those are known only after reading the database.
             spec=None,
+            title=title,
             is_first_real=first_is_real,
         )
-        options = replace(options, spec=spec, takes_date_from_mtime=date_from_mtime, title=title)
+        options = replace(options, spec=spec, takes_date_from_mtime=date_from_mtime)
         require_current_schema(settings.database_url)
         results = asyncio.run(_import(settings, host, paths, options))
     except NormstatError as error:

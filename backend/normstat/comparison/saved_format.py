@@ -1,14 +1,16 @@
 """The JSON of saved comparisons: what `model.Comparison` serialises to, and the keys that earlier versions wrote."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 from pydantic_core import from_json
 
 from normstat.comparison.findings.classify import anomaly_score_of
-from normstat.comparison.model import Comparison
+from normstat.comparison.model import Comparison, FindingGroup
+from normstat.stats.catalogue import load_catalogue
 from normstat.storage.saved_comparison_rows import SavedComparisonInfo
 
 _ADAPTER: Final = TypeAdapter(Comparison)
@@ -21,6 +23,10 @@ _MEMBER_KEYS: Final = {
 }  # fmt: skip
 
 Json = dict[str, Any]
+
+# Until KiB was told from kB.
+_OLD_UNIT: Final = re.compile(r"\bkB\b")
+_OLD_UNIT_OF_NUMBER: Final = re.compile(r"(?<=\d )kB\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +48,36 @@ def read_json(body: bytes) -> Comparison:
     """
     value = from_json(body)
     if isinstance(value, dict) and "one_sided" in value:
-        return _ADAPTER.validate_python(_upgrade(value))
-    return _ADAPTER.validate_json(body)
+        return _correct_units(_ADAPTER.validate_python(_upgrade(value)))
+    return _correct_units(_ADAPTER.validate_json(body))
+
+
+def _correct_units(saved: Comparison) -> Comparison:
+    """Return the comparison with KiB where the unit was called kB and the field is known to count in 1024 bytes today."""
+    groups = [_correct_group(group) if is_now_kib(group.stat, group.field, group.unit) else group for group in saved.groups]
+    return replace(saved, groups=groups) if groups != saved.groups else saved
+
+
+def is_now_kib(stat: str, field: str, unit: str) -> bool:
+    """Return whether the catalogue has the same unit of that field, with KiB instead of kB.
+
+    >>> [is_now_kib("iostat_linux", "kb_read_per_s", unit) for unit in ("kB/s", "KiB/s", "kB")], is_now_kib("gone", "x", "kB")
+    ([True, False, False], False)
+    """
+    known = load_catalogue().stats.get(stat)
+    units = {each.unit for each in known[1].fields if each.key == field} if known is not None else set()
+    return _OLD_UNIT.search(unit) is not None and units == {_OLD_UNIT.sub("KiB", unit)}
+
+
+def _correct_group(group: FindingGroup) -> FindingGroup:
+    """Return the group with KiB; its numbers were right."""
+    members = [replace(member, sentence=_correct_sentence(member.sentence)) for member in group.members]
+    return replace(group, unit=_OLD_UNIT.sub("KiB", group.unit), sentence=_correct_sentence(group.sentence), members=members)
+
+
+def _correct_sentence(sentence: str) -> str:
+    # Only after a number: a field may well have the word in its name.
+    return _OLD_UNIT_OF_NUMBER.sub("KiB", sentence)
 
 
 def _upgrade(old: Json) -> Json:

@@ -5,19 +5,31 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+import anyio.to_thread
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.field_docs import Documented
-from normstat.stats.fact_lines import FactName, FactSnapshot, FactSpan, find_spans, parse_snapshots
+from normstat.stats.fact_lines import (
+    AGENT,
+    BOOT_ID,
+    FactDifference,
+    FactName,
+    FactSnapshot,
+    find_differences,
+    find_spans,
+    parse_snapshots,
+    sort_snapshots,
+)
+from normstat.stats.fact_words import EventKind, describe_change, find_kind, find_label, find_place, find_section, format_value
 from normstat.storage import lookup
 from normstat.storage.chunks import read_batch
 from normstat.storage.schema.models import Stream
 
 SPEC: Final = "host_facts"
-# Each start of an agent is a stream, and prints one or two kilobytes.
+# Each start of an agent is a stream, and prints two kilobytes an hour: these are well over a year.
 MAX_STREAMS: Final = 500
-MAX_BYTES: Final = 4 * 1024 * 1024
+MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_CHANGES: Final = 1000
 
 
@@ -26,13 +38,22 @@ class HostFact(Documented):
     """What a host is, in one respect."""
 
     key: str
-    """The kind of fact: os, kernel, cpus, memory_kb, mount, ..."""
+    """The kind of fact: os, kernel_release, cpus, memory_kb, mount, ..."""
 
     item: str
     """The thing that it is about, such as a mount point; empty where a host has one of the kind."""
 
+    section: str
+    """The title under which it stands: System, CPUs, Memory, ..."""
+
+    label: str
+    """The kind of fact in words, without the item."""
+
     value: str
     """As the agent printed it."""
+
+    text: str
+    """The value with its unit; the time of a boot as it is."""
 
     since: datetime
     """The first time that the agent saw this value, by the host's clock."""
@@ -43,15 +64,26 @@ class FactChange(Documented):
     """A fact that was seen to have changed."""
 
     at: datetime
-    """When the agent saw it, by the host's clock; it happened between this and the time it looked before."""
+    """When the agent saw it, by the host's clock; it happened between `not_before` and this."""
+
+    not_before: datetime
+    """When the agent saw the value before for the last time."""
 
     key: str
     item: str
+    label: str
+    kind: EventKind
+    text: str
+    """The change in words."""
+
     before: str | None
     """Null if the fact is new."""
 
+    before_text: str | None
     after: str | None
     """Null if the fact is gone."""
+
+    after_text: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +91,16 @@ class HostFacts(Documented):
     """What a host is, and how that changed."""
 
     facts: list[HostFact]
-    """The latest value of each fact, by key and item; empty where no agent reported any."""
+    """The latest value of each fact, in the order of the page; empty where no agent reported any."""
 
     changes: list[FactChange]
-    """Newest first."""
+    """Newest first. What an agent of another version reports for the first time, or no longer, is no change."""
+
+    n_changes_left_out: int
+    """Older changes that are not listed."""
+
+    known_since: datetime | None
+    """The first report that was read: nothing is known of the time before; null without facts."""
 
     read_at: datetime | None
     """When the agent printed its facts last; null without facts."""
@@ -73,7 +111,11 @@ async def read_host_facts(session: AsyncSession, host: str) -> HostFacts:
 
     Raises: NotFound
     """
-    host_id = await lookup.require_host(session, host)
+    return describe(await read_snapshots(session, await lookup.require_host(session, host)))
+
+
+async def read_snapshots(session: AsyncSession, host_id: int) -> list[FactSnapshot]:
+    """Return what the agents of a host reported about it, by time; at most the last MAX_BYTES of the text."""
     last_heard = func.coalesce(Stream.last_received_at, Stream.created_at)
     streams = await session.execute(
         select(Stream.id, Stream.acked_offset)
@@ -81,39 +123,80 @@ async def read_host_facts(session: AsyncSession, host: str) -> HostFacts:
         .order_by(last_heard.desc(), Stream.id.desc())
         .limit(MAX_STREAMS)
     )
-    snapshots: list[FactSnapshot] = []
+    texts: list[str] = []
     n_bytes = 0
     for stream in streams.all():
         if n_bytes >= MAX_BYTES:
             break
-        text = await _read_text(session, stream.id, stream.acked_offset)
-        n_bytes += len(text)
-        snapshots += parse_snapshots(text.split("\n"))
-    return describe(snapshots)
+        texts.append(await _read_text(session, stream.id, stream.acked_offset))
+        n_bytes += len(texts[-1])
+    return await anyio.to_thread.run_sync(_parse, texts)
+
+
+def _parse(texts: Sequence[str]) -> list[FactSnapshot]:
+    streams = [list(parse_snapshots(text.split("\n"))) for text in texts]
+    return sort_snapshots(snapshot for stream in drop_unfinished(streams) for snapshot in stream)
+
+
+def drop_unfinished(streams: Sequence[Sequence[FactSnapshot]]) -> list[Sequence[FactSnapshot]]:
+    """Return the streams without snapshots whose end has not arrived yet: facts that are still to come are not gone.
+
+    The agent prints its version last; older agents did not print it at all.
+    """
+    mark = FactName(AGENT)
+    if not any(mark in snapshot.facts for stream in streams for snapshot in stream):
+        return list(streams)
+    return [stream[:-1] if stream and mark not in stream[-1].facts else stream for stream in streams]
 
 
 def describe(snapshots: Sequence[FactSnapshot]) -> HostFacts:
     """Return the facts and changes of snapshots in any order."""
-    spans = find_spans(snapshots)
-    facts = [HostFact(span.name.key, span.name.item, span.value, _instant(span.since_s)) for span in spans if span.until_s is None]
-    times = [snapshot.time_s for snapshot in snapshots if snapshot.facts]
-    changes = _find_changes(spans, first_s=min(times)) if times else []
-    return HostFacts(facts, changes[:MAX_CHANGES], _instant(max(times)) if times else None)
-
-
-def _find_changes(spans: Sequence[FactSpan], *, first_s: float) -> list[FactChange]:
-    """Return the changes, newest first. What the first snapshot has is no change."""
-    before: dict[tuple[FactName, float], str] = {}
-    after: dict[tuple[FactName, float], str] = {}
-    for span in spans:
-        if span.since_s > first_s:
-            after[span.name, span.since_s] = span.value
-        if span.until_s is not None:
-            before[span.name, span.until_s] = span.value
-    moments = sorted(before.keys() | after.keys(), key=lambda moment: (-moment[1], moment[0]))
-    return [
-        FactChange(_instant(at_s), name.key, name.item, before.get((name, at_s)), after.get((name, at_s))) for name, at_s in moments
+    ordered = sort_snapshots(snapshots)
+    spans = [span for span in find_spans(ordered) if span.until_s is None and span.name.key != BOOT_ID]
+    facts = [
+        HostFact(
+            span.name.key,
+            span.name.item,
+            find_section(span.name.key),
+            find_label(span.name.key),
+            span.value,
+            format_value(span.name.key, span.value),
+            to_instant(span.since_s),
+        )
+        for span in sorted(spans, key=lambda span: order_of(span.name))
     ]
+    differences = [each for each in find_differences(ordered) if each.name.key != BOOT_ID]
+    differences.sort(key=lambda each: (-each.after_s, order_of(each.name)))
+    times = [to_instant(snapshot.time_s) for snapshot in ordered]
+    return HostFacts(
+        facts,
+        [_to_change(each) for each in differences[:MAX_CHANGES]],
+        max(0, len(differences) - MAX_CHANGES),
+        times[0] if times else None,
+        times[-1] if times else None,
+    )
+
+
+def order_of(name: FactName) -> tuple[object, ...]:
+    """Return the key that sorts facts as the page shows them."""
+    return (find_place(name.key), name.key, lookup.natural_key(name.item))
+
+
+def _to_change(each: FactDifference) -> FactChange:
+    key = each.name.key
+    return FactChange(
+        to_instant(each.after_s),
+        to_instant(each.before_s),
+        key,
+        each.name.item,
+        find_label(key),
+        find_kind(key),
+        describe_change(each.name, each.before, each.after),
+        each.before,
+        None if each.before is None else format_value(key, each.before),
+        each.after,
+        None if each.after is None else format_value(key, each.after),
+    )
 
 
 async def _read_text(session: AsyncSession, stream_id: int, acked_offset: int) -> str:
@@ -130,5 +213,6 @@ async def _read_text(session: AsyncSession, stream_id: int, acked_offset: int) -
     return b"".join(pieces).decode("utf-8", "replace")
 
 
-def _instant(seconds: float) -> datetime:
+def to_instant(seconds: float) -> datetime:
+    """Return the instant of seconds since the epoch."""
     return datetime.fromtimestamp(seconds, UTC)

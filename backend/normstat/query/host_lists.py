@@ -11,6 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
 from normstat.field_docs import Documented
+from normstat.query.fact_history import read_snapshots
+from normstat.query.instance_labels import find_processor_sets, is_of_cpus, label_cpu
 from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import lookup
@@ -165,6 +167,9 @@ class InstanceInfo(Documented):
     last_sample_at: datetime
     """Up to five minutes early while samples come: it is recorded now and then."""
 
+    label: str
+    """What is known of it in the window: of a CPU, its processor set (`set 1`, or `set 1, then set 2`); empty if nothing is."""
+
 
 async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
     """Return all hosts by name, with the state of their streams at `now`."""
@@ -256,7 +261,13 @@ async def list_instances(session: AsyncSession, name: str, stat: str, window: Wi
     if found is None:
         return [], 0
     instances, n_all = await lookup.list_latest_instances(session, host_id, found, window)
-    records = [InstanceInfo(instance.name, instance.first_sample_at, instance.last_sample_at) for instance in instances]
+    labels: dict[str, str] = {}
+    if is_of_cpus(stat):
+        labels = find_processor_sets(await read_snapshots(session, host_id), window)
+    records = [
+        InstanceInfo(instance.name, instance.first_sample_at, instance.last_sample_at, label_cpu(instance.name, labels))
+        for instance in instances
+    ]
     return records, n_all - len(records)
 
 

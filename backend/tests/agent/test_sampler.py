@@ -225,9 +225,113 @@ def test_facts_about_the_host_are_sent_with_their_date(host: Host) -> None:
     assert int(facts["memory_kb"]) == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1024
     boot_time = next(line.split()[1] for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
     assert abs(int(facts["boot_time"]) - int(boot_time)) <= 1
+    assert list(facts)[-1] == "agent"
     assert host.command("check").returncode == 0
     assert host.stop() == 0
     host.assert_nothing_left_behind()
+
+
+@under_every_shell
+def test_facts_are_printed_again_when_one_has_changed(host: Host) -> None:
+    """A look a second, the next print in an hour: at the fourth look something is new, at the third it was not."""
+    script = f"""NORMSTAT_SOURCED=1; . {AGENT}; set_defaults; probe_clock; facts_look=1; cd {host.root}
+print_facts() {{
+    read -r n <looks
+    echo $((n + 1)) >looks
+    case $n in [012]) print_fact container docker ;; *) print_fact container lxc ;; esac
+}}
+echo 0 >looks
+run_facts 3600 facts &
+child=$!
+n=0
+while [ "$n" -lt 60 ] && ! grep lxc facts.raw >/dev/null; do n=$((n + 1)); sleep 1; done
+kill "$child"; wait "$child"; exit 0"""
+    subprocess.run([str(host.shell.program), "-c", script], env=host.environment(), check=True, stdin=subprocess.DEVNULL)
+    text = (host.root / "facts.raw").read_text()
+    assert re.fullmatch(r"(\d{10}\ncontainer\tdocker\n){2}\d{10}\ncontainer\tlxc\n", text)
+    times = [int(line) for line in re.findall(r"(?m)^\d{10}$", text)]
+    assert times == sorted(set(times))
+    assert (host.root / "facts.err").read_text() == ""
+
+
+def call_of_facts(host: Host, commands: str) -> list[str]:
+    """Return what commands print after the agent's functions are defined."""
+    script = f"NORMSTAT_SOURCED=1; . {AGENT}; set_defaults; {commands}"
+    done = subprocess.run(
+        [str(host.shell.program), "-c", script], env=host.environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+@under_every_shell
+def test_what_the_kernel_prints_in_brackets_and_many_times(host: Host) -> None:
+    (host.root / "choice").write_text("always [madvise] never\n")
+    (host.root / "alone").write_text("none\n")
+    for n, speed in enumerate(("2400000", "2400000", "3100000", "unknown")):
+        (host.root / f"speed{n}").write_text(f"{speed}\n")
+    assert call_of_facts(
+        host,
+        f"cd {host.root}; print_choice a choice; print_choice b alone; print_choice c gone; "
+        "print_distinct d 1000 speed0 speed1 gone speed2 speed3; print_distinct e 1 speed3",
+    ) == ["a\tmadvise", "b\tnone", "d\t2400", "d\t3100", "e\tunknown"]
+
+
+@under_every_shell
+def test_only_parameters_of_speed_leave_the_host(host: Host) -> None:
+    line = "ro root=/dev/sda1 password=secret mitigations=off isolcpus=2-3 luks.key=/k nospectre_v2 x.token=abc -- psi=1 audit=0"
+    (host.root / "cmdline").write_text(f"{line}\n")
+    redirected = f"read_first() {{ IFS= read -r first_line <{host.root}/cmdline; }}; print_kernel_parameters"
+    assert call_of_facts(host, redirected) == ["kernel_parameters\tmitigations=off isolcpus=2-3 nospectre_v2"]
+
+
+@under_every_shell
+@pytest.mark.parametrize(
+    ("files", "lines"),
+    [
+        ({"cgroup.controllers": "cpu memory", "cpu.max": "150000 100000", "memory.max": "1073741824"}, ["1.50", "1048576"]),
+        ({"cgroup.controllers": "cpu memory", "cpu.max": "5000 100000", "memory.max": "max"}, ["0.05"]),
+        ({"cgroup.controllers": "cpu memory", "cpu.max": "max 100000"}, []),
+        ({"cgroup.controllers": "cpu memory"}, []),
+        ({"cpu.cfs_quota_us": "200000", "cpu.cfs_period_us": "100000", "memory.limit_in_bytes": "9223372036854771712"}, ["2.00"]),
+        ({"cpu.cfs_quota_us": "-1", "cpu.cfs_period_us": "100000", "memory.limit_in_bytes": "536870912"}, ["524288"]),
+    ],
+)
+def test_limits_of_a_container(host: Host, files: dict[str, str], lines: list[str]) -> None:
+    for name, text in files.items():
+        (host.root / name).write_text(f"{text}\n")
+    # The function with the files of the test instead of the kernel's.
+    define = (
+        f"eval \"$(sed -n '/^print_limits() {{/,/^}}/p' {AGENT} | "
+        f"sed 's,/sys/fs/cgroup/cpu/,{host.root}/,; s,/sys/fs/cgroup/memory/,{host.root}/,; s,/sys/fs/cgroup/,{host.root}/,')\""
+    )
+    assert [line.split("\t")[1] for line in call_of_facts(host, f"{define}; print_limits")] == lines
+
+
+@under_every_shell
+def test_facts_about_a_solaris_host(host: Host) -> None:
+    host.path = f"{AGENTS / 'tests/fakebin/sunos'}:/usr/bin:/bin"
+    host.extra = {"REPLAY_CAPTURES": str(AGENTS / "tests/captures")}
+    lines = [line for line in call_of_facts(host, "print_solaris_facts") if not line.startswith(("mount ", "system\t"))]
+    assert lines == [
+        "hardware\tSUNW,SPARC-Enterprise-T5220",
+        "kernel_isa\tsparcv9",
+        "cpus\t3",
+        "cpu_chips\t1",
+        "cpu_model\tUltraSPARC-T2",
+        "cpu_mhz\t1415",
+        "cpu_mhz\t1165",
+        "boot_time\t1795300011",
+        "memory_pages\t4149504",
+        "processor_set 1\t1 2",
+        "processor_set 2\t3",
+        "processor_set 3\tempty",
+        "memory_kb\t33423360",
+        "swap_kb\t4718576",
+        "zone\tglobal",
+        "zone_state web01\trunning as 3, native, /zones/web01",
+        "zone_state batch\tinstalled, solaris8, /zones/ba:tch",
+    ]
 
 
 @under_every_shell

@@ -44,6 +44,7 @@ POLICY = {
     "listHosts": Role.VIEWER,
     "getHost": Role.VIEWER,
     "readFacts": Role.VIEWER,
+    "readEvents": Role.VIEWER,
     "listRejectedLines": Role.VIEWER,
     "readAccounts": Role.VIEWER,
     "readContext": Role.VIEWER,

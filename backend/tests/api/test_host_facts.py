@@ -8,7 +8,9 @@ from pydantic import TypeAdapter
 from normstat.auth.roles import Role
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.query.fact_history import HostFacts
+from normstat.query.host_events import HostEvents
 from normstat.stats import readers
+from normstat.stats.fact_words import EventKind
 from tests.api.people import People
 from tests.api.samples import HOST, send
 
@@ -48,11 +50,16 @@ async def test_facts_and_changes_of_several_streams(people: People) -> None:
     assert {fact.key for fact in found.facts if fact.since.hour == 1} == {"boot_time", "cpu_mhz", "cpus", "kernel_release"}
     assert [(change.key, change.item, change.before, change.after) for change in found.changes] == [
         ("boot_time", "", "1795300011", "1795309011"),
-        ("cpu_mhz", "", "2449", "2449; 1800"),
-        ("cpus", "", "4", "2"),
         ("kernel_release", "", "6.1.0-13-amd64", "6.1.0-18-amd64"),
+        ("cpus", "", "4", "2"),
+        ("cpu_mhz", "", "2449", "2449; 1800"),
         ("mount", "/home", "xfs /dev/vdb1", None),
     ]
+    assert [(fact.label, fact.item, fact.text) for fact in found.facts[-2:]] == [
+        ("Memory", "", "15.6 GiB"),
+        ("Mounted", "/", "ext4 /dev/vda1"),
+    ]
+    assert found.changes[3].after_text == "2,449 MHz; 1,800 MHz"
     assert {change.at.isoformat() for change in found.changes} == {"2026-11-22T01:00:00+00:00"}
     assert found.read_at is not None
     assert found.read_at.isoformat() == "2026-11-22T01:00:00+00:00"
@@ -61,4 +68,52 @@ async def test_facts_and_changes_of_several_streams(people: People) -> None:
 async def test_a_host_without_facts(people: People) -> None:
     async with await people.agent() as agent:
         await send_facts(agent, b"1795305600\nnothing here\n", "1")
-    assert await read(await people.enter(Role.VIEWER)) == HostFacts([], [], None)
+    viewer = await people.enter(Role.VIEWER)
+    assert await read(viewer) == HostFacts([], [], 0, None, None)
+    assert await read_events(viewer, "2026-11-22T00:00:00Z", "2026-11-23T00:00:00Z") == HostEvents([], 0, None)
+
+
+async def read_events(client: httpx.AsyncClient, start: str, end: str) -> HostEvents:
+    response = await client.get(f"/api/v1/hosts/{HOST}/events", params={"start": start, "end": end})
+    assert response.status_code == 200, response.text
+    return TypeAdapter(HostEvents).validate_python(response.json())
+
+
+MPSTAT = """1795305660
+CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl
+  0    1   0   10   300  100  200    5   10    2    0   500   10   5   0  85
+  1    1   0   10   300  100  200    5   10    2    0   500   10   5   0  85
+  2    1   0   10   300  100  200    5   10    2    0   500   10   5   0  85
+"""
+
+
+async def test_events_of_a_window_and_the_processor_sets_of_cpus(people: People) -> None:
+    text = (
+        "1795305600\ncpus\t3\nboot_time\t1795300000\nprocessor_set 1\t1 2\n"
+        "1795305900\ncpus\t3\nboot_time\t1795300000\nprocessor_set 1\t1\n"
+    )
+    reports = MPSTAT + "".join(MPSTAT.replace("1795305660", str(at)) for at in range(1795305661, 1795305700))
+    async with await people.agent() as agent:
+        await send_facts(agent, text.encode(), "1")
+        frame = Frame(FrameKind.STREAM, "mpstat_solaris", "2", 0, len(reports), "mpstat -T u 1", reports.encode())
+        response = await send(agent, format_frames([frame]))
+        assert response.status_code == 200, response.text
+    viewer = await people.enter(Role.VIEWER)
+    found = await read_events(viewer, "2026-11-22T00:00:00Z", "2026-11-22T01:00:00Z")
+    assert [
+        (event.at.isoformat(), event.not_before and event.not_before.isoformat(), event.kind, event.text) for event in found.events
+    ] == [
+        ("2026-11-22T00:05:00+00:00", "2026-11-22T00:00:00+00:00", EventKind.SETTING, "Processor set 1: 1 2 → 1"),
+    ]
+    assert (found.n_left_out, found.known_since and found.known_since.isoformat()) == (0, "2026-11-22T00:00:00+00:00")
+    # The boot before the first report is known too; the end of a window is no part of it.
+    before = await read_events(viewer, "2026-11-21T00:00:00Z", "2026-11-22T00:05:00Z")
+    assert [(event.text, event.at.isoformat()) for event in before.events] == [("Booted", "2026-11-21T22:26:40+00:00")]
+
+    async def labels(start: str, end: str) -> dict[str, str]:
+        response = await viewer.get(f"/api/v1/hosts/{HOST}/stats/mpstat_solaris/instances", params={"start": start, "end": end})
+        assert response.status_code == 200, response.text
+        return {instance["name"]: instance["label"] for instance in response.json()["instances"]}
+
+    assert await labels("2026-11-22T00:01:00Z", "2026-11-22T00:02:00Z") == {"0": "", "1": "set 1", "2": "set 1"}
+    assert await labels("2026-11-22T00:01:00Z", "2026-11-22T00:10:00Z") == {"0": "", "1": "set 1", "2": "set 1, then none"}

@@ -427,6 +427,33 @@ async def test_a_first_report_that_is_real_is_loaded_when_somebody_says_so(opera
     assert (await retry(operator, 10**9, position=0)).status_code == 404
 
 
+DTRACE = b"""
+  java                                                            100
+  oracle                                                            7
+"""
+
+
+async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(operator: httpx.AsyncClient, running: None) -> None:
+    async def instances() -> list[str]:
+        window = {"start": "2026-11-21T00:00:00Z", "end": "2026-11-22T00:00:00Z"}
+        answer = await operator.get(f"/api/v1/hosts/{HOST}/stats/dtrace_keys/instances", params=window)
+        return sorted(instance["name"] for instance in answer.json()["instances"])
+
+    known = {"name": "dtrace.out", "spec": "dtrace", "title": "reads  by size"}
+    lacking = await until(operator, (await hand_over(operator, DTRACE, **known)).json()["id"])
+    assert (lacking["files"][0]["n_samples"], lacking["files"][0]["missing"]) == (0, ["start"])
+    # What the upload said counts, unless the request says something else.
+    again = await retry(operator, lacking["id"], position=0, start="2026-11-21T12:00:00Z")
+    assert (await until(operator, again.json()["id"]))["files"][0]["n_samples"] == 2
+    assert await instances() == ["reads by size: java", "reads by size: oracle"]
+    other = DTRACE.replace(b"100", b"101")
+    lacking = await until(operator, (await hand_over(operator, other, **known)).json()["id"])
+    again = await retry(operator, lacking["id"], position=0, start="2026-11-21T13:00:00Z", title="writes")
+    assert (await until(operator, again.json()["id"]))["files"][0]["n_samples"] == 2
+    assert await instances() == ["reads by size: java", "reads by size: oracle", "writes: java", "writes: oracle"]
+    assert (await hand_over(operator, DTRACE, **(known | {"title": "x" * 121}))).status_code == 422
+
+
 async def test_undo_removes_what_the_import_loaded_and_nothing_else(
     operator: httpx.AsyncClient, running: None, state: AppState
 ) -> None:

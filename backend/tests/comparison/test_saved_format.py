@@ -21,6 +21,22 @@ def test_what_was_written_is_read_again() -> None:
     assert read_json(to_json(written, indent=2)) == written
 
 
+def test_kilobytes_that_are_known_to_be_kib_are_called_so() -> None:
+    """Saved before the unit was told apart: the numbers were right, the word was not."""
+
+    def saved(stat: str, field: str, sentence: str) -> Comparison:
+        one = group(1, "sda", members=[replace(finding("sda"), sentence=sentence)])
+        return comparison(replace(one, stat=stat, field=field, unit="kB/s", sentence=sentence))
+
+    text = "kB_read/s of sda (iostat) rose from 1.50 kB/s to 90 kB/s"
+    [read] = read_json(to_json(saved("iostat_linux", "kb_read_per_s", text))).groups
+    assert read.unit == "KiB/s"
+    assert [read.sentence, read.members[0].sentence] == ["kB_read/s of sda (iostat) rose from 1.50 KiB/s to 90 KiB/s"] * 2
+    # A field that is not known any more may have counted either way.
+    gone = saved("gone_tool", "kb_read_per_s", text)
+    assert read_json(to_json(gone)) == gone
+
+
 def test_a_row_of_the_first_format_is_read() -> None:
     found = read_json(FIRST_FORMAT)
     [group] = found.groups

@@ -13,6 +13,7 @@ import type {
   HostDeletion,
   HostDeletionList,
   HostDetail,
+  HostEvents,
   HostFacts,
   HostList,
   Job,
@@ -152,6 +153,11 @@ export function listRejectedLines({ host, streamId, reason, limit }: RejectedQue
 /** What a host is, and how that changed. */
 export function readFacts(host: string, options: Signal): Promise<HostFacts> {
   return answered(client.GET("/api/v1/hosts/{host}/facts", { ...options, params: { path: { host } } }));
+}
+
+/** What happened to a host in a window: reboots and changes of its facts. */
+export function readEvents(host: string, window: Window, options: Signal): Promise<HostEvents> {
+  return answered(client.GET("/api/v1/hosts/{host}/events", { ...options, params: { path: { host }, query: span(window) } }));
 }
 
 /** Selects streams of a host: one, or those that match a filter. */

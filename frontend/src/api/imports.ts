@@ -12,6 +12,7 @@ export interface ImportSettings {
   readonly start?: string;
   readonly intervalS?: number;
   readonly spec?: string;
+  readonly title?: string;
   readonly firstIsReal?: boolean;
 }
 
@@ -21,7 +22,7 @@ export function createImport(
   onProgress: (n_sent: number) => void,
   signal: AbortSignal,
 ): Promise<Import> {
-  const { host, zone, date, start, intervalS, spec, firstIsReal } = settings;
+  const { host, zone, date, start, intervalS, spec, title, firstIsReal } = settings;
   const params = {
     host,
     name: chosen.name,
@@ -30,6 +31,7 @@ export function createImport(
     start,
     interval_s: intervalS,
     spec,
+    title,
     first_is_real: firstIsReal === true ? "true" : undefined,
   };
   return upload("/imports", params, chosen.file, onProgress, signal);

@@ -57,6 +57,17 @@ export function factsQuery(host: string) {
   });
 }
 
+/** Events of a rounded window (logic/event.ts); while it moves, the marks stay. */
+export function eventsQuery(host: string, window: Window) {
+  return queryOptions({
+    queryKey: ["events", host, window],
+    queryFn: ({ signal }) => endpoints.readEvents(host, window, { signal }),
+    placeholderData: (previous, previousQuery) => (previousQuery?.queryKey[1] === host ? previous : undefined),
+    staleTime: 60_000,
+    gcTime: 60_000,
+  });
+}
+
 export function rejectedQuery(query: endpoints.RejectedQuery) {
   return queryOptions({
     queryKey: ["rejected", query],

@@ -599,6 +599,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/hosts/{host}/events": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Events
+     * @description Return what happened to a host in the window: reboots and changes of its facts.
+     */
+    get: operations["readEvents"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts/{host}/facts": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1694,6 +1709,12 @@ export interface components {
       request_id: string;
     };
     /**
+     * EventKind
+     * @description What an event is about.
+     * @enum {string}
+     */
+    EventKind: "reboot" | "kernel" | "hardware" | "setting" | "limit" | "storage" | "network" | "zone" | "system";
+    /**
      * ExcludedWindow
      * @description A part of the windows that an exclusion removes.
      */
@@ -1809,10 +1830,12 @@ export interface components {
        * @description Null if the fact is gone.
        */
       after: string | null;
+      /** After Text */
+      after_text: string | null;
       /**
        * At
        * Format: date-time
-       * @description When the agent saw it, by the host's clock; it happened between this and the time it looked before.
+       * @description When the agent saw it, by the host's clock; it happened between `not_before` and this.
        */
       at: string;
       /**
@@ -1820,10 +1843,26 @@ export interface components {
        * @description Null if the fact is new.
        */
       before: string | null;
+      /** Before Text */
+      before_text: string | null;
       /** Item */
       item: string;
       /** Key */
       key: string;
+      kind: components["schemas"]["EventKind"];
+      /** Label */
+      label: string;
+      /**
+       * Not Before
+       * Format: date-time
+       * @description When the agent saw the value before for the last time.
+       */
+      not_before: string;
+      /**
+       * Text
+       * @description The change in words.
+       */
+      text: string;
     };
     /**
      * FieldInfo
@@ -2181,6 +2220,47 @@ export interface components {
       streams: components["schemas"]["StreamInfo"][];
     };
     /**
+     * HostEvent
+     * @description Something that happened to a host, or was done to it.
+     */
+    HostEvent: {
+      /**
+       * At
+       * Format: date-time
+       * @description When it happened; if `not_before` is given, when it was seen. By the host's clock.
+       */
+      at: string;
+      kind: components["schemas"]["EventKind"];
+      /**
+       * Not Before
+       * @description The earliest time at which it may have happened; null if `at` is exact.
+       */
+      not_before: string | null;
+      /** Text */
+      text: string;
+    };
+    /**
+     * HostEvents
+     * @description The events of a host in a window.
+     */
+    HostEvents: {
+      /**
+       * Events
+       * @description Oldest first; of too many, the latest.
+       */
+      events: components["schemas"]["HostEvent"][];
+      /**
+       * Known Since
+       * @description The first report of facts that was read: changes before it are unknown; null without any.
+       */
+      known_since: string | null;
+      /**
+       * N Left Out
+       * @description Earlier events of the window that are not listed.
+       */
+      n_left_out: number;
+    };
+    /**
      * HostFact
      * @description What a host is, in one respect.
      */
@@ -2192,15 +2272,30 @@ export interface components {
       item: string;
       /**
        * Key
-       * @description The kind of fact: os, kernel, cpus, memory_kb, mount, ...
+       * @description The kind of fact: os, kernel_release, cpus, memory_kb, mount, ...
        */
       key: string;
+      /**
+       * Label
+       * @description The kind of fact in words, without the item.
+       */
+      label: string;
+      /**
+       * Section
+       * @description The title under which it stands: System, CPUs, Memory, ...
+       */
+      section: string;
       /**
        * Since
        * Format: date-time
        * @description The first time that the agent saw this value, by the host's clock.
        */
       since: string;
+      /**
+       * Text
+       * @description The value with its unit; the time of a boot as it is.
+       */
+      text: string;
       /**
        * Value
        * @description As the agent printed it.
@@ -2214,14 +2309,24 @@ export interface components {
     HostFacts: {
       /**
        * Changes
-       * @description Newest first.
+       * @description Newest first. What an agent of another version reports for the first time, or no longer, is no change.
        */
       changes: components["schemas"]["FactChange"][];
       /**
        * Facts
-       * @description The latest value of each fact, by key and item; empty where no agent reported any.
+       * @description The latest value of each fact, in the order of the page; empty where no agent reported any.
        */
       facts: components["schemas"]["HostFact"][];
+      /**
+       * Known Since
+       * @description The first report that was read: nothing is known of the time before; null without facts.
+       */
+      known_since: string | null;
+      /**
+       * N Changes Left Out
+       * @description Older changes that are not listed.
+       */
+      n_changes_left_out: number;
       /**
        * Read At
        * @description When the agent printed its facts last; null without facts.
@@ -2547,6 +2652,11 @@ export interface components {
        * Format: date-time
        */
       first_sample_at: string;
+      /**
+       * Label
+       * @description What is known of it in the window: of a CPU, its processor set (`set 1`, or `set 1, then set 2`); empty if nothing is.
+       */
+      label: string;
       /**
        * Last Sample At
        * Format: date-time
@@ -3207,6 +3317,8 @@ export interface components {
       spec?: string | null;
       /** Start */
       start?: (string | number) | null;
+      /** Title */
+      title?: string | null;
       /** Zone */
       zone?: string | null;
     };
@@ -5539,6 +5651,41 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  readEvents: {
+    parameters: {
+      query: {
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostEvents"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   readFacts: {
     parameters: {
       query?: never;
@@ -5681,6 +5828,8 @@ export interface operations {
         interval_s?: number | null;
         /** @description the spec that reads it, where its beginning does not show it */
         spec?: string | null;
+        /** @description what a tracer's program was asked; it begins the names of its series */
+        title?: string | null;
         /** @description the first report covers an interval, not the time since boot */
         first_is_real?: boolean;
       };

@@ -1,7 +1,10 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useRef } from "react";
 import { bandShare, dragWindow, hoveredTime, type Margins, percent, pixelOfTime } from "../logic/surface";
 import type { Window } from "../logic/time";
+import type { Zone } from "../logic/zone";
+import type { EventMark } from "../logic/event";
 import { type PointerStore, usePointer } from "../state/pointer";
+import { EventLayer } from "./EventLayer";
 import "./TimeSurface.css";
 
 export interface SurfaceBand {
@@ -19,6 +22,11 @@ interface TimeSurfaceProps {
   readonly tool: "zoom" | "mark";
   readonly pointer: PointerStore;
   readonly bands: readonly SurfaceBand[];
+  /** Moments marked by a line; their texts show near the pointer. */
+  readonly events: readonly EventMark[];
+  readonly zone: Zone;
+  /** The id of the element that lists the events as text. */
+  readonly eventsId: string | undefined;
   readonly label: string;
   readonly onZoom: (window: Window) => void;
   readonly onMark: (window: Window) => void;
@@ -96,6 +104,7 @@ export function TimeSurface(props: TimeSurfaceProps) {
       tabIndex={props.onStep === undefined ? -1 : 0}
       role="group"
       aria-label={props.label}
+      aria-describedby={props.eventsId}
       onPointerDown={begin}
       onPointerMove={move}
       onPointerUp={finish}
@@ -117,6 +126,7 @@ export function TimeSurface(props: TimeSurfaceProps) {
         ))}
       </div>
       {props.children}
+      <EventLayer events={props.events} width={width} margins={margins} drawn={drawn} zone={props.zone} />
       <PointerLayer width={width} margins={margins} drawn={drawn} pointer={pointer} />
     </div>
   );

@@ -1,20 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { factLabel, factMoment, formatFact, sortFacts, windowAround } from "./fact";
-
-describe("formatFact", () => {
-  it.each([
-    ["memory_kb", "16393232", "15.6 GiB"],
-    ["memory_kb", "524288", "512.0 MiB"],
-    ["swap_kb", "0", "none"],
-    ["cpu_mhz", "2449.998", "2,450 MHz"],
-    ["cpus", "4", "4"],
-    ["cpu_model", "AMD EPYC 7B13", "AMD EPYC 7B13"],
-    ["memory_kb", "", ""],
-    ["memory_kb", "unknown", "unknown"],
-  ])("%s %s", (key, value, text) => {
-    expect(formatFact(key, value)).toBe(text);
-  });
-});
+import type { FactChange, HostFact } from "./api";
+import { countRecent, factMoment, factSections, windowAround } from "./fact";
+import { fromApi } from "./time";
 
 describe("factMoment", () => {
   it("reads the time of a boot and nothing else", () => {
@@ -24,18 +11,28 @@ describe("factMoment", () => {
   });
 });
 
-describe("sortFacts", () => {
-  it("puts known kinds first and names in order", () => {
-    const fact = (key: string, item = "") => ({ key, item, value: "", since: "2026-11-22T00:00:00Z" });
-    const sorted = sortFacts([fact("zz"), fact("mount", "/var"), fact("mount", "/"), fact("aa"), fact("system")]);
-    expect(sorted.map(({ key, item }) => key + item)).toEqual(["system", "mount/", "mount/var", "aa", "zz"]);
+describe("factSections", () => {
+  it("keeps the order of the server", () => {
+    const fact = (section: string, key: string): HostFact => ({
+      ...{ section, key, item: "", label: key, value: "", text: "", since: "2026-11-22T00:00:00Z" },
+    });
+    const sections = factSections([fact("System", "os"), fact("CPUs", "cpus"), fact("System", "agent")]);
+    expect(sections.map(({ title, facts }) => [title, facts.map(({ key }) => key)])).toEqual([
+      ["System", ["os", "agent"]],
+      ["CPUs", ["cpus"]],
+    ]);
   });
 });
 
-describe("factLabel", () => {
-  it("names unknown kinds by their key", () => {
-    expect(factLabel("cpus")).toBe("CPUs");
-    expect(factLabel("bios_version")).toBe("bios version");
+describe("countRecent", () => {
+  it("counts the changes of the last day", () => {
+    const change = (at: string): FactChange => ({
+      ...{ at, not_before: at, key: "cpus", item: "", label: "CPUs online", kind: "hardware", text: "CPUs online: 4 → 2" },
+      ...{ before: "4", before_text: "4", after: "2", after_text: "2" },
+    });
+    const changes = [change("2026-11-22T11:00:00Z"), change("2026-11-21T12:00:01Z"), change("2026-11-21T12:00:00Z")];
+    expect(countRecent(changes, fromApi("2026-11-22T12:00:00Z"))).toBe(2);
+    expect(countRecent([], fromApi("2026-11-22T12:00:00Z"))).toBe(0);
   });
 });
 

@@ -180,7 +180,7 @@ describe("an import", () => {
   it("is tried again with just what the file lacks", () => {
     const lacking = file({ position: 3, missing: ["start", "interval_s"] });
     const values = { ...NO_VALUES, start: "2026-11-21 12:00:00", interval_s: "5", zone: "Europe/Berlin" };
-    const nothing = { zone: null, date: null, start: null, interval_s: null, spec: null, first_is_real: null };
+    const nothing = { zone: null, date: null, start: null, interval_s: null, spec: null, title: null, first_is_real: null };
     const at = fromApi("2026-11-21T12:00:00Z");
     expect(retryRequest(lacking, values, at)).toEqual({ ...nothing, position: 3, start: "2026-11-21T12:00:00Z", interval_s: 5 });
     expect(retryRequest(lacking, { ...values, interval_s: "" }, at)).toEqual({ interval: "needed" });
@@ -190,6 +190,16 @@ describe("an import", () => {
     expect(real).toEqual({ ...nothing, position: 0, first_is_real: true });
     expect(isRequest(real)).toBe(true);
     expect(isRequest(retryRequest(lacking, NO_VALUES, null))).toBe(false);
+  });
+
+  it("is tried again with the question of its tracer, if it has one", () => {
+    const titled = { ...NO_VALUES, start: "2026-11-21 12:00:00", spec: "dtrace", title: " reads by size " };
+    const at = fromApi("2026-11-21T12:00:00Z");
+    const lacking = (spec: string | null, ...missing: ImportedFile["missing"]) => ({ position: 0, spec, missing });
+    expect(retryRequest(lacking("dtrace", "start"), titled, at)).toMatchObject({ title: "reads by size" });
+    expect(retryRequest(lacking(null, "start", "spec"), titled, at)).toMatchObject({ title: "reads by size", spec: "dtrace" });
+    expect(retryRequest(lacking("iostat_linux", "start"), titled, at)).toMatchObject({ title: null });
+    expect(retryRequest(lacking("dtrace", "start"), { ...titled, title: " " }, at)).toMatchObject({ title: null });
   });
 
   it("distinguishes new samples from existing ones", () => {

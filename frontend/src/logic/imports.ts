@@ -14,10 +14,17 @@ export interface ImportOptions {
   readonly start: string;
   readonly interval: string;
   readonly spec: string;
+  readonly title: string;
   readonly firstIsReal: boolean;
 }
 
-export const NO_OPTIONS: ImportOptions = { host: "", zone: "", date: "", start: "", interval: "", spec: "", firstIsReal: false };
+export const NO_OPTIONS: ImportOptions = {
+  ...{ host: "", zone: "", date: "", start: "", interval: "", spec: "", title: "" },
+  firstIsReal: false,
+};
+
+/** The server's limit of a title. */
+export const MAX_TITLE = 120;
 
 export type OptionProblems = Readonly<Partial<Record<keyof ImportOptions, string>>>;
 
@@ -88,13 +95,21 @@ export function canUndo(item: Pick<Import, "state" | "is_undo" | "files">): bool
 }
 
 /** What was typed into the fields of a row to try a file again. */
-export type RetryValues = Readonly<Record<Exclude<MissingOption, "first_is_real">, string>>;
+export type RetryValues = Readonly<Record<Exclude<MissingOption, "first_is_real"> | "title", string>>;
 
-export const NO_VALUES: RetryValues = { start: "", interval_s: "", zone: "", date: "", spec: "" };
+export const NO_VALUES: RetryValues = { start: "", interval_s: "", zone: "", date: "", spec: "", title: "" };
+
+/** The specs of tracers: their output does not say what was asked, so that a title may. */
+const TRACERS: ReadonlySet<string> = new Set(["bcc", "bpftrace", "dtrace", "perf_tools", "systemtap"]);
+
+/** Return whether a title may help to read a file with this spec. */
+export function takesTitle(spec: string | null): boolean {
+  return spec !== null && TRACERS.has(spec);
+}
 
 /** Return the request that tries a file again, or why it cannot be sent. `startAt` is the parsed start. */
 export function retryRequest(
-  file: Pick<ImportedFile, "position" | "missing">,
+  file: Pick<ImportedFile, "position" | "missing" | "spec">,
   values: RetryValues,
   startAt: EpochMs | null,
 ): RetryRequest | OptionProblems {
@@ -125,6 +140,7 @@ export function retryRequest(
   if (!isComplete(problems)) {
     return problems;
   }
+  const hasTitle = takesTitle(wants("spec") ? values.spec : file.spec) && values.title.trim() !== "";
   return {
     position: file.position,
     zone: wants("zone") ? values.zone.trim() : null,
@@ -132,6 +148,7 @@ export function retryRequest(
     start: wants("start") && startAt !== null ? toIso(startAt) : null,
     interval_s: wants("interval_s") ? Number(values.interval_s) : null,
     spec: wants("spec") ? values.spec : null,
+    title: hasTitle ? values.title.trim() : null,
     first_is_real: wants("first_is_real") ? true : null,
   };
 }

@@ -7,6 +7,7 @@ import {
   describeResolution,
   extremesOf,
   isBlockEmpty,
+  labelEntries,
   legendOf,
   lowerBound,
   newestTime,
@@ -172,6 +173,12 @@ describe("legends", () => {
     const both = [field("us", "%usr"), field("sy", "%sys")];
     expect(names(block(series([1], [1], "0"), series([1], [1], "0", "sy")), both)).toEqual(["%usr", "%sys"]);
     expect(names(block(series([1], [1], "0"), series([1], [1], "1", "sy")), both)).toEqual(["0 %usr", "1 %sys"]);
+  });
+
+  it("say what is known of an instance", () => {
+    const entries = legendOf(block(series([1], [1], "0"), series([1], [1], "1")), [field("us", "%usr")], 100);
+    expect(labelEntries(entries, new Map([["1", "set 2"]])).map(({ name }) => name)).toEqual(["0", "1 (set 2)"]);
+    expect(labelEntries(entries, new Map())).toBe(entries);
   });
 
   it("show the newest value only of lines that reach the end of the panel", () => {

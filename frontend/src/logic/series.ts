@@ -204,6 +204,16 @@ export function legendOf(block: SeriesBlock, fields: readonly FieldInfo[], pixel
   });
 }
 
+/** Return the entries with what is known of their instances: `2 (set 1)`. */
+export function labelEntries(entries: readonly LegendEntry[], labels: ReadonlyMap<string, string>): readonly LegendEntry[] {
+  return labels.size === 0
+    ? entries
+    : entries.map((entry) => {
+        const label = labels.get(entry.series.instance) ?? "";
+        return label === "" ? entry : { ...entry, name: `${entry.name} (${label})` };
+      });
+}
+
 /** Return the column width of a legend in digits, within limits. */
 export function legendColumn(entries: readonly LegendEntry[], unit: string): number {
   const lengths = entries.map(({ name, field, lowest, highest }) => {

@@ -41,6 +41,7 @@ def check_options(
     start: dt.datetime | None,
     interval_s: float | None,
     spec: str | None,
+    title: str | None = None,
     is_first_real: bool = False,
 ) -> ImportOptions:
     """Return the options, when all of them make sense. A `start` without a zone is in `zone`.
@@ -63,6 +64,7 @@ def check_options(
         start_us=to_us(start) if start is not None else None,
         interval_us=round(interval_s * MICRO) if interval_s is not None else None,
         spec=spec,
+        title=" ".join(title.split()) or None if title is not None else None,
         is_first_real=is_first_real,
     )
 

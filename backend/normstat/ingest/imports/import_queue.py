@@ -301,6 +301,7 @@ def options_of(row: ImportRow) -> ImportOptions:
         start_us=None if row.start_at is None else to_us(row.start_at),
         interval_us=None if row.interval_s is None else round(row.interval_s * 1_000_000),
         spec=row.spec,
+        title=row.title,
         is_first_real=row.is_first_real,
     )
 

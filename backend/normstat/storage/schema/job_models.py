@@ -74,7 +74,7 @@ class Job(Base):
 class ImportRow(Base):
     """A file that was uploaded, to be loaded in the background. `file_path` is where the server keeps it until then, and for a day
     longer when files of it lack something that a person can say. `only_position`: of an archive, the one file that is loaded.
-    `is_undo`: the job removes what the import loaded.
+    `is_undo`: the job removes what the import loaded. `title`: the question that a tracer was asked.
     """
 
     __tablename__ = "imports"
@@ -87,6 +87,7 @@ class ImportRow(Base):
     start_at: Mapped[datetime | None]
     interval_s: Mapped[float | None]
     spec: Mapped[str | None]
+    title: Mapped[str | None]
     is_first_real: Mapped[bool] = mapped_column(server_default=text("false"))
     only_position: Mapped[int | None]
     is_undo: Mapped[bool] = mapped_column(server_default=text("false"))

@@ -6,9 +6,12 @@ import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { FactChange, HostFact } from "../../logic/api";
-import { factLabel, factMoment, formatFact, sortFacts, windowAround } from "../../logic/fact";
-import { fromApi } from "../../logic/time";
+import { describeEarliest } from "../../logic/event";
+import { countRecent, factMoment, factSections, windowAround } from "../../logic/fact";
+import { formatCount, plural } from "../../logic/number";
+import { fromApi, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
+import { useNow } from "../../state/clock";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 
 interface FactsProps {
@@ -20,6 +23,7 @@ interface FactsProps {
 /** What a host is (system, CPUs, memory, mounts), and when that changed. */
 export function Facts({ host, zone, clock }: FactsProps) {
   const facts = useQuery(factsQuery(host));
+  const now = useNow(MINUTE);
   if (facts.data === undefined) {
     return (
       <StateView
@@ -42,67 +46,103 @@ export function Facts({ host, zone, clock }: FactsProps) {
       />
     );
   }
-  return (
-    <div className="host-facts">
-      <section aria-label="Facts">
-        <FactTable facts={sortFacts(facts.data.facts)} zone={zone} />
+  const { facts: known, changes, known_since: knownSince, read_at: readAt, n_changes_left_out: nLeftOut } = facts.data;
+  const nRecent = countRecent(changes, now);
+  const changed = (
+    <section key="changes" aria-label="Changes">
+      <Title order={2}>{nRecent === 0 ? "Changes" : `Changes: ${formatCount(nRecent)} in the last 24 hours`}</Title>
+      {changes.length === 0 ? (
         <Text fz="sm" className="soft">
-          Read <Instant at={fromApi(facts.data.read_at)} zone={zone} />
+          Nothing has changed
+          {knownSince !== null && (
+            <>
+              {" "}
+              since the first report, <Instant at={fromApi(knownSince)} zone={zone} />
+            </>
+          )}
+          .
         </Text>
-      </section>
-      <section aria-label="Changes">
-        <Title order={2}>Changes</Title>
-        {facts.data.changes.length === 0 ? (
-          <Text fz="sm" className="soft">
-            No fact has changed since the agent first reported.
-          </Text>
-        ) : (
-          <ChangeTable host={host} changes={facts.data.changes} zone={zone} clock={clock} />
-        )}
-      </section>
-    </div>
+      ) : (
+        <ChangeTable host={host} changes={changes} zone={zone} clock={clock} />
+      )}
+      {nLeftOut > 0 && (
+        <Text fz="sm" className="soft">
+          {plural(nLeftOut, "older change")} not listed.
+        </Text>
+      )}
+    </section>
   );
+  const all = (
+    <section key="facts" aria-label="Facts">
+      <Title order={2}>This host</Title>
+      <FactTable facts={known} knownSince={knownSince} zone={zone} />
+      <Text fz="sm" className="soft">
+        Last report <Instant at={fromApi(readAt)} zone={zone} />. No date: unchanged since the first report
+        {knownSince !== null && (
+          <>
+            , <Instant at={fromApi(knownSince)} zone={zone} />
+          </>
+        )}
+        .
+      </Text>
+    </section>
+  );
+  return <div className="host-facts">{nRecent > 0 ? [changed, all] : [all, changed]}</div>;
 }
 
-function FactTable({ facts, zone }: { readonly facts: readonly HostFact[]; readonly zone: Zone }) {
+interface FactTableProps {
+  readonly facts: readonly HostFact[];
+  readonly knownSince: string | null;
+  readonly zone: Zone;
+}
+
+function FactTable({ facts, knownSince, zone }: FactTableProps) {
   return (
     <ScrollCard label="Facts about this host">
-      <Table aria-label="Facts about this host" verticalSpacing={4}>
+      <Table aria-label="Facts about this host" verticalSpacing={3} className="fact-table">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Fact</Table.Th>
             <Table.Th>Value</Table.Th>
-            <Table.Th>Since</Table.Th>
+            <Table.Th>Changed</Table.Th>
           </Table.Tr>
         </Table.Thead>
-        <Table.Tbody>
-          {facts.map((fact) => (
-            <Table.Tr key={`${fact.key} ${fact.item}`}>
-              <Table.Td>
-                <FactName fact={fact} />
-              </Table.Td>
-              <Table.Td>
-                <FactValue factKey={fact.key} value={fact.value} zone={zone} />
-              </Table.Td>
-              <Table.Td>
-                <Instant at={fromApi(fact.since)} zone={zone} />
-              </Table.Td>
+        {factSections(facts).map((section) => (
+          <Table.Tbody key={section.title}>
+            <Table.Tr>
+              <Table.Th colSpan={3} scope="rowgroup">
+                {section.title}
+              </Table.Th>
             </Table.Tr>
-          ))}
-        </Table.Tbody>
+            {section.facts.map((fact) => (
+              <Table.Tr key={`${fact.key} ${fact.item}`}>
+                <Table.Td>
+                  <FactName fact={fact} />
+                </Table.Td>
+                <Table.Td className="fact-value">
+                  <FactValue factKey={fact.key} value={fact.value} text={fact.text} zone={zone} />
+                </Table.Td>
+                <Table.Td>{fact.since !== knownSince && <Instant at={fromApi(fact.since)} zone={zone} />}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        ))}
       </Table>
     </ScrollCard>
   );
 }
 
-interface ChangeTableProps extends FactsProps {
+interface ChangeTableProps {
+  readonly host: string;
   readonly changes: readonly FactChange[];
+  readonly zone: Zone;
+  readonly clock: Clock;
 }
 
 function ChangeTable({ host, changes, zone, clock }: ChangeTableProps) {
   return (
     <ScrollCard label="Changes of facts">
-      <Table aria-label="Changes of facts" verticalSpacing={4}>
+      <Table aria-label="Changes of facts" verticalSpacing={3} className="fact-table">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Seen at</Table.Th>
@@ -119,15 +159,16 @@ function ChangeTable({ host, changes, zone, clock }: ChangeTableProps) {
             <Table.Tr key={`${change.at} ${change.key} ${change.item}`}>
               <Table.Td>
                 <Instant at={fromApi(change.at)} zone={zone} />
+                <div className="soft fact-earliest">{describeEarliest(zone, fromApi(change.at), fromApi(change.not_before))}</div>
               </Table.Td>
               <Table.Td>
                 <FactName fact={change} />
               </Table.Td>
-              <Table.Td>
-                <FactValue factKey={change.key} value={change.before} zone={zone} />
+              <Table.Td className="fact-value">
+                <FactValue factKey={change.key} value={change.before} text={change.before_text} zone={zone} />
               </Table.Td>
-              <Table.Td>
-                <FactValue factKey={change.key} value={change.after} zone={zone} />
+              <Table.Td className="fact-value">
+                <FactValue factKey={change.key} value={change.after} text={change.after_text} zone={zone} />
               </Table.Td>
               <Table.Td>
                 <PageLink
@@ -151,18 +192,25 @@ function ChangeTable({ host, changes, zone, clock }: ChangeTableProps) {
   );
 }
 
-function FactName({ fact }: { readonly fact: Pick<HostFact, "key" | "item"> }) {
+function FactName({ fact }: { readonly fact: Pick<HostFact, "label" | "item"> }) {
   return (
     <>
-      {factLabel(fact.key)} {fact.item !== "" && <span className="mono">{fact.item}</span>}
+      {fact.label} {fact.item !== "" && <span className="mono">{fact.item}</span>}
     </>
   );
 }
 
-function FactValue({ factKey, value, zone }: { readonly factKey: string; readonly value: string | null; readonly zone: Zone }) {
+interface FactValueProps {
+  readonly factKey: string;
+  readonly value: string | null;
+  readonly text: string | null;
+  readonly zone: Zone;
+}
+
+function FactValue({ factKey, value, text, zone }: FactValueProps) {
   if (value === null) {
     return <span className="soft">none</span>;
   }
   const moment = factMoment(factKey, value);
-  return moment === null ? formatFact(factKey, value) : <Instant at={moment} zone={zone} />;
+  return moment === null ? text : <Instant at={moment} zone={zone} />;
 }

@@ -5,13 +5,14 @@ import { useRouter } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { useLive } from "../../api/live";
 import { exclusionsQuery } from "../../api/baselines";
-import { baselinesQuery } from "../../api/queries";
+import { baselinesQuery, eventsQuery } from "../../api/queries";
 import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
 import { newestBaseline } from "../../logic/against";
 import type { BaselineInfo, ExclusionInfo, HostInfo, StatInfo } from "../../logic/api";
 import { toWindow } from "../../logic/comparison";
+import { eventsWindow, marksInside, toMarks } from "../../logic/event";
 import { type Command, KEYS } from "../../logic/keys";
 import type { Scheme } from "../../logic/palette";
 import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan, planSections } from "../../logic/panel";
@@ -29,6 +30,7 @@ import { type EpochMs, fromApi, lengthOf, overlaps, SECOND, toDurationMs, type W
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
 import { PointerStore } from "../../state/pointer";
+import { EventList } from "./Events";
 import { type Dialog, GraphDialog } from "./GraphDialog";
 import type { Band, GraphContext, Tool } from "./graph";
 import { MarkBar } from "./MarkBar";
@@ -136,6 +138,8 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
     () => bandsOf(host.name, baselines ?? [], exclusions ?? [], mark, shown),
     [host.name, baselines, exclusions, mark, shown],
   );
+  const events = useQuery(eventsQuery(host.name, eventsWindow(asked))).data;
+  const marks = useMemo(() => marksInside(toMarks(events?.events ?? []), shown), [events, shown]);
   const { bandId } = view;
   const bandName = baselines?.find(({ id }) => id === bandId)?.name;
   const bandBaseline = useMemo(
@@ -167,6 +171,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
     set({ panels: view.panels.filter((_, index) => index !== plan.customIndex) });
   });
   const lastSampleAt = host.last_sample_at === null ? null : fromApi(host.last_sample_at);
+  const hasCpuLabels = host.os.startsWith("SunOS") && host.stats.includes("host_facts");
   const graph = useMemo(
     (): GraphContext => ({
       host: host.name,
@@ -179,7 +184,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       pointer,
       bands,
       bandBaseline,
+      events: marks,
       lastSampleAt,
+      hasCpuLabels,
       onZoom,
       onMark,
       onZoomOut,
@@ -196,7 +203,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       pointer,
       bands,
       bandBaseline,
+      marks,
       lastSampleAt,
+      hasCpuLabels,
       onZoom,
       onMark,
       onZoomOut,
@@ -253,6 +262,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           />
         )}
         <TimeStrip graph={graph} />
+        <EventList marks={marks} nLeftOut={events?.n_left_out ?? 0} zone={zone} />
       </div>
       {sections.map((section) => (
         <section key={section.key} className="host-section" aria-label={section.title}>

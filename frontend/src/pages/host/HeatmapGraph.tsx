@@ -8,7 +8,7 @@ import { describeResolution, nextSampleTime, windowOf } from "../../logic/series
 import { HEATMAP_MARGINS, heatmapHeight } from "../../logic/surface";
 import { buildHeatmapFigure } from "../../plot/heatmap";
 import { Plot } from "../../plot/Plot";
-import type { GraphContext } from "./graph";
+import { EVENTS_ID, type GraphContext } from "./graph";
 import { MovedTicks } from "./MovedTicks";
 
 interface HeatmapGraphProps {
@@ -64,6 +64,9 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
         tool={graph.tool}
         pointer={pointer}
         bands={graph.bands}
+        events={graph.events}
+        zone={zone}
+        eventsId={graph.events.length === 0 ? undefined : EVENTS_ID}
         label={`${plan.title}, ${name}: use the arrow keys to step through the samples`}
         onZoom={graph.onZoom}
         onMark={graph.onMark}

@@ -109,7 +109,12 @@ function ParticularInstances({ plan, host, window, onChoose }: InstanceMenuProps
           searchable
           limit={200}
           comboboxProps={{ withinPortal: false }}
-          data={instances.data?.instances.map(({ name }) => name) ?? []}
+          data={
+            instances.data?.instances.map(({ name, label }) => ({
+              value: name,
+              label: label === "" ? name : `${name} (${label})`,
+            })) ?? []
+          }
           value={[...names]}
           onChange={setNames}
         />

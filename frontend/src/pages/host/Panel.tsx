@@ -111,8 +111,8 @@ function PanelContent({ plan, graph, onChoose, onRemove, isNear }: NearPanelProp
       {isTableOpen && block.data && (
         <SamplesDialog
           plan={plan}
+          graph={graph}
           block={block.data}
-          zone={graph.zone}
           onClose={() => {
             setTableOpen(false);
           }}

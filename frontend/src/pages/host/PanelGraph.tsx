@@ -2,15 +2,25 @@ import { useCallback, useMemo, useState } from "react";
 import { TimeSurface } from "../../components/TimeSurface";
 import type { SeriesBlock } from "../../logic/block";
 import type { PanelPlan } from "../../logic/panel";
-import { assignSlots, describeResolution, legendOf, nextSampleTime, seriesKey, toggled, windowOf } from "../../logic/series";
+import {
+  assignSlots,
+  describeResolution,
+  labelEntries,
+  legendOf,
+  nextSampleTime,
+  seriesKey,
+  toggled,
+  windowOf,
+} from "../../logic/series";
 import { PANEL_MARGINS, pixelMs } from "../../logic/surface";
 import { buildPanelFigure, type Figure, isStackDrawn } from "../../plot/figure";
 import { Plot } from "../../plot/Plot";
 import { markMoment } from "../../state/moment";
-import type { GraphContext } from "./graph";
+import { EVENTS_ID, type GraphContext } from "./graph";
 import { Legend } from "./Legend";
 import { MovedTicks } from "./MovedTicks";
 import { useBands } from "./useBands";
+import { useInstanceLabels } from "./useInstanceLabels";
 
 const HEIGHT = 186;
 
@@ -37,9 +47,10 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
   const { window: shown, zone, scheme, pointer } = graph;
   // The figure shows the fetched window; until the next response it is moved to the visible one.
   const drawn = useMemo(() => windowOf(block), [block]);
+  const labels = useInstanceLabels(plan, graph, drawn);
   const entries = useMemo(
-    () => legendOf(block, plan.fields, pixelMs(width, PANEL_MARGINS, drawn)),
-    [block, plan.fields, width, drawn],
+    () => labelEntries(legendOf(block, plan.fields, pixelMs(width, PANEL_MARGINS, drawn)), labels),
+    [block, plan.fields, width, drawn, labels],
   );
   const bands = useBands({
     baseline: isStackDrawn(block, plan.isStacked) ? null : graph.bandBaseline,
@@ -87,6 +98,9 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         tool={graph.tool}
         pointer={pointer}
         bands={graph.bands}
+        events={graph.events}
+        zone={zone}
+        eventsId={graph.events.length === 0 ? undefined : EVENTS_ID}
         label={`${plan.title}: use the arrow keys to step through the samples`}
         onZoom={graph.onZoom}
         onMark={graph.onMark}

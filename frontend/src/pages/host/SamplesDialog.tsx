@@ -1,23 +1,29 @@
 import { Modal, ScrollArea, Table, Text } from "@mantine/core";
+import { useMemo } from "react";
 import type { SeriesBlock } from "../../logic/block";
 import { formatValue } from "../../logic/number";
 import type { PanelPlan } from "../../logic/panel";
-import { describeResolution, tableRows } from "../../logic/series";
+import { describeResolution, tableRows, windowOf } from "../../logic/series";
 import { toIso } from "../../logic/time";
-import { formatInstant, type Zone, zoneLabel } from "../../logic/zone";
+import { formatInstant, zoneLabel } from "../../logic/zone";
+import type { GraphContext } from "./graph";
+import { useInstanceLabels } from "./useInstanceLabels";
 
 const MAX_ROWS = 500;
 
 interface SamplesDialogProps {
   readonly plan: PanelPlan;
+  readonly graph: GraphContext;
   readonly block: SeriesBlock;
-  readonly zone: Zone;
   readonly onClose: () => void;
 }
 
 /** The points of a graph as a table. */
-export function SamplesDialog({ plan, block, zone, onClose }: SamplesDialogProps) {
+export function SamplesDialog({ plan, graph, block, onClose }: SamplesDialogProps) {
+  const { zone } = graph;
   const rows = tableRows(block, MAX_ROWS);
+  const drawn = useMemo(() => windowOf(block), [block]);
+  const labels = useInstanceLabels(plan, graph, drawn);
   const decimalsOf = (key: string): number => plan.fields.find((field) => field.key === key)?.decimals ?? 0;
   const [newest] = rows;
   return (
@@ -32,7 +38,9 @@ export function SamplesDialog({ plan, block, zone, onClose }: SamplesDialogProps
               <Table.Th>Time{newest && ` (${zoneLabel(zone, newest.time)})`}</Table.Th>
               {block.series.map((series) => (
                 <Table.Th key={`${series.instance} ${series.field}`} className="number">
-                  {series.instance} {plan.fields.find(({ key }) => key === series.field)?.column ?? series.field}
+                  {series.instance}
+                  {labels.has(series.instance) && ` (${labels.get(series.instance) ?? ""})`}{" "}
+                  {plan.fields.find(({ key }) => key === series.field)?.column ?? series.field}
                   {series.unit !== "" && ` (${series.unit})`}
                 </Table.Th>
               ))}

@@ -9,7 +9,8 @@ import { timeTicks } from "../../logic/ticks";
 import { fromApi, lengthOf, MINUTE, wholeSecond } from "../../logic/time";
 import { formatClock, formatInstant } from "../../logic/zone";
 import { usePointer } from "../../state/pointer";
-import type { GraphContext } from "./graph";
+import { EventFlags } from "./Events";
+import { EVENTS_ID, type GraphContext } from "./graph";
 import "./TimeStrip.css";
 
 const HEIGHT = 46;
@@ -36,7 +37,10 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
             tool={graph.tool}
             pointer={graph.pointer}
             bands={graph.bands}
-            label="Window: samples, baselines and selection"
+            events={graph.events}
+            zone={zone}
+            eventsId={graph.events.length === 0 ? undefined : EVENTS_ID}
+            label="Window: samples, baselines, selection and events"
             onZoom={graph.onZoom}
             onMark={graph.onMark}
             onZoomOut={graph.onZoomOut}
@@ -66,6 +70,7 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
               </span>
             ))}
             <CrossLabel graph={graph} width={width} />
+            <EventFlags graph={graph} width={width} margins={MARGINS} />
           </TimeSurface>
         )}
       </div>

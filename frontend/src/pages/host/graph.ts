@@ -3,6 +3,7 @@
 import type { Scheme } from "../../logic/palette";
 import type { EpochMs, Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
+import type { EventMark } from "../../logic/event";
 import type { PointerStore } from "../../state/pointer";
 
 export type Tool = "zoom" | "mark";
@@ -21,6 +22,9 @@ export interface BandBaseline {
   readonly name: string;
 }
 
+/** The id of the list of events, which describes each graph that marks them. */
+export const EVENTS_ID = "host-events";
+
 export interface GraphContext {
   readonly host: string;
   /** The visible window, which moves with every key and drag. */
@@ -35,7 +39,11 @@ export interface GraphContext {
   readonly pointer: PointerStore;
   readonly bands: readonly Band[];
   readonly bandBaseline: BandBaseline | null;
+  /** What happened in the visible window. */
+  readonly events: readonly EventMark[];
   readonly lastSampleAt: EpochMs | null;
+  /** Whether this host may have facts about its CPUs: processor sets of Solaris. */
+  readonly hasCpuLabels: boolean;
   readonly onZoom: (window: Window) => void;
   readonly onMark: (window: Window) => void;
   readonly onZoomOut: () => void;

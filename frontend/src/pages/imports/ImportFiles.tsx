@@ -98,8 +98,8 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
         ))}
       {lacksOptions(item.files) && !item.can_retry && !item.is_undo && (
         <Text fz="sm" mt="sm">
-          Choose the incomplete files again, open <i>If files lack a date, time zone or tool</i> above, fill in what is missing,
-          and load them again. Samples that are already stored are not added twice.
+          Choose the incomplete files again, open <i>If files lack a date, time zone, tool or question</i> above, fill in what is
+          missing, and load them again. Samples that are already stored are not added twice.
         </Text>
       )}
       {window !== null && (

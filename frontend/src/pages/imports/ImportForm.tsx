@@ -60,6 +60,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
       ...(startAt === null || own.start.trim() === "" ? {} : { start: toIso(startAt) }),
       ...(own.interval.trim() === "" ? {} : { intervalS: Number(own.interval) }),
       ...(own.spec === "" ? {} : { spec: own.spec }),
+      ...(own.title.trim() === "" ? {} : { title: own.title.trim() }),
       ...(own.firstIsReal ? { firstIsReal: true } : {}),
     };
     uploadQueue.start(settings);
@@ -100,7 +101,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
               }
               onClick={optionsOpen.toggle}
             >
-              If files lack a date, time zone or tool
+              If files lack a date, time zone, tool or question
             </Button>
             <Collapse expanded={areOptionsOpen}>
               <div style={{ paddingTop: 8 }}>

@@ -5,7 +5,15 @@ import { retryImport } from "../../api/imports";
 import { importQuery, importsQuery, specsQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
 import type { Import, ImportedFile, MissingOption, RetryRequest } from "../../logic/api";
-import { isRequest, NO_VALUES, type OptionProblems, type RetryValues, retryRequest } from "../../logic/imports";
+import {
+  isRequest,
+  MAX_TITLE,
+  NO_VALUES,
+  type OptionProblems,
+  type RetryValues,
+  retryRequest,
+  takesTitle,
+} from "../../logic/imports";
 import { parseInstant, type Zone } from "../../logic/zone";
 import { listZones, readNow } from "../../state/clock";
 
@@ -90,6 +98,19 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
         )}
         {wants("zone") && <ZoneField value={values.zone} problem={problems.zone} onChange={change} />}
         {wants("spec") && <SpecField value={values.spec} problem={problems.spec} onChange={change} />}
+        {takesTitle(wants("spec") ? values.spec : file.spec) && (
+          <TextInput
+            size="xs"
+            w={220}
+            label="Question of the tracer (optional)"
+            placeholder="reads by size"
+            maxLength={MAX_TITLE}
+            value={values.title}
+            onChange={(event) => {
+              change({ title: event.currentTarget.value });
+            }}
+          />
+        )}
         {wants("first_is_real") && (
           <Text fz="sm">If its first report covers an interval, not the time since boot, load it as a sample.</Text>
         )}

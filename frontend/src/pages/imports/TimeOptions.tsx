@@ -1,7 +1,7 @@
 import { Autocomplete, Checkbox, Group, Select, Text, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import type { SpecInfo } from "../../logic/api";
-import type { ImportOptions, OptionProblems } from "../../logic/imports";
+import { type ImportOptions, MAX_TITLE, type OptionProblems } from "../../logic/imports";
 import type { Zone } from "../../logic/zone";
 import { listZones } from "../../state/clock";
 
@@ -95,6 +95,19 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           value={options.spec === "" ? null : options.spec}
           onChange={(spec) => {
             onChange({ spec: spec ?? "" });
+          }}
+        />
+        <TextInput
+          size="xs"
+          w={230}
+          inputWrapperOrder={ORDER}
+          label="Question of a tracer"
+          description="what dtrace, bpftrace, bcc or SystemTap was asked; begins the names of its series"
+          placeholder="reads by size"
+          maxLength={MAX_TITLE}
+          value={options.title}
+          onChange={(event) => {
+            onChange({ title: event.currentTarget.value });
           }}
         />
         <Checkbox

@@ -21,7 +21,7 @@ TRACERS: Final = frozenset({"dtrace", "bpftrace", "stap"})
 ENDINGS: Final = re.compile(r"(?:\.d|\.bt|\.stp|\.py|\.sh|-bpfcc)$")
 BEFORE: Final = re.compile(r"(?:(?:sudo|pfexec|exec|nohup|time|timeout [\w.]+|nice(?: -n ?-?\d+)?|[A-Z_]+=\S*) +)+")
 LOOP: Final = re.compile(r"@\d+ +")
-COMMENT: Final = re.compile(r"\s#\s*(\S.*)")
+COMMENT: Final = re.compile(r"(?:^|\s)#\s*(\S.*)")
 PROGRAM: Final = re.compile(r"\s-[a-zA-Z]*[en]\s*(?:'([^']*)'|\"([^\"]*)\"|(.*))", re.DOTALL)
 OPEN: Final = re.compile(r"\s-[a-zA-Z]*[en]\s*(?:'[^']*|\"[^\"]*)\Z")
 SCRIPT: Final = re.compile(r"\s-[a-zA-Z]*s\s*(\S+)|\s((?:\S*/)?[\w.+-]+\.(?:d|bt|stp))(?=\s|$)")
@@ -155,8 +155,8 @@ def is_open(command: str) -> bool:
 def titled(command: str, title: str | None) -> str:
     """Return the command line with a title, which names its question.
 
-    >>> question_of(titled("dtrace -s x.d", "opened files")).name, titled("x", None)
-    ('opened files', 'x')
+    >>> question_of(titled("dtrace -s x.d", "opened files")).name, question_of(titled("", "reads")).name, titled("x", None)
+    ('opened files', 'reads', 'x')
     """
     return command if not title else f"{command} # {' '.join(title.split())}"
 
