@@ -305,3 +305,5 @@ class Comparison(Documented):
     """Versions of the specs that the samples were read with."""
     elapsed_ms: int
     """Time that the comparison took."""
+    divisor_note: str = ""
+    """How many reports were left out because the divisor is zero or missing in them. Empty: none."""
