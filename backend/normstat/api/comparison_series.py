@@ -28,7 +28,7 @@ class SeriesInputs(ComparisonInputs):
     search: Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL)] = Field(
         default="", description="words that are all in the stat, field, column or instance: `util` finds %util of all disks"
     )
-    verdict: Annotated[SeriesVerdict | None, Field(description="only series with this verdict")] = None
+    verdict: Annotated[list[SeriesVerdict], Field(max_length=7, description="only series with one of these verdicts")] = []
     sort: Annotated[
         SeriesSort, Field(description="what to sort by; `difference`: how many times the medians are apart, `series`: name")
     ] = "significance"

@@ -32,10 +32,10 @@ DIGITS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class SeriesQuestion:
-    """Which series are wanted. Missing: None for every verdict. `is_descending`: largest first"""
+    """Which series are wanted. `verdicts`: empty for all of them; `is_descending`: largest first"""
 
     search: str = ""
-    verdict: SeriesVerdict | None = None
+    verdicts: Sequence[SeriesVerdict] = ()
     sort: SeriesSort = "significance"
     is_descending: bool = True
     offset: int = 0
@@ -118,9 +118,9 @@ def ask_series(hosts: Sequence[SeriesRows], question: SeriesQuestion) -> SeriesA
     matched = [np.flatnonzero(_matches(rows, words)) for rows in hosts]
     verdicts = [rows.verdict[some] for rows, some in zip(hosts, matched, strict=True)]
     counts = np.bincount(np.concatenate([*verdicts, np.empty(0, np.int8)]), minlength=len(VERDICTS)).tolist()
-    if question.verdict is not None:
-        code = VERDICTS.index(question.verdict)
-        matched = [some[own == code] for some, own in zip(matched, verdicts, strict=True)]
+    if question.verdicts:
+        codes = [VERDICTS.index(verdict) for verdict in question.verdicts]
+        matched = [some[np.isin(own, codes)] for some, own in zip(matched, verdicts, strict=True)]
     of_host = np.repeat(np.arange(len(hosts)), [len(some) for some in matched])
     places = np.concatenate([*matched, np.empty(0, np.intp)])
     order = _order(hosts, matched, question)[question.offset : question.offset + question.limit]

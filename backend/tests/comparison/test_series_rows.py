@@ -8,7 +8,7 @@ import pytest
 from normstat.comparison.host_comparison import HostComparison
 from normstat.comparison.score import StatPair, score_samples
 from normstat.comparison.series_reasons import describe_counts, round_count
-from normstat.comparison.series_rows import VERDICTS, SeriesRows, make_rows
+from normstat.comparison.series_rows import VERDICTS, SeriesRows, SeriesVerdict, make_rows
 from normstat.comparison.series_search import AskedSeries, SeriesQuestion, ask_series
 from normstat.scoring.summary import FloatArray
 from tests.comparison.sides import Values, compare_values, make_side, stat_of
@@ -36,8 +36,8 @@ def compare(**sizes: float) -> HostComparison:
     return compare_values({"iostat_linux": disks(**sizes)})  # type: ignore[arg-type]
 
 
-def ask(found: HostComparison, search: str = "", **wish: object) -> list[AskedSeries]:
-    return ask_series([found.rows], SeriesQuestion(search, **wish)).series  # type: ignore[arg-type]
+def ask(found: HostComparison, search: str = "", *verdicts: SeriesVerdict, **wish: object) -> list[AskedSeries]:
+    return ask_series([found.rows], SeriesQuestion(search, verdicts, **wish)).series  # type: ignore[arg-type]
 
 
 def by_instance(series: list[AskedSeries]) -> dict[str, AskedSeries]:
@@ -79,7 +79,7 @@ def test_every_series_has_one_row_that_agrees_with_the_counts() -> None:
     assert counts.appeared == len(found.appeared)
     assert counts.insufficient_data == len(found.insufficient_data)
     finding = found.groups[0].members[0]
-    [row] = ask(found, verdict="unusual")
+    [row] = ask(found, "", "unusual")
     assert row.change_ratio == pytest.approx(finding.change_ratio, rel=1e-4)
     assert row.significance == pytest.approx(finding.significance, rel=1e-4)
     assert row.baseline.median == finding.baseline.median
@@ -92,13 +92,14 @@ def test_words_of_the_search_are_all_needed_and_found_anywhere() -> None:
     assert {one.field for one in ask(found, "device sda")} == {"util_pct", "tps"}
     assert len(ask(found, "web1")) == 5
     assert ask(found, "nothing-like-it") == []
-    answer = ask_series([found.rows], SeriesQuestion("util", "unchanged"))
+    answer = ask_series([found.rows], SeriesQuestion("util", ["unchanged"]))
     assert (answer.n_matched, answer.counts.unusual, answer.counts.appeared) == (1, 1, 1)
+    assert {one.verdict for one in ask(found, "", "appeared", "unusual")} == {"appeared", "unusual"}
 
 
 def test_a_muted_series_is_muted() -> None:
     found = compare_values({"iostat_linux": disks()}, mutes=[("iostat_linux", "util_pct", None)])
-    [muted] = ask(found, verdict="muted")
+    [muted] = ask(found, "", "muted")
     assert (muted.instance, muted.reason.endswith(" It is muted.")) == ("sdb", True)
 
 
@@ -154,10 +155,10 @@ def test_a_load_that_explains_a_change_is_said() -> None:
         left_out=frozenset(),
         is_muted=lambda _: False,
     )
-    [explained] = ask_series([rows], SeriesQuestion(verdict="explained_by_load")).series
+    [explained] = ask_series([rows], SeriesQuestion(verdicts=["explained_by_load"])).series
     assert (explained.instance, explained.field, explained.explained_by_load) == ("sdb", "util_pct", pytest.approx(0.92))
     assert explained.reason.endswith(" times its natural variability, but the load of the host explains 92 % of the shift.")
-    assert ask_series([rows], SeriesQuestion(verdict="unchanged")).n_matched == 3
+    assert ask_series([rows], SeriesQuestion(verdicts=["unchanged"])).n_matched == 3
 
 
 def test_no_series_gives_no_rows() -> None:

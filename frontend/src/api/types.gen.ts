@@ -5013,9 +5013,8 @@ export interface operations {
         end: string | number;
         /** @description words that are all in the stat, field, column or instance: `util` finds %util of all disks */
         search?: string;
-        /** @description only series with this verdict */
-        verdict?:
-          ("unusual" | "unchanged" | "explained_by_load" | "appeared" | "disappeared" | "insufficient_data" | "muted") | null;
+        /** @description only series with one of these verdicts */
+        verdict?: ("unusual" | "unchanged" | "explained_by_load" | "appeared" | "disappeared" | "insufficient_data" | "muted")[];
         /** @description what to sort by; `difference`: how many times the medians are apart, `series`: name */
         sort?:
           | "significance"
