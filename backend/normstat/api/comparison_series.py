@@ -13,7 +13,7 @@ from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL
 from normstat.comparison.series_rows import SeriesVerdict
-from normstat.comparison.series_search import SeriesAnswer, SeriesQuestion, SeriesSort, ask_series
+from normstat.comparison.series_search import AskedSeriesPage, SeriesQuestion, SeriesSort, ask_series
 from normstat.errors import BadRequest, NoData, NotFound, Overloaded, TooLarge
 
 router = APIRouter(prefix="/comparison", tags=["comparison"])
@@ -26,9 +26,10 @@ class SeriesInputs(ComparisonInputs):
     """The parameters of GET /comparison, and which of its series are wanted."""
 
     search: Annotated[str, StringConstraints(max_length=200, pattern=NO_NUL)] = Field(
-        default="", description="words that are all in the stat, field, column or instance: `util` finds %util of all disks"
+        default="",
+        description="words that are all in the stat, field, column or instance: `util` finds %util of all disks; `-word`: not",
     )
-    verdict: Annotated[list[SeriesVerdict], Field(max_length=7, description="only series with one of these verdicts")] = []
+    verdict: list[SeriesVerdict] = Field(default_factory=list, max_length=7, description="only series with one of these verdicts")
     sort: Annotated[
         SeriesSort, Field(description="what to sort by; `difference`: how many times the medians are apart, `series`: name")
     ] = "significance"
@@ -52,7 +53,7 @@ class SeriesInputs(ComparisonInputs):
 @router.get("/series", responses=guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded))
 async def list_compared_series(
     inputs: Annotated[SeriesInputs, Query()], request: Request, principal: Viewer, state: State
-) -> SeriesAnswer:
+) -> AskedSeriesPage:
     """Find series of a comparison by words, with both values, the verdict and its reason."""
     result = await run_while_connected(request, find_result(state, principal.name, inputs.to_comparison()))
     return await anyio.to_thread.run_sync(ask_series, result.rows, inputs.to_question())

@@ -14,7 +14,7 @@ from normstat.comparison.csv_comparison import compare_tables
 from normstat.comparison.long_csv import LongTable, read_long_csv
 from normstat.comparison.plain_diff import plain_differences
 from normstat.comparison.saved_format import to_json
-from normstat.comparison.series_search import SeriesAnswer
+from normstat.comparison.series_search import AskedSeriesPage
 from normstat.comparison.service import WholeComparison, run_whole_comparison
 from normstat.errors import BadRequest, NormstatError
 from normstat.settings import load_settings
@@ -65,7 +65,7 @@ def compare(
     whole = run_or_exit(lambda: asyncio.run(_compare_hosts(given, baseline)))
     if ask:
         answer = find_series(whole.rows, ask)
-        typer.echo(TypeAdapter(SeriesAnswer).dump_json(answer, indent=2)) if as_json else print_series(answer, ask)
+        typer.echo(TypeAdapter(AskedSeriesPage).dump_json(answer, indent=2)) if as_json else print_series(answer, ask)
     elif as_json:
         typer.echo(to_json(whole.comparison, indent=2))
     else:

@@ -8,17 +8,17 @@ import typer
 from normstat.cli.db_session import print_table
 from normstat.comparison.findings.wording import to_text
 from normstat.comparison.series_rows import SeriesRows
-from normstat.comparison.series_search import AskedSeries, SeriesAnswer, SeriesQuestion, SeriesSort, ask_series
+from normstat.comparison.series_search import AskedSeries, AskedSeriesPage, SeriesQuestion, SeriesSort, ask_series
 
 MAX_SERIES: Final = 50
 
 
-def find_series(rows: Sequence[SeriesRows], search: str, *, sort: SeriesSort = "significance") -> SeriesAnswer:
+def find_series(rows: Sequence[SeriesRows], search: str, *, sort: SeriesSort = "significance") -> AskedSeriesPage:
     """Return the first series that match the words."""
     return ask_series(rows, SeriesQuestion(search, sort=sort, limit=MAX_SERIES))
 
 
-def print_series(answer: SeriesAnswer, search: str) -> None:
+def print_series(answer: AskedSeriesPage, search: str) -> None:
     """Print the series that were asked for, each with its verdict and the reason."""
     if not answer.series:
         typer.echo(f"None of {answer.n_series:,} series matches {search!r}.")

@@ -63,6 +63,8 @@ class AskedSeries(Documented):
     column: str
     """As the tool prints it."""
     unit: str
+    decimals: int
+    """Digits after the point that the tool prints."""
     instance: str
     """Name of the instance; empty for stats without instances."""
     title: str
@@ -100,7 +102,7 @@ class SeriesCounts(Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesAnswer(Documented):
+class AskedSeriesPage(Documented):
     """A page of the series that match."""
 
     n_series: int
@@ -112,7 +114,7 @@ class SeriesAnswer(Documented):
     series: list[AskedSeries]
 
 
-def ask_series(hosts: Sequence[SeriesRows], question: SeriesQuestion) -> SeriesAnswer:
+def ask_series(hosts: Sequence[SeriesRows], question: SeriesQuestion) -> AskedSeriesPage:
     """Return the page of series that the question asks for."""
     words = question.search.lower().split()
     matched = [np.flatnonzero(_matches(rows, words)) for rows in hosts]
@@ -125,7 +127,7 @@ def ask_series(hosts: Sequence[SeriesRows], question: SeriesQuestion) -> SeriesA
     places = np.concatenate([*matched, np.empty(0, np.intp)])
     order = _order(hosts, matched, question)[question.offset : question.offset + question.limit]
     page = zip(of_host[order].tolist(), places[order].tolist(), strict=True)
-    return SeriesAnswer(
+    return AskedSeriesPage(
         n_series=sum(map(len, hosts)),
         n_matched=len(places),
         counts=SeriesCounts(*counts),
@@ -135,16 +137,18 @@ def ask_series(hosts: Sequence[SeriesRows], question: SeriesQuestion) -> SeriesA
 
 
 def _matches(rows: SeriesRows, words: Sequence[str]) -> BoolArray:
-    """Return whether each row has every word in its stat, field, title, column or instance. Shape: -> (n_rows,)"""
+    """Return whether each row has every word in its stat, field, column, instance or host, and no `-word`. Shape: -> (n_rows,)"""
     fields = [_text_of(item) for item in rows.fields]
     names = [name.lower() for name in rows.instances]
     found = np.ones(len(rows), np.bool_)
     for word in words:
-        if word in rows.host.lower():
-            continue
-        in_field = np.array([word in text for text in fields], np.bool_)
-        in_name = np.array([word in name for name in names], np.bool_)
-        found &= in_field[rows.field] | in_name[rows.instance]
+        # As in the filters of the page.
+        is_excluded = word.startswith("-") and len(word) > 1
+        wanted = word[1:] if is_excluded else word
+        in_field = np.array([wanted in text for text in fields], np.bool_)
+        in_name = np.array([wanted in name for name in names], np.bool_)
+        has_word = in_field[rows.field] | in_name[rows.instance] | (wanted in rows.host.lower())
+        found &= has_word != is_excluded
     return found
 
 
@@ -219,6 +223,7 @@ def _to_series(rows: SeriesRows, row: int) -> AskedSeries:
         field=item.field.key,
         column=name_column(item.field),
         unit=item.field.unit,
+        decimals=item.field.decimals,
         instance=instance,
         title=name_series(item.stat, instance, item.field),
         verdict=verdict,

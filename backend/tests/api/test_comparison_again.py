@@ -72,14 +72,14 @@ class Asker:
 
         monkeypatch.setattr(comparison_answer, "run_whole_comparison", run)
 
-    async def ask(self, path: str = "", **wish: object) -> dict[str, Any]:
+    async def ask(self, path: str = "", **wish: Any) -> dict[str, Any]:
         against = {} if "baseline" in wish else WINDOW
-        answer = await self._client.get(f"{API}/comparison{path}", params={**ASKED, **against, **wish})  # type: ignore[dict-item]
+        answer = await self._client.get(f"{API}/comparison{path}", params={**ASKED, **against, **wish})
         assert answer.status_code == 200, answer.text
         body: dict[str, Any] = answer.json()
         return body
 
-    async def is_made_anew(self, **wish: object) -> bool:
+    async def is_made_anew(self, **wish: Any) -> bool:
         """Whether the comparison is made for this question, and not for the same one after it."""
         before = self.n_made
         first = await self.ask(**wish)
@@ -157,8 +157,8 @@ async def test_mutes_and_baselines_count(asker: Asker, people: People) -> None:
         f"{API}/baselines", json={"name": "q", "hosts": [HOST], "windows": [{"start": at(0), "end": at(100)}]}
     )
     assert made.status_code == 201, made.text
-    number = made.json()["id"]
-    asked = {"baseline": number}
+    number: int = made.json()["id"]
+    asked: dict[str, Any] = {"baseline": number}
     before = await asker.ask(**asked)
     assert not await asker.is_made_anew(**asked)
     muted = await operator.post(

@@ -1151,6 +1151,11 @@ export interface components {
        */
       column: string;
       /**
+       * Decimals
+       * @description Digits after the point that the tool prints.
+       */
+      decimals: number;
+      /**
        * Difference
        * @description Median of the incident minus median of the baseline. Null: a side has no sample.
        */
@@ -1204,6 +1209,27 @@ export interface components {
        * @enum {string}
        */
       verdict: "unusual" | "unchanged" | "explained_by_load" | "appeared" | "disappeared" | "insufficient_data" | "muted";
+    };
+    /**
+     * AskedSeriesPage
+     * @description A page of the series that match.
+     */
+    AskedSeriesPage: {
+      counts: components["schemas"]["SeriesCounts"];
+      /**
+       * N Matched
+       * @description Series that match the search and the verdict.
+       */
+      n_matched: number;
+      /**
+       * N Series
+       * @description All series of the comparison.
+       */
+      n_series: number;
+      /** Offset */
+      offset: number;
+      /** Series */
+      series: components["schemas"]["AskedSeries"][];
     };
     /**
      * BandInfo
@@ -3444,27 +3470,6 @@ export interface components {
       values: (number | null)[];
     };
     /**
-     * SeriesAnswer
-     * @description A page of the series that match.
-     */
-    SeriesAnswer: {
-      counts: components["schemas"]["SeriesCounts"];
-      /**
-       * N Matched
-       * @description Series that match the search and the verdict.
-       */
-      n_matched: number;
-      /**
-       * N Series
-       * @description All series of the comparison.
-       */
-      n_series: number;
-      /** Offset */
-      offset: number;
-      /** Series */
-      series: components["schemas"]["AskedSeries"][];
-    };
-    /**
      * SeriesBlock
      * @description Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top.
      *
@@ -5011,7 +5016,7 @@ export interface operations {
         start: string | number;
         /** @description first instant after the incident */
         end: string | number;
-        /** @description words that are all in the stat, field, column or instance: `util` finds %util of all disks */
+        /** @description words that are all in the stat, field, column or instance: `util` finds %util of all disks; `-word`: not */
         search?: string;
         /** @description only series with one of these verdicts */
         verdict?: ("unusual" | "unchanged" | "explained_by_load" | "appeared" | "disappeared" | "insufficient_data" | "muted")[];
@@ -5038,7 +5043,7 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SeriesAnswer"] } };
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AskedSeriesPage"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
