@@ -3,8 +3,8 @@
     python -m bench.bench_profile [KIND ...]      embedded, timescaledb, or a URL
 
 The last hour is stored sample by sample, those before are copies of it in the database: for making pieces one hour is like another.
-A baseline of N_HOURS; then an hour more, as a rule adds it; then loading. CPU seconds are those of this process and of the
-database; the peak is what this process held resident, beside what it held before.
+A baseline of N_HOURS; then an hour more, as a rule adds it; then loading, and comparing the last ten minutes with it.
+CPU seconds are those of this process and of the database; the peak is what this process held resident, beside what it held before.
 """
 
 import asyncio
@@ -20,6 +20,8 @@ from sqlalchemy import text
 from bench.bench_fetch import HOSTS, START, Cost, cost_of, fill
 from bench.record import record
 from bench.rig import database, postmaster_of
+from normstat.comparison.fingerprint import read_fingerprint
+from normstat.comparison.service import BaselineChoice, ComparisonRequest, run_whole_comparison
 from normstat.profiles.profile_job import run_profiles
 from normstat.profiles.stored_profile import load_profile
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
@@ -31,6 +33,7 @@ from tests.query.filling import Sessions
 
 N_HOURS: Final = {"1,300 series": 24, "10,000 series": 3}
 ROUNDS: Final = 5
+MAX_ROWS: Final = 500_000
 
 
 async def repeat(sessions: Sessions, host_id: int, stat: str, n_hours: int) -> None:
@@ -93,7 +96,27 @@ async def measure(url: str, kind: str) -> None:
             n_bytes = (await session.execute(sizes, {"id": host_id})).scalar_one()
         print(f"{kind:12} {len(found.series)} series loaded in {loading_s:.3f} s; pieces {n_bytes / 1e6:.0f} MB", flush=True)
         record(kind, f"profile, {host}, load", loading_s, "s")
+        await measure_comparison(sessions, kind, host, baseline_id)
     await engine.dispose()
+
+
+async def measure_comparison(sessions: Sessions, kind: str, host: str, baseline_id: int) -> None:
+    """Measure the comparison of the last minutes with the profile, and how long it takes to know that nothing changed since."""
+    incident = Window(START + timedelta(minutes=50), START + timedelta(hours=1))
+    request = ComparisonRequest([host], incident, BaselineChoice(baseline=baseline_id))
+    comparing_s, asking_s, n_series = 0.0, 0.0, 0
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        async with open_read_session(sessions) as session:
+            whole = await run_whole_comparison(session, request, max_rows=MAX_ROWS)
+        n_series, comparing_s = whole.comparison.n_series, time.perf_counter() - began
+        began = time.perf_counter()
+        async with open_read_session(sessions) as session:
+            await read_fingerprint(session, request)
+        asking_s = time.perf_counter() - began
+    print(f"{kind:12} {n_series} series compared in {comparing_s:.3f} s; nothing changed: known in {asking_s:.3f} s", flush=True)
+    record(kind, f"profile, {host}, compare", comparing_s, "s")
+    record(kind, f"profile, {host}, nothing changed", asking_s, "s")
 
 
 def tell(kind: str, what: str, cost: Cost) -> None:

@@ -15,6 +15,7 @@ from normstat import __version__
 from normstat.api import metrics
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
+from normstat.api.comparison_cache import ComparisonCache
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.host_guard import HostGuard
 from normstat.api.middleware import RequestContextMiddleware
@@ -150,6 +151,7 @@ def make_state(settings: Settings) -> AppState:
         ),
         comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
         comparison_memory=MemoryPool(settings.compare_max_bytes),
+        comparisons=ComparisonCache(settings.compare_cache_max_bytes),
         imports=ImportQueue(engine, settings.database_url, settings.import_dir, settings.import_max_bytes),
         storage=StorageMonitor(settings.database_url, settings.database_dir),
     )

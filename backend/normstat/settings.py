@@ -108,6 +108,9 @@ class Settings(BaseSettings):
     compare_max_bytes: int = Field(
         default=640 * MIB, ge=16 * MIB, description="memory of all comparisons at once, per process; a larger one is 413"
     )
+    compare_cache_max_bytes: int = Field(
+        default=64 * MIB, ge=0, description="results of comparisons kept in memory, per process; 0: none"
+    )
     compare_max_rows: int = Field(default=500_000, description="maximum rows of one stat read for each side of a comparison")
     log_max_bytes: int = Field(
         default=10 * MIB, ge=4096, description="maximum size of a log file of `normstat up` before it is rotated"

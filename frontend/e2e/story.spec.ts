@@ -50,7 +50,7 @@ test("from samples to a ranked answer", async ({ page }) => {
   await expectAccessible(page);
 
   // What came and went is apart.
-  await page.getByRole("tab", { name: /Appeared or disappeared/ }).click();
+  await page.getByRole("tab", { name: /Appeared . disappeared/ }).click();
   await expect(page.getByRole("table", { name: "Appeared and disappeared series" })).toContainText("tar");
   await page.getByRole("tab", { name: /Changed:/ }).click();
 

@@ -5,12 +5,11 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from typing import Annotated
 
-import anyio.to_thread
 import orjson
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
-from normstat.api.comparison_answer import compare_in_turn, to_response
+from normstat.api.comparison_answer import find_result, to_response
 from normstat.api.comparison_inputs import ComparisonInputs
 from normstat.api.deps import State, Viewer
 from normstat.api.disconnect import run_while_connected
@@ -18,7 +17,6 @@ from normstat.api.handlers import guarded_answers, request_id_of, text_answers
 from normstat.api.state import AppState
 from normstat.api.streaming import PieceResponse
 from normstat.comparison.model import Comparison
-from normstat.comparison.saved_format import to_json
 from normstat.errors import BadRequest, NoData, NormstatError, NotFound, Overloaded, TooLarge
 
 router = APIRouter(prefix="/comparison", tags=["comparison"])
@@ -29,7 +27,7 @@ ANSWERS = guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded)
 @router.get("", response_model=Comparison, responses=ANSWERS)
 async def compare(inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
     """Rank what changed in the window start..end against a baseline, another window, an earlier time, or another host."""
-    return await to_response(await run_while_connected(request, compare_in_turn(state, principal.name, inputs)))
+    return to_response(await run_while_connected(request, find_result(state, principal.name, inputs)))
 
 
 @router.get(
@@ -60,13 +58,13 @@ async def _lines(state: AppState, account: str, inputs: ComparisonInputs, reques
 
     async def work() -> bytes:
         try:
-            result = await compare_in_turn(state, account, inputs, tell)
+            result = await find_result(state, account, inputs, tell)
         except NormstatError as error:
             told = {"code": error.code, "message": error.message, "details": dict(error.details), "request_id": request_id}
             return _to_line({"error": told})
         finally:
             await steps.put(None)
-        return await anyio.to_thread.run_sync(lambda: b'{"result":' + to_json(result) + b"}\n")
+        return b'{"result":' + result.body + b"}\n"
 
     task = asyncio.create_task(work())
     try:

@@ -12,6 +12,7 @@ from normstat.api import (
     baselines,
     comparison,
     comparison_report,
+    comparison_series,
     coverage,
     document,
     exclusions,
@@ -50,8 +51,8 @@ def build_router() -> APIRouter:
     router = APIRouter(prefix=PREFIX)
     for noun in (
         ingest, health, auth, users, tokens, hosts, stream_accounts, stats, series, coverage, bands, baselines, exclusions, mutes,
-        host_groups, comparison, comparison_report, saved_comparisons, exports, live, imports, reparses, jobs, specs, retention,
-        storage, agent_files, document,
+        host_groups, comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, reparses, jobs,
+        specs, retention, storage, agent_files, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

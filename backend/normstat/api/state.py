@@ -8,6 +8,7 @@ from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.api.backpressure import Gate, Lobby
+from normstat.api.comparison_cache import ComparisonCache
 from normstat.api.slots import Slots
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
@@ -30,7 +31,8 @@ class AppState:
     /health answers under any load. `agents_dir` is None where there are no agent files to download. `ingest_gate` bounds the memory
     held by agents' requests, `lobby` the requests whose token is not known yet; `ingest_queue` stores what agents send.
     `preview_slots` bounds the spec previews read at once, each in a process of its own; `export_slots` the running exports, each
-    with a connection; `comparison_slots` and `comparison_memory` the comparisons.
+    with a connection; `comparison_slots` and `comparison_memory` the comparisons; `comparisons` keeps their
+    results.
     """
 
     settings: Settings
@@ -54,6 +56,7 @@ class AppState:
     export_slots: Slots
     comparison_slots: Slots
     comparison_memory: MemoryPool
+    comparisons: ComparisonCache
 
     async def close(self) -> None:
         """Close the connections to the database."""

@@ -5,15 +5,17 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from normstat.api.comparison_inputs import ComparisonInputs
+from normstat.cli.compare_series import find_series, has_no_verdict, print_differences, print_series
 from normstat.cli.db_session import exit_with, print_table, run_or_exit
 from normstat.comparison.csv_comparison import compare_tables
 from normstat.comparison.long_csv import LongTable, read_long_csv
-from normstat.comparison.model import Comparison
+from normstat.comparison.plain_diff import plain_differences
 from normstat.comparison.saved_format import to_json
-from normstat.comparison.service import run_comparison
+from normstat.comparison.series_search import AskedSeriesPage
+from normstat.comparison.service import WholeComparison, run_whole_comparison
 from normstat.errors import BadRequest, NormstatError
 from normstat.settings import load_settings
 from normstat.storage.baseline_rows import find_baseline
@@ -41,12 +43,14 @@ def compare(
     ] = None,
     other_host: Annotated[str | None, typer.Option(help="instead of a baseline: another host in the same window")] = None,
     divisor: Annotated[str | None, typer.Option(help="divide all series by this one: stat.field or stat.field@instance")] = None,
+    ask: Annotated[str, typer.Option(help="show only the series that match these words, ranked or not, each with the reason")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="print the whole result as JSON")] = False,
 ) -> None:
     """Show what changed in an incident against a baseline.
 
     Two CSV files: a line for each metric, `metric<TAB>significance<TAB>verdict`, most significant first; metrics with insufficient
-    data come last. Hosts: the findings as a table, or as JSON.
+    data come last. Where no metric has enough data, they are sorted by how much they differ, and a fourth column has both values.
+    Hosts: the findings as a table, or as JSON.
     """
     if baseline_csv is not None and incident_csv is not None and not host:
         _compare_files(baseline_csv, incident_csv)
@@ -58,11 +62,17 @@ def compare(
         "host": host, "start": start, "end": end, "baseline_start": baseline_from, "baseline_end": baseline_to, "ago": ago,
         "other_host": other_host, "divisor": divisor,
     }  # fmt: skip
-    result = run_or_exit(lambda: asyncio.run(_compare_hosts(given, baseline)))
-    typer.echo(to_json(result, indent=2)) if as_json else _print(result)
+    whole = run_or_exit(lambda: asyncio.run(_compare_hosts(given, baseline)))
+    if ask:
+        answer = find_series(whole.rows, ask)
+        typer.echo(TypeAdapter(AskedSeriesPage).dump_json(answer, indent=2)) if as_json else print_series(answer, ask)
+    elif as_json:
+        typer.echo(to_json(whole.comparison, indent=2))
+    else:
+        _print(whole)
 
 
-async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Comparison:
+async def _compare_hosts(given: dict[str, object], baseline: str | None) -> WholeComparison:
     settings = load_settings()
     engine = make_engine(settings.database_url, pool_size=1)
     try:
@@ -75,14 +85,15 @@ async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Comp
             except ValidationError as error:
                 first = error.errors()[0]
                 raise BadRequest(f"{'.'.join(map(str, first['loc'])) or 'the request'}: {first['msg']}") from None
-            return await run_comparison(session, inputs.to_request(), max_rows=settings.compare_max_rows)
+            return await run_whole_comparison(session, inputs.to_request(), max_rows=settings.compare_max_rows)
     finally:
         await engine.dispose()
 
 
-def _print(result: Comparison) -> None:
+def _print(whole: WholeComparison) -> None:
+    result = whole.comparison
     typer.echo(result.verdict)
-    for note in (result.seasonal_note, *result.notes):
+    for note in (result.seasonal_note, result.divisor_note, *result.notes):
         if note:
             typer.echo(note)
     if result.stories:
@@ -93,6 +104,8 @@ def _print(result: Comparison) -> None:
                 *((str(story.rank), story.title, ", ".join(story.hosts), story.sentence) for story in result.stories),
             ]
         )
+    if has_no_verdict(whole.rows):
+        print_differences(whole.rows)
     if result.groups:
         typer.echo("")
         print_table(
@@ -130,9 +143,19 @@ def _compare_files(baseline: Path, incident: Path) -> None:
         raise exit_with(error) from error
     for path, table in zip((baseline, incident), tables, strict=True):
         _tell_losses(path, table)
-    for item in compare_tables(*tables):
-        name = item.metric.replace("\t", " ").replace("\n", " ").replace("\r", " ")
-        typer.echo(f"{name}\t{item.significance:.3f}\t{item.verdict}")
+    scores = compare_tables(*tables)
+    unjudged = [item.metric for item in scores if item.verdict == "insufficient-data"]
+    if len(unjudged) == len(scores):
+        # Two single outputs: nothing can be judged, but it can be put side by side.
+        for plain in plain_differences(tables[0], tables[1], set(unjudged)):
+            typer.echo(f"{_on_one_line(plain.metric)}\t0.000\tinsufficient-data\t{plain.describe()}")
+        return
+    for item in scores:
+        typer.echo(f"{_on_one_line(item.metric)}\t{item.significance:.3f}\t{item.verdict}")
+
+
+def _on_one_line(name: str) -> str:
+    return name.replace("\t", " ").replace("\n", " ").replace("\r", " ")
 
 
 def _tell_losses(path: Path, table: LongTable) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.window_sets import Windows
 from normstat.comparison.read_side import StatSide, read_side
+from normstat.comparison.score import StatPair
 from normstat.errors import BadRequest
 from normstat.scoring.summary import FloatArray
 from normstat.stats.spec import Field, Kind
@@ -18,6 +19,9 @@ from normstat.storage.lookup import StatRef, list_host_stats
 # A report is divided by the nearest value of the divisor, at most this many of its intervals away.
 MAX_INTERVALS: Final = 2.0
 MAX_DECIMALS: Final = 12
+
+# Reports that were left out of all reports, in the baseline and in the incident.
+LeftOut = tuple[tuple[int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +69,66 @@ async def read_rate(session: AsyncSession, host_id: int, text: str, windows: Win
 
 
 def divide(side: StatSide, rate: Rate) -> StatSide:
-    """Return all values divided by the divisor at that time. Missing: NaN where it has no value near, or is zero."""
-    if not len(rate.times_s) or not side.n_rows:
-        return replace(side, values={key: np.full(side.n_rows, np.nan) for key in side.values})
+    """Return all values divided by the divisor at that time, without the reports that have no such value near, or zero.
+
+    A report without load says nothing about the cost of a piece of work: it is neither a value nor a missing one.
+    """
+    loads = _loads_at(side.times_s, rate)
+    is_kept = ~np.isnan(loads) & (loads != 0)
+    if not is_kept.any():
+        nothing = np.empty(0, np.int64)
+        return replace(side, times_s=np.empty(0), report=nothing, instance=nothing, values={})
+    rows = is_kept[side.report]
+    # The reports that stay are numbered again from zero.
+    report = (np.cumsum(is_kept) - 1)[side.report[rows]].astype(np.int64)
+    by = loads[side.report[rows]]
+    values = {key: np.asarray(column[rows] / by, np.float64) for key, column in side.values.items()}
+    return replace(side, times_s=side.times_s[is_kept], report=report, instance=side.instance[rows], values=values)
+
+
+def _loads_at(times_s: FloatArray, rate: Rate) -> FloatArray:
+    """Return the divisor at these times: its nearest value. Missing: NaN where there is none near."""
+    if not len(rate.times_s):
+        return np.full(len(times_s), np.nan)
     interval = float(np.median(np.diff(rate.times_s))) if len(rate.times_s) > 1 else np.inf
-    after = np.clip(np.searchsorted(rate.times_s, side.times_s), 0, len(rate.times_s) - 1)
+    after = np.clip(np.searchsorted(rate.times_s, times_s), 0, len(rate.times_s) - 1)
     before = np.maximum(after - 1, 0)
-    is_before = np.abs(rate.times_s[before] - side.times_s) < np.abs(rate.times_s[after] - side.times_s)
+    is_before = np.abs(rate.times_s[before] - times_s) < np.abs(rate.times_s[after] - times_s)
     nearest = np.where(is_before, before, after)
-    by = np.where(np.abs(rate.times_s[nearest] - side.times_s) <= MAX_INTERVALS * interval, rate.values[nearest], np.nan)
-    by = np.where(by == 0, np.nan, by)[side.report]
-    return replace(side, values={key: values / by for key, values in side.values.items()})
+    is_near = np.abs(rate.times_s[nearest] - times_s) <= MAX_INTERVALS * interval
+    return np.asarray(np.where(is_near, rate.values[nearest], np.nan), np.float64)
+
+
+def divide_pair(pair: StatPair, divisor: Divisor) -> tuple[StatPair, LeftOut]:
+    """Return both sides of a stat divided, and how many reports of each were left out."""
+    fields = {key: divide_field(field, divisor) for key, field in pair.fields.items()}
+    baseline = None if pair.baseline is None else divide(pair.baseline, divisor.baseline)
+    incident = divide(pair.incident, divisor.incident)
+    left_out = (_count(pair.baseline, baseline), _count(pair.incident, incident))
+    return StatPair(fields, baseline, incident), left_out
+
+
+def _count(before: StatSide | None, after: StatSide | None) -> tuple[int, int]:
+    if before is None or after is None:
+        return 0, 0
+    return len(before.times_s) - len(after.times_s), len(before.times_s)
+
+
+def describe_left_out(name: str, stats: Sequence[LeftOut]) -> str:
+    """Return how many reports are left out of the stat that lost the most of them; empty when there are none."""
+    parts: list[str] = []
+    n_last = 0
+    for side, word in enumerate(("baseline", "incident")):
+        n, n_reports = max((left_out[side] for left_out in stats), default=(0, 0))
+        if n:
+            noun = "" if parts else f" {'report' if n_reports == 1 else 'reports'}"
+            parts.append(f"{n:,} of {n_reports:,}{noun} of the {word}")
+            n_last = n_reports
+    if not parts:
+        return ""
+    is_one = n_last == 1 and len(parts) == 1
+    verbs = ("has", "is") if is_one else ("have", "are")
+    return f"{' and '.join(parts)} {verbs[0]} no load ({name} is zero or missing) and {verbs[1]} left out."
 
 
 def divide_field(field: Field, divisor: Divisor) -> Field:

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat import work_budget
 from normstat.baselines.window_sets import Windows
-from normstat.comparison.divisor import Divisor, divide, divide_field
+from normstat.comparison.divisor import Divisor, LeftOut, describe_left_out, divide_pair
 from normstat.comparison.findings.appearance import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
 from normstat.comparison.findings.grouping import group_findings
@@ -18,6 +18,7 @@ from normstat.comparison.model import Finding, FindingGroup, InsufficientData, M
 from normstat.comparison.read_side import read_side
 from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
 from normstat.comparison.series_comparison import UNUSUAL
+from normstat.comparison.series_rows import SeriesRows, make_rows
 from normstat.comparison.sparklines import DrawnSides, samples_of, sparkline_of
 from normstat.comparison.stories.build import HostStory, build_stories, rank_groups
 from normstat.comparison.surroundings import find_surroundings
@@ -75,6 +76,8 @@ class HostComparison:
     insufficient_data: list[InsufficientData]
     muted: list[MutedFinding]
     spec_versions: dict[str, int]
+    rows: SeriesRows
+    divisor_note: str = ""
 
     @property
     def n_listed(self) -> int:
@@ -90,6 +93,7 @@ class HostComparison:
 async def compare_host(session: AsyncSession, task: Task, progress: Progress, *, max_rows: int) -> HostComparison:
     """Return the result for one host."""
     stats: list[StatPair] = []
+    left_out: list[LeftOut] = []
     spec_versions: dict[str, int] = {} if task.profile is None else dict(task.profile.spec_versions)
     found = await list_host_stats(session, task.host_id)
     if task.baseline_host_id != task.host_id:
@@ -100,9 +104,12 @@ async def compare_host(session: AsyncSession, task: Task, progress: Progress, *,
         sides = await _read_stat(session, task, stat, max_rows)
         if sides.incident.n_rows or (sides.baseline is not None and sides.baseline.n_rows):
             spec_versions[stat.spec] = stat.spec_version
+        if task.divisor is not None:
+            sides, own = divide_pair(sides, task.divisor)
+            left_out.append(own)
         stats.append(sides)
     await progress(len(found), len(found) + 1, f"scoring {task.host}")
-    return await work_budget.run_in_thread(compare_sides, task, stats, spec_versions)
+    return await work_budget.run_in_thread(compare_sides, task, stats, spec_versions, left_out)
 
 
 async def _read_stat(session: AsyncSession, task: Task, stat: StatRef, max_rows: int) -> StatPair:
@@ -111,15 +118,16 @@ async def _read_stat(session: AsyncSession, task: Task, stat: StatRef, max_rows:
     baseline = None
     if task.profile is None:
         baseline = await read_side(session, task.baseline_host_id, stat, task.baseline, fields=fields, max_rows=max_rows)
-    if task.divisor is not None:
-        incident = divide(incident, task.divisor.incident)
-        baseline = None if baseline is None else divide(baseline, task.divisor.baseline)
-        fields = [divide_field(field, task.divisor) for field in fields]
     return StatPair({field.key: field for field in fields}, baseline, incident)
 
 
-def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str, int]) -> HostComparison:
-    """Return the result for one host, from the samples of both sides. Stats of which both sides have a summary are left out."""
+def compare_sides(
+    task: Task, stats: Sequence[StatPair], spec_versions: dict[str, int], without_load: Sequence[LeftOut] = ()
+) -> HostComparison:
+    """Return the result for one host, from the samples of both sides. Stats of which both sides have a summary are left out.
+
+    `without_load`: reports of each stat that the divisor left out
+    """
     left_out = _summarised(stats, task.profile)
     # Processes behind the commands: their ids and when they began.
     all_sides = {stat.incident.stat.name: stat.incident for stat in stats}
@@ -169,6 +177,15 @@ def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str
         insufficient_data=unscored.insufficient_data,
         muted=[] if scored is None else _to_muted(task.host, scored, muted_rows),
         spec_versions=spec_versions,
+        rows=make_rows(
+            task.host,
+            scored,
+            by_name,
+            task.profile,
+            left_out=left_out,
+            is_muted=lambda series: _is_muted(series, task.mutes),
+        ),
+        divisor_note="" if task.divisor is None else describe_left_out(task.divisor.name, without_load),
     )
 
 

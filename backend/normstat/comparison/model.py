@@ -371,3 +371,5 @@ class Comparison(Documented):
     """The groups by what they tell, strongest first. Empty in a comparison that an earlier version saved."""
     notes: list[str] = field(default_factory=list)
     """What else to know: small new processes, and how far the baseline can be trusted."""
+    divisor_note: str = ""
+    """How many reports were left out because the divisor is zero or missing in them. Empty: none."""

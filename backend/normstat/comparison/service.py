@@ -16,6 +16,7 @@ from normstat.comparison.model import ComparedBaseline, Comparison, Counts, Find
 from normstat.comparison.next_questions.questions import FindingContext, FindingValue, System, find_questions, to_system
 from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
 from normstat.comparison.stories.build import merge_hosts
+from normstat.comparison.series_rows import SeriesRows
 from normstat.errors import BadRequest, NoData
 from normstat.query.host_os import read_host_os
 from normstat.query.report_coverage import read_first_and_last
@@ -58,9 +59,24 @@ class ComparisonRequest:
     limit: int = DEFAULT_LIMIT
 
 
+@dataclass(frozen=True, slots=True)
+class WholeComparison:
+    """A comparison, and all its series, host by host."""
+
+    comparison: Comparison
+    rows: list[SeriesRows]
+
+
 async def run_comparison(
     session: AsyncSession, request: ComparisonRequest, *, max_rows: int, progress: Progress | None = None
 ) -> Comparison:
+    """Return what changed in the incident: `run_whole_comparison` without its series."""
+    return (await run_whole_comparison(session, request, max_rows=max_rows, progress=progress)).comparison
+
+
+async def run_whole_comparison(
+    session: AsyncSession, request: ComparisonRequest, *, max_rows: int, progress: Progress | None = None
+) -> WholeComparison:
     """Return what changed in the incident. `max_rows`: most rows read of one stat for each side.
 
     Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not cover a host, or for an
@@ -80,7 +96,7 @@ async def run_comparison(
     appeared, disappeared = [s for host in hosts for s in host.appeared], [s for host in hosts for s in host.disappeared]
     insufficient_data = [s for host in hosts for s in host.insufficient_data]
     muted = [s for host in hosts for s in host.muted]
-    return Comparison(
+    comparison = Comparison(
         hosts=[host.host for host in hosts],
         start=request.incident.start,
         end=request.incident.end,
@@ -105,7 +121,11 @@ async def run_comparison(
         elapsed_ms=elapsed_ms,
         stories=stories,
         notes=_to_notes(hosts),
+        divisor_note=" ".join(
+            host.divisor_note if len(hosts) == 1 else f"{host.host}: {host.divisor_note}" for host in hosts if host.divisor_note
+        ),
     )
+    return WholeComparison(comparison, [host.rows for host in hosts])
 
 
 async def compare_hosts(
@@ -129,7 +149,8 @@ async def compare_hosts(
             # One host's profile and divisor at a time.
             task = await _to_task(session, request, host, host_ids[host], baseline)
             result = await compare_host(session, task, report, max_rows=max_rows)
-        await work_budget.keep_here(work_budget.LISTED_BYTES * (result.n_listed + result.n_findings))
+        n_bytes = work_budget.LISTED_BYTES * (result.n_listed + result.n_findings) + result.rows.n_bytes
+        await work_budget.keep_here(n_bytes)
         await _require_samples(session, task, result)
         results.append(result)
     return results

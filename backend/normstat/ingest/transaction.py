@@ -394,6 +394,9 @@ class Batch:
         now = next(iter(self._hosts.values())).now
         await self._write_samples(connection, plan)
         await self._write_deliveries(connection, now)
+        await ingest_rows.note_late(
+            connection, (delivery.stream.id for delivery in self._deliveries.values() if _is_late(delivery))
+        )
         latest: dict[tuple[str, str], datetime] = {}
         for job in self._jobs:
             if job.error is None:
@@ -513,6 +516,12 @@ def _count(stream: OpenStream, result: StreamResult) -> None:
         stream.n_lines[kind] += n_lines
     for kind, n_bytes in result.n_bytes.items():
         stream.bytes_by_kind[kind.value] = stream.bytes_by_kind.get(kind.value, 0) + n_bytes
+
+
+def _is_late(delivery: Delivery) -> bool:
+    """Return whether there are samples for a time that the stream has passed; before `_note_times`."""
+    passed = delivery.stream.last_sample_at
+    return passed is not None and any(from_us(int(block.time_us.min())) < passed for block in delivery.blocks)
 
 
 def _note_times(delivery: Delivery) -> datetime | None:

@@ -97,6 +97,7 @@ def _summary(record: Comparison) -> Markup:
         tag("p", _in_words(record)),
         tag("div", _baseline_side(record), _incident_side(record), class_="sides"),
         tag("p", record.seasonal_note) if record.seasonal_note else None,
+        tag("p", record.divisor_note) if record.divisor_note else None,
         tag("p", f"All series are divided by {record.divisor}.") if record.divisor else None,
         tag("p", "Top findings:") if first else None,
         tag("ol", *first, class_="first") if first else None,

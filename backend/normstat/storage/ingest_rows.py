@@ -82,6 +82,10 @@ SAVE_STREAMS: Final = f"""
         AS new(id, {", ".join(name for name, _ in SAVED)}, stat_names)
     WHERE streams.id = new.id
 """  # noqa: S608
+NOTE_LATE: Final = """
+    INSERT INTO stream_changes (stream_id, n_late) SELECT id, 1 FROM unnest(%(ids)s::int8[]) AS late(id)
+    ON CONFLICT (stream_id) DO UPDATE SET n_late = stream_changes.n_late + 1
+"""
 ANNOUNCE: Final = "SELECT pg_notify(%(channel)s, payload) FROM unnest(%(payloads)s::text[]) AS news(payload)"
 
 
@@ -236,6 +240,13 @@ async def save_streams(connection: psycopg.AsyncConnection, streams: Sequence[Op
     # Names of stats contain no blanks.
     arguments["stat_names"] = [" ".join(stream.stat_names) if stream.has_new_stats else None for stream in streams]
     await connection.execute(SAVE_STREAMS, arguments)
+
+
+async def note_late(connection: psycopg.AsyncConnection, stream_ids: Iterable[int]) -> None:
+    """Note that samples came for a time that these streams had passed: what was computed from it is outdated."""
+    ids = sorted(set(stream_ids))
+    if ids:
+        await connection.execute(NOTE_LATE, {"ids": ids})
 
 
 _COUNTED: Final[Mapping[str, LineKind]] = {name: kind for kind, name in COUNTERS.items()}

@@ -75,6 +75,7 @@ POLICY = {
     "deleteHostGroup": Role.OPERATOR,
     "compare": Role.VIEWER,
     "compareWithProgress": Role.VIEWER,
+    "listComparedSeries": Role.VIEWER,
     "reportComparison": Role.VIEWER,
     "reportNumbers": Role.VIEWER,
     "listComparisons": Role.VIEWER,

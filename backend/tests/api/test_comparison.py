@@ -11,10 +11,11 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api import comparison as comparison_route
+from normstat.api.comparison_cache import ComparisonResult
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.comparison.host_comparison import Progress
-from normstat.comparison.model import Comparison, Counts
+from normstat.comparison.model import Counts
 from normstat.comparison.saved_format import read_json
 from normstat.window import to_us
 from tests.api.people import People
@@ -140,7 +141,7 @@ async def test_the_stream_ends_with_the_error(viewer: httpx.AsyncClient) -> None
 async def test_who_goes_away_stops_the_work(state: AppState, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def compare_in_turn(state: object, account: str, inputs: object, tell: Progress) -> Comparison:
+    async def find_result(state: object, account: str, inputs: object, tell: Progress) -> ComparisonResult:
         await tell(0, 2, "the first")
         begun.set()
         try:
@@ -149,10 +150,39 @@ async def test_who_goes_away_stops_the_work(state: AppState, monkeypatch: pytest
             ended.set()
         raise AssertionError
 
-    monkeypatch.setattr(comparison_route, "compare_in_turn", compare_in_turn)
+    monkeypatch.setattr(comparison_route, "find_result", find_result)
     lines = comparison_route._lines(state, "alice", None, "1")  # type: ignore[arg-type]
     assert json.loads(await anext(lines)) == {"progress": {"done": 0, "total": 2, "what": "the first"}}
     await begun.wait()
     with contextlib.suppress(StopAsyncIteration):
         await lines.aclose()
     assert ended.is_set()
+
+
+async def test_a_metric_is_asked_for(viewer: httpx.AsyncClient) -> None:
+    status, body = await ask(viewer, "/series", host=["web1", "web2"], search="usr", sort="series", **WINDOW)
+    assert (status, body["n_series"], body["n_matched"]) == (200, 4, 4)
+    rows: list[dict[str, object]] = body["series"]  # type: ignore[assignment]
+    assert [(row["host"], row["instance"], row["verdict"]) for row in rows] == [
+        ("web1", "0", "unchanged"), ("web1", "1", "unusual"), ("web2", "0", "unchanged"), ("web2", "1", "unchanged"),
+    ]  # fmt: skip
+    assert rows[1]["title"] == "CPU 1 %usr (mpstat)"
+    assert "times its natural variability" in str(rows[1]["reason"])
+    status, body = await ask(viewer, "/series", search="usr", verdict="unusual", offset=1, **WINDOW)
+    assert (status, body["n_matched"], body["series"]) == (200, 1, [])
+    assert body["counts"]["unchanged"] == 1  # type: ignore[index]
+
+
+async def test_what_is_wrong_with_a_question_for_a_metric(viewer: httpx.AsyncClient) -> None:
+    for wish, status, code in (
+        ({}, 400, "bad_request"),
+        ({**WINDOW, "host": "web9"}, 404, "not_found"),
+        ({"ago": "day"}, 404, "no_data"),
+        ({**WINDOW, "verdict": "odd"}, 422, "invalid_request"),
+        ({**WINDOW, "sort": "odd"}, 422, "invalid_request"),
+        ({**WINDOW, "limit": 1001}, 422, "invalid_request"),
+        ({**WINDOW, "search": "a\x00b"}, 422, "invalid_request"),
+        ({**WINDOW, "offset": -1}, 422, "invalid_request"),
+    ):
+        found, body = await ask(viewer, "/series", **wish)
+        assert (found, body["error"]["code"]) == (status, code), (wish, body)  # type: ignore[index]

@@ -55,6 +55,23 @@ async def test_a_host_against_a_baseline_by_its_name(database_url: str, sessions
     assert (code, found["n_findings"], found["groups"][0]["field"], found["method_version"]) == (0, 1, "usr_pct", 2)
     code, out, _ = await run(database_url, *INCIDENT, "--baseline-from", FROM, "--baseline-to", MIDDLE, "--json")
     assert (code, json.loads(out)["against"]["kind"]) == (0, "window")
+    code, out, _ = await run(database_url, *INCIDENT, "--baseline", "quiet days", "--ask", "USR")
+    first, reason = out.splitlines()
+    assert (code, first) == (0, "web1: CPU 0 %usr (mpstat): unusual")
+    assert reason.startswith("  Median 9")
+    code, out, _ = await run(database_url, *INCIDENT, "--baseline", "quiet days", "--ask", "usr", "--json")
+    assert [one["verdict"] for one in json.loads(out)["series"]] == ["unusual"]
+    code, out, _ = await run(database_url, *INCIDENT, "--baseline", "quiet days", "--ask", "util")
+    assert (code, out) == (0, "None of 1 series matches 'util'.\n")
+    # One sample on each side.
+    second = f"{START + timedelta(seconds=1):%Y-%m-%dT%H:%M:%SZ}"
+    last = f"{START + timedelta(seconds=N - 1):%Y-%m-%dT%H:%M:%SZ}"
+    single = ("--host", "web1", "--from", last, "--to", TO, "--baseline-from", FROM, "--baseline-to", second)
+    code, out, _ = await run(database_url, *single)
+    header, row = out.splitlines()[2:4]
+    assert header.split() == ["host", "series", "baseline", "incident", "difference", "ratio"]
+    assert row.split()[:5] == ["web1", "CPU", "0", "%usr", "(mpstat)"]
+    assert "  +9" in row
     for arguments, message in (
         ((*INCIDENT, "--baseline", "loud days"), "There is no baseline 'loud days'"),
         (INCIDENT, "exactly one of"),

@@ -1,11 +1,12 @@
 /** Comparisons: endpoints and query keys. */
 
-import { type QueryClient, queryOptions, skipToken } from "@tanstack/react-query";
+import { keepPreviousData, type QueryClient, queryOptions, skipToken } from "@tanstack/react-query";
 import type { ComparisonInputs } from "../logic/against";
 import type {
   BandInfo,
   ErrorBody,
   Comparison,
+  AskedSeriesPage,
   SavedComparison,
   SavedComparisonCreate,
   SavedComparisonInfo,
@@ -20,6 +21,10 @@ import { addressOf, answered, ApiError, client, readLines } from "./client";
 import type { paths } from "./types.gen";
 
 type ComparisonParams = paths["/api/v1/comparison"]["get"]["parameters"]["query"];
+type SeriesParams = NonNullable<paths["/api/v1/comparison/series"]["get"]["parameters"]["query"]>;
+
+/** Which series of a comparison are wanted. */
+export type SeriesWish = Pick<SeriesParams, "search" | "verdict" | "sort" | "order" | "offset" | "limit">;
 
 /** Maximum number of groups in a result; all are counted. */
 const GROUP_LIMIT = 200;
@@ -137,6 +142,17 @@ export function comparisonQuery(inputs: ComparisonInputs) {
 /** The progress of the comparison with these inputs; only the comparison writes it. */
 export function progressQuery(inputs: ComparisonInputs) {
   return queryOptions<Progress | null>({ queryKey: progressKey(inputs), queryFn: skipToken, gcTime: 10_000 });
+}
+
+/** Series of a comparison, ranked or not; the server keeps the comparison. */
+export function seriesQuery(inputs: ComparisonInputs, wish: SeriesWish) {
+  return queryOptions({
+    queryKey: ["comparison", inputs, "series", wish],
+    queryFn: ({ signal }): Promise<AskedSeriesPage> =>
+      answered(client.GET("/api/v1/comparison/series", { signal, params: { query: { ...comparisonParams(inputs), ...wish } } })),
+    staleTime: 300_000,
+    placeholderData: keepPreviousData,
+  });
 }
 
 /** The address of the report, or of its numbers. */

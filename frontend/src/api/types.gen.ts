@@ -341,6 +341,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/comparison/series": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Compared Series
+     * @description Find series of a comparison by words, with both values, the verdict and its reason.
+     */
+    get: operations["listComparedSeries"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/comparison/stream": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1135,6 +1150,103 @@ export interface components {
       role: components["schemas"]["Role"];
     };
     /**
+     * AskedSeries
+     * @description A series of a comparison, ranked or not.
+     */
+    AskedSeries: {
+      baseline: components["schemas"]["SeriesSide"];
+      /**
+       * Change Ratio
+       * @description How many times its natural variability the series moved, by its most significant kind of change. Null: not scored.
+       */
+      change_ratio: number | null;
+      /**
+       * Column
+       * @description As the tool prints it.
+       */
+      column: string;
+      /**
+       * Decimals
+       * @description Digits after the point that the tool prints.
+       */
+      decimals: number;
+      /**
+       * Difference
+       * @description Median of the incident minus median of the baseline. Null: a side has no sample.
+       */
+      difference: number | null;
+      /**
+       * Explained By Load
+       * @description Share of the shift that the load of the host explains, 0..1. Null: not scored.
+       */
+      explained_by_load: number | null;
+      /** Field */
+      field: string;
+      /** Host */
+      host: string;
+      incident: components["schemas"]["SeriesSide"];
+      /**
+       * Instance
+       * @description Name of the instance; empty for stats without instances.
+       */
+      instance: string;
+      /**
+       * Is Disjoint
+       * @description Whether all values of the incident lie outside of the baseline's range.
+       */
+      is_disjoint: boolean;
+      /**
+       * Ratio
+       * @description Median of the incident divided by that of the baseline. Null: a side has no sample, or a median is not above zero.
+       */
+      ratio: number | null;
+      /**
+       * Reason
+       * @description Why it has this verdict: both values, how far it moved, and what would have been unusual.
+       */
+      reason: string;
+      /**
+       * Significance
+       * @description Minus the decimal logarithm of the chance of such a change in a normal window. Null: not scored.
+       */
+      significance: number | null;
+      /** Stat */
+      stat: string;
+      /**
+       * Title
+       * @description In words.
+       */
+      title: string;
+      /** Unit */
+      unit: string;
+      /**
+       * Verdict
+       * @enum {string}
+       */
+      verdict: "unusual" | "unchanged" | "explained_by_load" | "appeared" | "disappeared" | "insufficient_data" | "muted";
+    };
+    /**
+     * AskedSeriesPage
+     * @description A page of the series that match.
+     */
+    AskedSeriesPage: {
+      counts: components["schemas"]["SeriesCounts"];
+      /**
+       * N Matched
+       * @description Series that match the search and the verdict.
+       */
+      n_matched: number;
+      /**
+       * N Series
+       * @description All series of the comparison.
+       */
+      n_series: number;
+      /** Offset */
+      offset: number;
+      /** Series */
+      series: components["schemas"]["AskedSeries"][];
+    };
+    /**
      * BandInfo
      * @description The band of a series, step by step.
      */
@@ -1441,6 +1553,12 @@ export interface components {
        * @description The series that all others were divided by, as stat.field or stat.field@instance. Null: none.
        */
       divisor: string | null;
+      /**
+       * Divisor Note
+       * @description How many reports were left out because the divisor is zero or missing in them. Empty: none.
+       * @default
+       */
+      divisor_note: string;
       /**
        * Elapsed Ms
        * @description Time that the comparison took.
@@ -3512,6 +3630,43 @@ export interface components {
       stat: string;
     };
     /**
+     * SeriesCounts
+     * @description Series that match the search, by verdict.
+     */
+    SeriesCounts: {
+      /** Appeared */
+      appeared: number;
+      /** Disappeared */
+      disappeared: number;
+      /** Explained By Load */
+      explained_by_load: number;
+      /** Insufficient Data */
+      insufficient_data: number;
+      /** Muted */
+      muted: number;
+      /** Unchanged */
+      unchanged: number;
+      /** Unusual */
+      unusual: number;
+    };
+    /**
+     * SeriesSide
+     * @description The values of a series on one side, in the unit of its field. Missing: null where the side has no sample.
+     */
+    SeriesSide: {
+      /** Highest */
+      highest: number | null;
+      /** Lowest */
+      lowest: number | null;
+      /** Median */
+      median: number | null;
+      /**
+       * N
+       * @description Samples.
+       */
+      n: number;
+    };
+    /**
      * SeriesSource
      * @description Where the points come from: samples, rollups of minutes or hours, or mixed (rollups, and samples where rollups are
      *     missing).
@@ -5071,6 +5226,77 @@ export interface operations {
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Conflict: conflict */
       409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listComparedSeries: {
+    parameters: {
+      query: {
+        /** @description id of a baseline */
+        baseline?: number | null;
+        /** @description of the baseline; default: the newest */
+        version?: number | null;
+        /** @description instead of a baseline: its first instant */
+        baseline_start?: (string | number) | null;
+        /** @description instead of a baseline: the first instant after it */
+        baseline_end?: (string | number) | null;
+        /** @description instead of a baseline: the same time a day or a week earlier */
+        ago?: ("day" | "week") | null;
+        /** @description instead of a baseline: another host in the same window */
+        other_host?: string | null;
+        /** @description series that all others are divided by: stat.field or stat.field@instance */
+        divisor?: string | null;
+        /** @description most series in the answer; all are counted */
+        limit?: number;
+        /** @description names of the hosts */
+        host: string[];
+        /** @description first instant of the incident */
+        start: string | number;
+        /** @description first instant after the incident */
+        end: string | number;
+        /** @description words that are all in the stat, field, column or instance: `util` finds %util of all disks; `-word`: not */
+        search?: string;
+        /** @description only series with one of these verdicts */
+        verdict?: ("unusual" | "unchanged" | "explained_by_load" | "appeared" | "disappeared" | "insufficient_data" | "muted")[];
+        /** @description what to sort by; `difference`: how many times the medians are apart, `series`: name */
+        sort?:
+          | "significance"
+          | "change_ratio"
+          | "difference"
+          | "explained_by_load"
+          | "baseline"
+          | "incident"
+          | "n_baseline"
+          | "n_incident"
+          | "series";
+        /** @description default: `asc` for `series`, otherwise `desc`; missing values come last */
+        order?: ("asc" | "desc") | null;
+        /** @description series to skip */
+        offset?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AskedSeriesPage"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Request Entity Too Large: too_large */
       413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */

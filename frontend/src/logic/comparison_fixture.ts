@@ -145,6 +145,7 @@ export function madeComparison(nGroups: number, change: Partial<Comparison> = {}
       incident: { covered_s: 600, n_samples: 600, n_rows_skipped: 0 },
     },
     is_seasonal: false,
+    divisor_note: "",
     seasonal_note: "The baseline covers less than two days, so hours of the day were not told apart.",
     n_series: 1310,
     n_unchanged: 1310 - nGroups,

@@ -10,7 +10,7 @@ import type { Window } from "../logic/time";
 import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
 import { type Clock, formatWindowText, parseFilter, parseWindowText } from "./url";
 
-export const COMPARISON_TABS = ["findings", "unmatched", "insufficient-data", "muted"] as const;
+export const COMPARISON_TABS = ["findings", "unchanged", "explained", "unmatched", "insufficient-data", "muted"] as const;
 export type ComparisonTab = (typeof COMPARISON_TABS)[number];
 
 /** What small graphs are drawn over: the baseline by elapsed time, or only its band. */
@@ -30,6 +30,8 @@ export interface ComparisonView {
   readonly sort: GroupSort;
   readonly align: Alignment;
   readonly filter: string;
+  /** Words of the series that are asked for, ranked or not. */
+  readonly ask: string;
   readonly onlyHosts: readonly string[];
   readonly subsystems: readonly Subsystem[];
   readonly kinds: readonly FindingKind[];
@@ -48,6 +50,7 @@ export const DEFAULT_COMPARISON_VIEW: ComparisonView = {
   sort: "anomaly_score",
   align: "elapsed",
   filter: "",
+  ask: "",
   onlyHosts: [],
   subsystems: [],
   kinds: [],
@@ -119,6 +122,7 @@ export function encodeComparisonView(view: ComparisonView): RawSearch {
     ...(view.sort === "anomaly_score" ? {} : { sort: view.sort }),
     ...(view.align === "elapsed" ? {} : { align: view.align }),
     ...(view.filter === "" ? {} : { filter: view.filter }),
+    ...(view.ask === "" ? {} : { ask: view.ask }),
     ...listed("on", view.onlyHosts),
     ...listed("sub", view.subsystems),
     ...listed("kind", view.kinds),
@@ -139,6 +143,7 @@ export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
     sort: reader.one("sort", oneOf(GROUP_SORTS)) ?? "anomaly_score",
     align: reader.one("align", oneOf(ALIGNMENTS)) ?? "elapsed",
     filter: reader.one("filter", parseFilter) ?? "",
+    ask: reader.one("ask", parseFilter) ?? "",
     onlyHosts: reader.all("on", parseName),
     subsystems: reader.all("sub", oneOf(SUBSYSTEMS)),
     kinds: reader.all("kind", oneOf(FINDING_KINDS)),

@@ -108,6 +108,7 @@ function randomComparisonView(random: () => number): ComparisonView {
     sort: pick(random, GROUP_SORTS),
     align: pick(random, ALIGNMENTS),
     filter: pick(random, ["", "%usr -idle", "a=b&c"]),
+    ask: pick(random, ["", "util", "sda & 100%"]),
     onlyHosts: pick(random, [[], ["web1", "web2"]]),
     subsystems: pick(random, [[], [...SUBSYSTEMS]]),
     kinds: pick(random, [[], [...FINDING_KINDS].slice(0, 3)]),

@@ -116,7 +116,7 @@ def make_findings(
     baselines, incidents = to_values(profile.baseline.take(chosen), levels), to_values(scores.window.take(chosen), levels)
     ratios, totals = scores.change_ratios[:, chosen], totals_of(profile, scores.window)
     ratios_by_kind = _to_change_ratios(ratios)
-    bests = _choose_kinds(scores.kind_significance[:, chosen]).tolist()
+    bests = choose_kinds(scores.kind_significance[:, chosen]).tolist()
     result = []
     for place, row in enumerate(rows):
         work_budget.check()
@@ -162,11 +162,11 @@ def anomaly_score_of(significance: float, impact: float, *, is_worse: bool | Non
 def strongest_ratios(rows: Sequence[int], scores: WindowScores) -> list[float]:
     """Return the change ratio of each of some series, for the kind of change that a finding would report."""
     chosen = np.array(rows, np.intp)
-    bests = _choose_kinds(scores.kind_significance[:, chosen])
+    bests = choose_kinds(scores.kind_significance[:, chosen])
     return [_round(ratio) for ratio in scores.change_ratios[:, chosen][bests, np.arange(len(chosen))].tolist()]
 
 
-def _choose_kinds(significance: FloatArray) -> IntArray:
+def choose_kinds(significance: FloatArray) -> IntArray:
     """Return the kind that each change is reported as: the most significant one. Shape: (n_kinds + 1, n_series) -> (n_series,)"""
     best = significance.argmax(axis=0)
     most = significance.max(axis=0)
@@ -183,16 +183,16 @@ def _choose_kinds(significance: FloatArray) -> IntArray:
 
 def to_values(summary: Summary, levels: FloatArray) -> list[SideValues]:
     """Return the values of one side of each series. Shape: levels (n_series,)"""
-    quantiles = _add_levels(summary.quantiles, levels[:, None])
+    quantiles = add_levels(summary.quantiles, levels[:, None])
     p5, p95 = (_between(quantiles, share) for share in (0.05, 0.95))
     # p99 lies between the last two quantiles: the mean of the top end is closer to it than a straight line.
-    p99 = np.clip(_add_levels(summary.top, levels), quantiles[:, -2], quantiles[:, -1])
-    mean = _add_levels(summary.mean, levels)
+    p99 = np.clip(add_levels(summary.top, levels), quantiles[:, -2], quantiles[:, -1])
+    mean = add_levels(summary.mean, levels)
     rounded = round_all(np.column_stack([mean, quantiles[:, MIDDLE], p5, p95, p99, quantiles[:, 0], quantiles[:, -1], quantiles]))
     return [_to_side(n, row) for n, row in zip(summary.n.tolist(), rounded.tolist(), strict=True)]
 
 
-def _add_levels(distances: Float32Array, levels: FloatArray) -> FloatArray:
+def add_levels(distances: Float32Array, levels: FloatArray) -> FloatArray:
     """Return values from distances, without the digits that four bytes do not hold, so that zero is zero again."""
     wide = distances.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):

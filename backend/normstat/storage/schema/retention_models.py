@@ -50,13 +50,15 @@ class RetentionMark(Base):
 class StreamChange(Base):
     """Changes of a stream other than growth.
 
-    Raw bytes below the offset `kept_from` were removed; its samples were replaced `n_replaced` times by a reparse.
+    Raw bytes below the offset `kept_from` were removed; its samples were replaced `n_replaced` times by a reparse; samples came
+    `n_late` times for a time that the stream had passed.
     """
 
     __tablename__ = "stream_changes"
     stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
     kept_from: Mapped[int] = mapped_column(server_default="0")
     n_replaced: Mapped[int] = mapped_column(server_default="0")
+    n_late: Mapped[int] = mapped_column(server_default="0")
 
 
 class HostDeletionRow(Base):

@@ -3,6 +3,7 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { statsQuery } from "../../api/queries";
+import type { ComparisonInputs } from "../../logic/against";
 import type { Comparison, StatInfo } from "../../logic/api";
 import type { Window } from "../../logic/time";
 import { zoneOf } from "../../state/clock";
@@ -12,6 +13,8 @@ import { Sides } from "./Sides";
 
 interface ComparedProps {
   readonly comparison: Comparison;
+  /** Null: a saved comparison, whose series are not kept. */
+  readonly inputs: ComparisonInputs | null;
   readonly incident: Window;
   readonly view: ComparisonView;
   /** Shown below the title: progress, or the note of a saved comparison. */
@@ -24,7 +27,7 @@ interface ComparedProps {
 const NO_STATS: readonly StatInfo[] = [];
 
 /** A comparison with its result, new or saved. */
-export function Compared({ comparison, incident, view, note, actions, onNewest, onChange }: ComparedProps) {
+export function Compared({ comparison, inputs, incident, view, note, actions, onNewest, onChange }: ComparedProps) {
   const stats = useQuery(statsQuery).data?.stats ?? NO_STATS;
   const zone = zoneOf(view.clock);
   useDocumentTitle(`${comparison.hosts.join(", ")} compared · normstat`);
@@ -41,7 +44,15 @@ export function Compared({ comparison, incident, view, note, actions, onNewest, 
         </Text>
       )}
       <Sides comparison={comparison} incident={incident} zone={zone} clock={view.clock} onNewest={onNewest} />
-      <Results comparison={comparison} stats={stats} view={view} incident={incident} zone={zone} onChange={onChange} />
+      <Results
+        comparison={comparison}
+        inputs={inputs}
+        stats={stats}
+        view={view}
+        incident={incident}
+        zone={zone}
+        onChange={onChange}
+      />
     </>
   );
 }

@@ -108,6 +108,7 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
       {comparison.data ? (
         <Compared
           comparison={comparison.data}
+          inputs={inputs}
           incident={inputs.incident}
           view={view}
           onChange={onChange}
@@ -206,6 +207,7 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
     <>
       <Compared
         comparison={result}
+        inputs={null}
         incident={{ start: fromApi(result.start), end: fromApi(result.end) }}
         view={view}
         onChange={onChange}

@@ -52,7 +52,7 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
       <Text fz="sm" className="soft" my={8}>
         {divisor !== null && (
           <>
-            <b>Every series is divided by {divisor}.</b>{" "}
+            <b>Every series is divided by {divisor}.</b> {comparison.divisor_note}{" "}
           </>
         )}
         {comparison.seasonal_note} {describeAccount(comparison)}. Method {comparison.method_version},{" "}

@@ -1,0 +1,49 @@
+"""The complete inputs of a comparison as one text: as long as it is the same, so is the result."""
+
+import hashlib
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.baselines.window_sets import Windows
+from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
+from normstat.comparison.service import METHOD_VERSION, ComparisonRequest
+from normstat.stats.catalogue import load_catalogue
+from normstat.storage.data_marks import read_data_marks, read_profile_marks
+from normstat.storage.lookup import require_host
+from normstat.storage.user_specs import refresh_catalogue
+
+SEPARATOR: Final = "\n"
+
+
+async def read_fingerprint(session: AsyncSession, request: ComparisonRequest) -> str:
+    """Return a hash that changes with all that a comparison depends on.
+
+    These are: the request, the method, the specs, the resolved version and windows of the baseline without what is excluded,
+    its stored profiles, the mutes, and the samples of all hosts up to the last window's end.
+
+    Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not cover a host
+    """
+    await refresh_catalogue(session)
+    host_ids = {host: await require_host(session, host) for host in request.hosts}
+    against = request.against
+    baseline: SavedBaseline | None = None
+    parts: list[object] = [METHOD_VERSION, load_catalogue().revision, request]
+    if against.baseline is not None:
+        baseline = await read_saved_baseline(session, against.baseline, against.version, host_ids)
+        parts.append((baseline.id, baseline.name, baseline.version, baseline.time_zone, sorted(baseline.windows.items())))
+        parts += await read_profile_marks(session, baseline.id, baseline.version, list(host_ids.values()))
+    windows = {} if baseline is None else baseline.windows
+    ends = {host_id: _last_end(request, windows.get(host_id, ())) for host_id in host_ids.values()}
+    if against.other_host is not None:
+        other_id = await require_host(session, against.other_host)
+        ends.setdefault(other_id, request.incident.end)
+    parts += await read_data_marks(session, ends)
+    return hashlib.sha256(SEPARATOR.join(map(repr, parts)).encode()).hexdigest()
+
+
+def _last_end(request: ComparisonRequest, windows: Windows) -> datetime:
+    """Return the end of the last window that a comparison reads. What lies before any of them changes the fingerprint, too."""
+    ends = [request.incident.end, *(window.end for window in windows)]
+    return max(ends if request.against.window is None else [*ends, request.against.window.end])

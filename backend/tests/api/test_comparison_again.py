@@ -1,0 +1,195 @@
+"""A comparison that is asked for again: the same answer without work, and never one that is outdated."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.api import comparison_answer
+from normstat.api.state import AppState
+from normstat.auth.roles import Role
+from normstat.comparison.service import run_whole_comparison
+from normstat.ingest.protocol import Frame, FrameKind, format_frames
+from normstat.retention.retention_rules import Removed, note_removed
+from normstat.storage.session import open_write_session
+from tests.api.people import People
+from tests.api.samples import HEADER, HOST, START, send
+from tests.databases import on_one_database
+from tests.ingest.rereading import reparse
+
+Sessions = async_sessionmaker[AsyncSession]
+pytestmark = on_one_database
+API = "/api/v1"
+N_NORMAL, N_INCIDENT = 120, 30
+END = N_NORMAL + N_INCIDENT
+
+
+def at(seconds: int) -> str:
+    return f"{START + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
+
+
+ASKED = {"host": HOST, "start": at(N_NORMAL), "end": at(END)}
+WINDOW = {"baseline_start": at(0), "baseline_end": at(N_NORMAL)}
+
+
+def line(number: int) -> bytes:
+    busy = 90 if number >= N_NORMAL else 3 + number % 3
+    moment = START + timedelta(seconds=number)
+    counts = f"1 0 0 {812000 + number} 10244 409600 0 0 5 12 250 400"
+    return f" {counts} {busy} 2 {98 - busy} 0 0 {moment:%Y-%m-%d %H:%M:%S}\n".encode()
+
+
+class Agent:
+    """Sends streams of vmstat, each as far as it is told."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self._client = client
+        self._sent: dict[str, bytes] = {}
+
+    async def send(self, seconds: Sequence[int], key: str = "vmstat_linux.1795255200.1-1") -> None:
+        start = self._sent.get(key, b"")
+        data = (b"" if start else HEADER.encode() + line(-1)) + b"".join(map(line, seconds))
+        frame = Frame(FrameKind.STREAM, "vmstat_linux", key, len(start), len(data), "vmstat -t 1", data)
+        answer = await send(self._client, format_frames([frame]))
+        assert answer.text == f"{key} {len(start) + len(data)}\n"
+        self._sent[key] = start + data
+
+
+class Asker:
+    """Asks for the comparison; counts how often one is made."""
+
+    def __init__(self, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._client = client
+        self.n_made = 0
+
+        async def run(*args: Any, **wish: Any) -> Any:
+            self.n_made += 1
+            return await run_whole_comparison(*args, **wish)
+
+        monkeypatch.setattr(comparison_answer, "run_whole_comparison", run)
+
+    async def ask(self, path: str = "", **wish: Any) -> dict[str, Any]:
+        against = {} if "baseline" in wish else WINDOW
+        answer = await self._client.get(f"{API}/comparison{path}", params={**ASKED, **against, **wish})
+        assert answer.status_code == 200, answer.text
+        body: dict[str, Any] = answer.json()
+        return body
+
+    async def is_made_anew(self, **wish: Any) -> bool:
+        """Whether the comparison is made for this question, and not for the same one after it."""
+        before = self.n_made
+        first = await self.ask(**wish)
+        after = self.n_made
+        assert await self.ask(**wish) == first
+        assert self.n_made == after
+        return after > before
+
+
+@pytest.fixture
+async def agent(people: People) -> Agent:
+    """A host whose stream has passed the incident."""
+    agent = Agent(await people.agent())
+    await agent.send(range(END + 10))
+    return agent
+
+
+@pytest.fixture
+async def asker(people: People, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> Asker:
+    return Asker(await people.enter(Role.VIEWER), monkeypatch)
+
+
+async def test_the_same_is_made_once_for_all_its_forms(asker: Asker) -> None:
+    body = await asker.ask()
+    assert body["n_findings"] > 0
+    assert await asker.ask() == body
+    series = await asker.ask("/series", search="cpu us")
+    assert [one["verdict"] for one in series["series"]] == ["unusual"]
+    assert (await asker.ask("/series", verdict="unchanged", limit=3))["n_series"] == body["n_series"]
+    assert asker.n_made == 1
+    assert (await asker.ask(limit=1))["n_groups"] == body["n_groups"]
+    assert asker.n_made == 2
+
+
+async def test_what_comes_behind_the_windows_changes_nothing(asker: Asker, agent: Agent) -> None:
+    assert await asker.is_made_anew()
+    await agent.send(range(END + 10, END + 40))
+    assert not await asker.is_made_anew()
+    # An agent that was started again has a new stream.
+    await agent.send(range(END + 50, END + 60), key="vmstat_linux.1795255900.1-1")
+    assert not await asker.is_made_anew()
+
+
+async def test_late_samples_are_seen(asker: Asker, agent: Agent, people: People) -> None:
+    assert await asker.is_made_anew()
+    other = "vmstat_linux.1795255300.1-1"
+    await agent.send(range(END + 20, END + 25), key=other)
+    assert not await asker.is_made_anew()
+    n_samples = (await asker.ask())["sides"]["incident"]["n_samples"]
+    # The clock of the host was set back: the stream continues in the incident.
+    await agent.send(range(N_NORMAL + 5, N_NORMAL + 15), key=other)
+    assert await asker.is_made_anew()
+    assert (await asker.ask())["sides"]["incident"]["n_samples"] == n_samples + 10
+    # A new stream with old samples, as an import brings it; then the same in the baseline only.
+    await agent.send(range(N_NORMAL, N_NORMAL + 3), key="vmstat_linux.1795255400.1-1")
+    assert await asker.is_made_anew()
+    await agent.send(range(5), key="vmstat_linux.1795255500.1-1")
+    assert await asker.is_made_anew()
+
+
+async def test_a_window_that_is_not_over_is_read_again_when_it_has_more(asker: Asker, agent: Agent) -> None:
+    later = {"end": at(END + 100)}
+    assert await asker.is_made_anew(**later)
+    await agent.send(range(END + 10, END + 20))
+    assert await asker.is_made_anew(**later)
+    await agent.send(range(END + 20, END + 120))
+    assert await asker.is_made_anew(**later)
+    await agent.send(range(END + 120, END + 130))
+    assert not await asker.is_made_anew(**later)
+
+
+async def test_mutes_and_baselines_count(asker: Asker, people: People) -> None:
+    operator = await people.enter(Role.OPERATOR)
+    made = await operator.post(
+        f"{API}/baselines", json={"name": "q", "hosts": [HOST], "windows": [{"start": at(0), "end": at(100)}]}
+    )
+    assert made.status_code == 201, made.text
+    number: int = made.json()["id"]
+    asked: dict[str, Any] = {"baseline": number}
+    before = await asker.ask(**asked)
+    assert not await asker.is_made_anew(**asked)
+    muted = await operator.post(
+        f"{API}/mutes", json={"stat": "vmstat_linux", "field": before["groups"][0]["field"], "reason": "known"}
+    )
+    assert muted.status_code == 201
+    assert await asker.is_made_anew(**asked)
+    assert (await asker.ask(**asked))["counts"]["muted"] == 1
+    assert (await operator.delete(f"{API}/mutes/{muted.json()['id']}")).status_code == 200
+    # As it was before: that answer is right again.
+    assert not await asker.is_made_anew(**asked)
+    assert (await asker.ask(**asked))["counts"]["muted"] == 0
+    excluded = {"name": "boot", "start": at(0), "end": at(20)}
+    assert (await operator.post(f"{API}/exclusions", json=excluded)).status_code == 201
+    assert await asker.is_made_anew(**asked)
+    assert (await asker.ask(**asked))["sides"]["baseline"]["n_samples"] == 80
+    changed = await operator.patch(f"{API}/baselines/{number}", json={"windows": [{"start": at(0), "end": at(90)}]})
+    assert changed.status_code == 200, changed.text
+    assert await asker.is_made_anew(**asked)
+    assert (await asker.ask(**asked))["against"]["version"] == 2
+
+
+async def test_a_reparse_and_retention_count(asker: Asker, state: AppState) -> None:
+    assert await asker.is_made_anew()
+    await reparse(state.sessions, state.settings.database_url)
+    assert await asker.is_made_anew()
+    async with open_write_session(state.sessions) as session:
+        job = "INSERT INTO jobs (kind, state) VALUES ('retention', 'running') RETURNING id"
+        job_id = await session.scalar(text(job))
+        run_id = await session.scalar(text("INSERT INTO retention_runs (job_id) VALUES (:id) RETURNING id"), {"id": job_id})
+        await session.execute(text("DELETE FROM samples.vmstat_linux WHERE time < :end"), {"end": START + timedelta(seconds=30)})
+        await note_removed(session, run_id, Removed(n_samples=30))
+    assert await asker.is_made_anew()
+    assert (await asker.ask())["sides"]["baseline"]["n_samples"] == N_NORMAL - 30
