@@ -9,6 +9,7 @@ Keys of `[layout]` (all but `tables` optional):
     ignored      regular expressions of lines without data
     messages     regular expressions of lines that announce a change of state; the report after one covers the time since boot
     blank_ends_table   true when rows after a blank line need a new header
+    commas       true when an option has the tool print commas between cells instead of blanks
     header_rows  minimum number of rows before a header is repeated on a new screen; one that comes earlier, or not after as many
                  rows as the time before, begins a new run. Absent when every report has its header
 Keys of `[[layout.tables]]`:
@@ -124,6 +125,7 @@ class ColumnLayout(Layout):
     has_blank_end: bool = toml_key("blank_ends_table", default=False)
     header_rows: int | None = None
     has_sections: bool = toml_key("sections", default=False)
+    has_commas: bool = toml_key("commas", default=False)
 
     @functools.cached_property
     def tables(self) -> tuple[ColumnTable, ...]:
