@@ -20,6 +20,7 @@ Keys of `[[layout.tables]]`:
     skipped      headers without a column ("--", an unused slot)
     time         "none", "leading" (clock, 12 hour clock or epoch before the columns), "trailing" (date and clock after them; the
                  zone is their header or a third word), "line" (a separate line before the report)
+    clock_after  names of the last column where it is the clock of the row ("time"); rows under other headers have none
     missing      words that the tool prints for "no value"
     groups       [["kthr", "r"], ...]: a group and the column that begins it ("re|si": either); "<sr" begins after column sr
     last_text    true when the last column may contain blanks, if it is a column of text
@@ -106,6 +107,7 @@ class ColumnTable:
     joined: tuple[str, ...] = ()
     is_titled: bool = toml_key("titled", default=False)
     has_first_text: bool = toml_key("first_text", default=False)
+    clock_after: frozenset[str] = frozenset()
     # For the headers that no other table knows.
     is_open: bool = not_a_key(default=False)
 

@@ -210,7 +210,7 @@ class Reader(LineEngine[ColumnLayout]):
     def _plain_rows(self, index: LineIndex) -> PlainRows | None:
         """Return the plain rows of the present header in the text, while its rows need no look at each."""
         header = self._heading.header
-        if header is None or header.stat is None:
+        if header is None or header.stat is None or header.has_clock_after:
             return None
         state = self._state
         if (not state.omits_since_boot or state.is_changed) and not header.table.has_counters:
