@@ -9,6 +9,7 @@ Keys of `[layout]` (all but `tables` optional):
     ignored      regular expressions of lines without data
     messages     regular expressions of lines that announce a change of state; the report after one covers the time since boot
     blank_ends_table   true when rows after a blank line need a new header
+    commas       true when an option has the tool print commas between cells instead of blanks
     header_rows  minimum number of rows before a header is repeated on a new screen; one that comes earlier, or not after as many
                  rows as the time before, begins a new run. Absent when every report has its header
 Keys of `[[layout.tables]]`:
@@ -19,6 +20,7 @@ Keys of `[[layout.tables]]`:
     skipped      headers without a column ("--", an unused slot)
     time         "none", "leading" (clock, 12 hour clock or epoch before the columns), "trailing" (date and clock after them; the
                  zone is their header or a third word), "line" (a separate line before the report)
+    clock_after  names of the last column where it is the clock of the row ("time"); rows under other headers have none
     missing      words that the tool prints for "no value"
     groups       [["kthr", "r"], ...]: a group and the column that begins it ("re|si": either); "<sr" begins after column sr
     last_text    true when the last column may contain blanks, if it is a column of text
@@ -105,6 +107,7 @@ class ColumnTable:
     joined: tuple[str, ...] = ()
     is_titled: bool = toml_key("titled", default=False)
     has_first_text: bool = toml_key("first_text", default=False)
+    clock_after: frozenset[str] = frozenset()
     # For the headers that no other table knows.
     is_open: bool = not_a_key(default=False)
 
@@ -124,6 +127,7 @@ class ColumnLayout(Layout):
     has_blank_end: bool = toml_key("blank_ends_table", default=False)
     header_rows: int | None = None
     has_sections: bool = toml_key("sections", default=False)
+    has_commas: bool = toml_key("commas", default=False)
 
     @functools.cached_property
     def tables(self) -> tuple[ColumnTable, ...]:

@@ -56,6 +56,8 @@ class Header:
     zone_name: str
     has_trailing_time: bool
     has_clock: bool
+    # The last word of a row is its clock.
+    has_clock_after: bool
     has_last_text: bool
     # The instance of all rows, where the header begins with it.
     title: str
@@ -130,6 +132,8 @@ def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str, r
         zone_name = words[-1]
         words = words[:-1]
     words = _join([word for word in words if word not in table.titles], table)
+    has_clock_after = words[-1] in table.clock_after and len(words) > 1
+    words = words[:-1] if has_clock_after else words
     title = words.pop(0) if table.is_titled and len(words) > 1 else ""
     if table.lead_instance:
         words.insert(0, table.lead_instance)
@@ -161,6 +165,7 @@ def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str, r
         zone_name=zone_name,
         has_trailing_time=has_trailing_time,
         has_clock=line.has_clock,
+        has_clock_after=has_clock_after,
         has_last_text=table.has_last_text and roles[-1] is not ColumnRole.VALUE,
         title=title,
         optional_at=optional_at,

@@ -51,6 +51,11 @@ def split_row(header: Header, text: str, header_line: str = "") -> Words | Rejec
             return NOT_MINE
         words = words[clock.n_words :]
     n_columns = len(header.words)
+    if header.has_clock_after and len(words) == n_columns + 1:
+        seconds = parse_clock(words[-1])
+        if seconds is None:
+            return Rejected(f"{shorten(words[-1], 40)} is not a clock")
+        words, clock = words[:-1], ClockWords(1, seconds, is_epoch=False)
     moment = None
     zone_name = header.zone_name
     if header.has_trailing_time:

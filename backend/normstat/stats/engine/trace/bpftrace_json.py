@@ -67,7 +67,9 @@ def _key_lines(name: str, key: str, value: object) -> Iterator[str]:
 
 
 def _value_lines(label: str, value: object) -> Iterator[str]:
-    if isinstance(value, list):
+    if isinstance(value, list) and value and not any(isinstance(item, Mapping) for item in value):
+        yield f"{label}: {_tuple(value)}"
+    elif isinstance(value, list):
         yield f"{label}:"
         for bucket in value:
             if isinstance(bucket, Mapping):
@@ -77,6 +79,15 @@ def _value_lines(label: str, value: object) -> Iterator[str]:
         yield f"{label}: count {value['count']}, average {value['average']}, total {value['total']}"
     else:
         yield f"{label}: {value}"
+
+
+def _tuple(values: list[object]) -> str:
+    """Return the text of a tuple.
+
+    >>> _tuple([5, [7, "a"]])
+    '(5, (7, a))'
+    """
+    return f"({', '.join(_tuple(value) if isinstance(value, list) else str(value) for value in values)})"
 
 
 def _is_statistics(value: object) -> bool:

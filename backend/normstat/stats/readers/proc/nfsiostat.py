@@ -14,7 +14,8 @@ Titles contain blanks and are separated by several, or by tabs (1.2 and before).
 The first report covers the time since the file system was mounted.
 
 Layout keys: `mount`, `operation` and `counts`, the stats of the three forms; [layout.lines]: a regular expression of each line of
-counts, whose groups are numbered -> the columns of the groups.
+counts, whose groups are numbered -> the columns of the groups; [layout.after.COLUMN]: columns with another name below the line of
+COLUMN.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -25,7 +26,7 @@ counts, whose groups are numbered -> the columns of the groups.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
@@ -51,6 +52,7 @@ class NfsiostatLayout(Layout):
     operation: Stat
     counts: Stat
     lines: Mapping[re.Pattern[str], tuple[str, ...]]
+    after: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 LAYOUT: Final = NfsiostatLayout
@@ -157,6 +159,8 @@ class Reader(LineReader[NfsiostatLayout]):
 
     def _take_counts(self, counts: dict[str, str], offset: int) -> Outcome:
         """Return a line of counts: those of a file system are one row."""
+        names = self.layout.after.get(next(reversed(self._counts), ""), {})
+        counts = {names.get(column, column): word for column, word in counts.items()}
         fields = {field.column: field for field in self.layout.counts.fields}
         for column, word in counts.items():
             if column in fields and read_number(word, fields[column]) is None:

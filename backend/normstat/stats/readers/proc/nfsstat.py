@@ -9,7 +9,8 @@
     0       0% 11     18% 0       0% 26     42% 14     22% 0       0%
 
 Counters of a section are one row, its instance is the section ("client rpc"); operations with their share are a row each
-("client v3 getattr"). Solaris names the version on a separate line, "Version 3: (63 calls)".
+("client v3 getattr"). Solaris names the version on a separate line, "Version 3: (63 calls)". With option -Z the same tables hold
+the calls since the report before, which only the command tells: they are rows of two stats of their own.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -43,18 +44,19 @@ LISTED: Final = re.compile(r"nfs (?P<version>v[\d.]+) (?P<side>client|server)\s+
 RULE: Final = re.compile(r"-{3,}(?: -{3,})*")
 MESSAGE: Final = re.compile(r"Warning: .*")
 NFS_VERSION: Final = re.compile(r"nfs ?(v\d[\d.]*)", re.IGNORECASE)
+DIFFERENCES: Final = re.compile(r"\snfsstat\b.*\s(?:-[a-zA-Z]*Z\d*|--sleep(?:=\d+)?)(?:\s|$)", re.ASCII | re.DOTALL)
 MAX_NAMES: Final = 256
 OPERATION: Final = ("count", "percent")
 
 
 @dataclass(frozen=True)
 class NfsstatLayout(Layout):
-    """No keys: the spec has a stat of counters, then one of operations."""
+    """No keys: the spec has a stat of counters, then one of operations, and two more for what -Z prints, if the tool has it."""
 
     def validate(self, stats: Sequence[Stat]) -> None:
-        """Require two stats, the second with the columns count and percent."""
-        if len(stats) != 2 or not {field.column for field in stats[1].fields}.issuperset(OPERATION):
-            raise ValueError("two stats are needed, the second one with the columns count and percent")
+        """Require two or four stats, every second one with the columns count and percent."""
+        if len(stats) not in (2, 4) or not all({field.column for field in stat.fields} >= {*OPERATION} for stat in stats[1::2]):
+            raise ValueError("two or four stats are needed, every second one with the columns count and percent")
 
 
 LAYOUT: Final = NfsstatLayout
@@ -66,6 +68,8 @@ class Reader(SnapshotReader[NfsstatLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
+        has_differences = DIFFERENCES.search(f" {self.command}") is not None and len(self.spec.stats) == 4
+        self._counters, self._operation_stat = self.spec.stats[2:] if has_differences else self.spec.stats[:2]
         names, seen = own.get("names"), own.get("seen")
         self._names = [str(name) for name in names] if isinstance(names, list) else []
         self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
@@ -111,7 +115,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         if found["what"] == "calls" and self._section.endswith(f" {self._part}"):
             # Solaris 11 has the same number on a separate line.
             return LineKind.HEADER
-        stat = self.spec.stats[0]
+        stat = self._counters
         refused = self.gather(stat, [found["what"]], [found["number"]], instance=self._instance(), offset=line.offset)
         return refused or LineKind.SAMPLE
 
@@ -138,14 +142,14 @@ class Reader(SnapshotReader[NfsstatLayout]):
                 return Rejected(f"{len(words)} numbers for {len(names)} names")
             if len(set(names)) != len(names):
                 return Rejected("a name appears twice in the line")
-            refused = self.gather(self.spec.stats[0], names, words, instance=self._instance(), offset=line.offset)
+            refused = self.gather(self._counters, names, words, instance=self._instance(), offset=line.offset)
             return refused or LineKind.SAMPLE
         if len(pairs) != len(names):
             return Rejected(f"{len(pairs)} counts with their shares for {len(names)} names")
         self.flush()
         self.want_report()
         for name, pair in zip(names, pairs, strict=True):
-            self.add_row(self.spec.stats[1], OPERATION, pair, instance=f"{self._operations()} {name}", offset=line.offset)
+            self.add_row(self._operation_stat, OPERATION, pair, instance=f"{self._operations()} {name}", offset=line.offset)
         return LineKind.SAMPLE
 
     def _operations(self) -> str:
@@ -155,7 +159,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
 
     def _take_listed(self, line: Line, found: re.Match[str]) -> Outcome:
         name = f"{found['side']} {found['version']}"
-        stat = self.spec.stats[0 if found["name"] == "total" else 1]
+        stat = self._counters if found["name"] == "total" else self._operation_stat
         if found["name"] == "total":
             self._begin_section(name, "listed")
         self.want_report()

@@ -49,7 +49,7 @@ NANOSECONDS: Final = {
 # With -v the stack of each caller is printed below it.
 FRAME: Final = re.compile(r"\s*0x[0-9a-f]{1,16}\s+\S.*")
 MESSAGE: Final = re.compile(
-    r"(?:=== output for debug ===|bad: \d+, total: \d+|bad rate: \d.*|histogram of .*|[a-z]+: \d+|# debug: .*"
+    r"(?:=== output for debug ?===|bad: \d+, total: \d+|bad rate: \d.*|histogram of .*|[a-z]+: \d+|# debug: .*"
     r"|(?:.{0,200}[#$%>]\s*)?(?:\S*/)?perf lock .*|\[ ?perf record: .*|Warning:.*|\[?\.\.\.\]?)"
 )
 MAX_LINE: Final = 1000

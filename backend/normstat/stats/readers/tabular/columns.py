@@ -26,6 +26,7 @@ from normstat.stats.engine.banner_day import parse_local_stamp
 from normstat.stats.engine.block import BlockBuilder, BulkRows
 from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
+from normstat.stats.engine.comma_lines import blank_commas
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import Heading, known_headers
 from normstat.stats.engine.line_engine import LINE_LIMIT, LineEngine
@@ -88,6 +89,7 @@ class Reader(LineEngine[ColumnLayout]):
         """Read whole lines: rows that are plain in bulk, everything else one by one. Return False if bulk is not worthwhile."""
         if (
             len(data) < MIN_BULK_BYTES
+            or (self.layout.has_commas and b"," in data)
             or data[:1] == b">"
             or b"\n>" in data
             or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n"))
@@ -114,6 +116,10 @@ class Reader(LineEngine[ColumnLayout]):
             at = stop
         self._close_runs(index, begin)
         return True
+
+    def clean(self, line: bytes) -> bytes:
+        """Return the line with blanks between its cells."""
+        return blank_commas(line) if self.layout.has_commas else line
 
     def is_complete(self, line: bytes, offset: int) -> bool:  # noqa: ARG002 (where it stands says nothing)
         """Return whether nothing can be missing from the end of a row under the present header."""
@@ -204,7 +210,7 @@ class Reader(LineEngine[ColumnLayout]):
     def _plain_rows(self, index: LineIndex) -> PlainRows | None:
         """Return the plain rows of the present header in the text, while its rows need no look at each."""
         header = self._heading.header
-        if header is None or header.stat is None:
+        if header is None or header.stat is None or header.has_clock_after:
             return None
         state = self._state
         if (not state.omits_since_boot or state.is_changed) and not header.table.has_counters:

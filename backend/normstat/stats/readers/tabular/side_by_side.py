@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
+from normstat.stats.engine.comma_lines import blank_commas
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
@@ -93,6 +94,10 @@ class Reader(LineReader[SideBySideLayout]):
         """Return the state for `load`."""
         own: State = {"reports": self._reports.to_state(), "changed": self._is_changed}
         return own | {"names": self._names, "new": self._are_names_new, "header": self._header}
+
+    def clean(self, line: bytes) -> bytes:
+        """Return the line with blanks between its cells: option -r prints commas."""
+        return blank_commas(line)
 
     def take_line(self, line: Line) -> Outcome:
         """Return names, a header, a time, a message or a row."""

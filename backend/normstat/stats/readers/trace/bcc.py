@@ -15,7 +15,10 @@ PID    COMM             D MAJ MIN DISK       I/O  Kbytes  AVGms
     -                dd (26651)
         2405710
 
-The key of a distribution is the section above it and what is measured (`pid = 5068 usecs`), which has the unit in it.
+{'ts': '2026-11-21 12:00:01', 'val_type': 'usecs', 'data': [{'interval-start': 2, 'interval-end': 3, 'count': 1}]}
+
+The last one is a distribution with option -j. The key of a distribution is the section above it and what is measured
+(`pid = 5068 usecs`), which has the unit in it.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -29,8 +32,8 @@ import re
 from typing import Final
 
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome
-from normstat.stats.engine.timestamps import Timestamp
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
+from normstat.stats.engine.timestamps import Timestamp, parse_timestamp
 from normstat.stats.engine.trace.stacks import SEPARATOR, TOO_DEEP, fold_stack, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number, parse_pairs
@@ -49,6 +52,16 @@ COUNT: Final = re.compile(r" *(-?(?:0|[1-9]\d{0,18}))")
 DELIMITER: Final = re.compile(r" +-{1,2}(?: +-{1,2})?")
 LAST_LINE: Final = re.compile(r" +- +(\S.*)")
 LEAK: Final = re.compile(r" +(\d{1,19}) bytes in (\d{1,19}) allocations? from stack")
+# What tools print with -j: the dictionary of Python.
+JSON_DISTRIBUTION: Final = re.compile(
+    r"\{'ts': '(?P<time>[\d :-]{19})', 'val_type': '(?P<unit>[^']{1,60})', 'data': \[(?P<data>[^\[\]]{0,20000})\]"
+    r"(?:, '(?P<section>[^']{1,60})': (?:b?'(?P<text>[^']{0,100})'|(?P<number>\d{1,20})))?\}",
+    re.ASCII,
+)
+JSON_BEGINNING: Final = "{'ts': "
+JSON_BUCKET: Final = re.compile(
+    r"\{'interval-start': (\d{1,20}), 'interval-end': (\d{1,20}), 'count': (\d{1,19})\}(?:, |$)", re.ASCII
+)
 INDENT: Final = "  "
 DEEP: Final = " " * 9
 
@@ -83,6 +96,11 @@ class Reader(TraceReader[TraceLayout]):
         """Return the outcome of the line, by its form and the held-back lines."""
         if self._leak is not None and not line.text.startswith(DEEP):
             self._close_leak()
+        json = JSON_DISTRIBUTION.fullmatch(line.text.strip())
+        if json is not None:
+            return self._take_json(json, line.offset)
+        if line.text.startswith(JSON_BEGINNING):
+            return Rejected("a distribution in JSON that is not whole, or of another form")
         found = DISTRIBUTION.fullmatch(line.text)
         if found is not None:
             return self._take_distribution(found)
@@ -122,6 +140,20 @@ class Reader(TraceReader[TraceLayout]):
         unit = BOUNDS.fullmatch(found[1])
         measured = " ".join(found[1].split()) if unit is None else unit[1]
         return self.begin_histogram(f"{section} {measured}".strip())
+
+    def _take_json(self, found: re.Match[str], offset: int) -> Outcome:
+        """Return a distribution of option -j, with the same key and labels as without it."""
+        buckets = JSON_BUCKET.findall(found["data"])
+        stamp = parse_timestamp(found["time"])
+        if stamp is None or not buckets or JSON_BUCKET.sub("", found["data"]):
+            return Rejected("a distribution without a time, or with other buckets than intervals")
+        self.forget_texts()
+        self.mark_time(stamp)
+        section = "" if found["section"] is None else f"{found['section']} = {found['text'] or found['number'] or ''}"
+        outcomes = [self.begin_histogram(f"{section.strip()} {found['unit']}".strip())]
+        outcomes += [self.add_bucket(f"{low} -> {high}", count, offset) for low, high, count in buckets]
+        self.bucket_key = None
+        return next((outcome for outcome in outcomes if isinstance(outcome, Rejected)), LineKind.SAMPLE)
 
     def _take_section(self, line: Line) -> Claim:
         """Take `pid = 5068`, the subject of the next distribution."""

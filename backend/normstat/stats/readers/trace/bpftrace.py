@@ -40,6 +40,8 @@ from normstat.stats.spec import Stat
 MAP: Final = re.compile(r" *(@\w{0,100})(\[|: ?|:$)")
 KEY_END: Final = re.compile(r"\]:(?: |$)")
 BUCKET: Final = re.compile(r" *([\[(][^\])|]{1,80}[\])]) +(-?[0-9]{1,20}) +\|[@ ]*\|?")
+TUPLE_PART: Final = re.compile(r"[(),]|-?\d{1,20}|\s+|.", re.ASCII)
+MAX_TUPLE: Final = 1000
 STATISTICS: Final = re.compile(r"count (-?[0-9]{1,19}), average (-?[0-9]{1,19}), total (-?[0-9]{1,19})")
 PRINTED_TITLE: Final = re.compile(r"([^@]{0,120}?:) *(@.*)")
 NO_VALUE: Final = Rejected("the value of a map is not a number")
@@ -134,10 +136,17 @@ class Reader(TraceReader[BpftraceLayout]):
             return self.hold_row(HeldRow("", key, value, offset))
         found = STATISTICS.fullmatch(value)
         if found is None:
-            return NO_VALUE
+            return self._take_tuple(key, value, offset)
         self.flush_block()
         self.enter("statistics", key)
         return self.add(self._statistics, ["count", "average", "total"], found.groups(), instance=key, offset=offset)
+
+    def _take_tuple(self, key: str, value: str, offset: int) -> Outcome:
+        """Return the numbers of a tuple, each with its place as scripts name it: `@x: (5, (7, 1))` has @x.0, @x.1.0 and @x.1.1."""
+        numbers = numbers_of_tuple(value)
+        for place, number in numbers:
+            self.hold_row(HeldRow("", f"{key}.{place}", number, offset))
+        return LineKind.SAMPLE if numbers else NO_VALUE
 
     # Keys of several lines.
 
@@ -188,3 +197,30 @@ class Reader(TraceReader[BpftraceLayout]):
 
 def _parts_of(key: str) -> list[str]:
     return [part.strip(" ,") for part in key.split(", ") if part.strip(" ,")]
+
+
+def numbers_of_tuple(text: str) -> list[tuple[str, str]]:
+    """Return the places and the numbers of a tuple of integers, which may hold other ones. Missing: [] for any other text.
+
+    >>> numbers_of_tuple("(5, (7, -1))"), numbers_of_tuple("(5, java)"), numbers_of_tuple("(5, 7"), numbers_of_tuple("5")
+    ([('0', '5'), ('1.0', '7'), ('1.1', '-1')], [], [], [])
+    """
+    numbers: list[tuple[str, str]] = []
+    places: list[int] = []
+    is_value_next = True
+    for part in TUPLE_PART.findall(text) if text.startswith("(") and text.endswith(")") and len(text) <= MAX_TUPLE else []:
+        if part.isspace():
+            continue
+        if part == "(" and is_value_next and (places or not numbers):
+            places.append(0)
+        elif part == ")" and places and not is_value_next:
+            places.pop()
+        elif part == "," and places and not is_value_next:
+            places[-1] += 1
+            is_value_next = True
+        elif is_value_next and places and is_integer(part):
+            numbers.append((".".join(map(str, places)), part))
+            is_value_next = False
+        else:
+            return []
+    return [] if places or is_value_next else numbers
