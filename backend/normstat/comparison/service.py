@@ -15,8 +15,8 @@ from normstat.comparison.host_comparison import HostComparison, Mutes, Progress,
 from normstat.comparison.model import ComparedBaseline, Comparison, Counts, FindingGroup, SideCoverage, Sides, Story
 from normstat.comparison.next_questions.questions import FindingContext, FindingValue, System, find_questions, to_system
 from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
-from normstat.comparison.stories.build import merge_hosts
 from normstat.comparison.series_rows import SeriesRows
+from normstat.comparison.stories.build import merge_hosts
 from normstat.errors import BadRequest, NoData
 from normstat.query.host_os import read_host_os
 from normstat.query.report_coverage import read_first_and_last
