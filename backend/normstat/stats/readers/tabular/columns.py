@@ -16,16 +16,19 @@
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
+from normstat.stats.engine.ahead import Ahead, Joined, More
 from normstat.stats.engine.banner_day import parse_local_stamp
 from normstat.stats.engine.block import BlockBuilder, BulkRows
 from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
+from normstat.stats.engine.folding import Folding
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import Heading, known_headers
 from normstat.stats.engine.line_engine import LINE_LIMIT, LineEngine
@@ -70,12 +73,17 @@ class _Runs:
 class Reader(LineEngine[ColumnLayout]):
     """One call of the reader: processes the lines in order and gathers their data."""
 
+    joins_lines = True
+
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
         known = known_headers(spec)
         self._state = ReaderState(state, len(self.layout.tables), self.timing, omits_since_boot=self.omits_since_boot)
         self._row_times = RowTimes(state, self.timeline, has_zone=self.has_zone)
         self._heading = Heading(known, self._state)
+        self._folding = Folding(
+            self.layout, self._heading, self._state, self.decode, is_translated=self.translations is not None
+        )
         self._plain: dict[int, PlainRows | None] = {}
         self._runs: dict[int, _Runs] = {}
         self._is_after_blank = False
@@ -84,36 +92,49 @@ class Reader(LineEngine[ColumnLayout]):
         """Return what the next piece needs to know."""
         return self._state.to_state() | self._row_times.to_state()
 
-    def take_many(self, data: bytes, begin: int) -> bool:
-        """Read whole lines: rows that are plain in bulk, everything else one by one. Return False if bulk is not worthwhile."""
+    def take_many(self, data: bytes, begin: int, end: int) -> int | None:
+        """Read whole lines: rows that are plain in bulk, everything else one by one. Missing: None if bulk is not worthwhile."""
+        lines = data[begin:end]
         if (
-            len(data) < MIN_BULK_BYTES
-            or data[:1] == b">"
-            or b"\n>" in data
-            or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n"))
+            len(lines) < MIN_BULK_BYTES
+            or lines[:1] == b">"
+            or b"\n>" in lines
+            or (b"\r" in lines and lines.count(b"\r") != lines.count(b"\r\n"))
         ):
-            return False
-        index = LineIndex(data, LINE_LIMIT)
+            return None
+        index = LineIndex(lines, LINE_LIMIT)
         if self.calls.is_loop:
             index.mark_odd(EPOCH_LINE)
         # Two lists of numbers: as many pairs would trigger full garbage collections.
         starts, ends = index.line_start.tolist(), index.line_end.tolist()
         at = 0
+        taken = begin
         while at < index.n_lines:
             rows = self._plain_rows(index)
             if rows is not None and rows.number[at] >= 0:
                 stop = int(rows.next_other[at])
                 if self._take_run(rows, at, stop):
                     self.ledger.book(LineKind.SAMPLE, ends[stop - 1] + 1 - starts[at], stop - at)
+                    taken = begin + ends[stop - 1] + 1
                     at = stop
                     continue
             else:
                 stop = at + 1
-            for start, end in zip(starts[at:stop], ends[at:stop], strict=True):
-                self.read_line(data[start:end], begin + start, end - start + 1)
-            at = stop
+            while at < stop:
+                line_begin = taken
+                taken = self.read_line(data, line_begin, begin + ends[at] + 1)
+                if taken == line_begin:
+                    break
+                # A folded line is several.
+                at = bisect_left(starts, taken - begin, at + 1)
+            if at < stop:
+                break
         self._close_runs(index, begin)
-        return True
+        return taken
+
+    def join(self, line: bytes, ahead: Ahead) -> Joined | More | None:
+        """Return a line that was folded. Missing: None for one that was not."""
+        return self._folding.join(line, ahead)
 
     def is_complete(self, line: bytes, offset: int) -> bool:  # noqa: ARG002 (where it stands says nothing)
         """Return whether nothing can be missing from the end of a row under the present header."""
@@ -204,9 +225,9 @@ class Reader(LineEngine[ColumnLayout]):
     def _plain_rows(self, index: LineIndex) -> PlainRows | None:
         """Return the plain rows of the present header in the text, while its rows need no look at each."""
         header = self._heading.header
-        if header is None or header.stat is None:
-            return None
         state = self._state
+        if header is None or header.stat is None or state.fold_width:
+            return None
         if (not state.omits_since_boot or state.is_changed) and not header.table.has_counters:
             if self.layout.since_boot is SinceBoot.FIRST and state.n_reports[self._heading.table] != LATER:
                 return None
