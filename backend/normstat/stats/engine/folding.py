@@ -32,16 +32,25 @@ from normstat.stats.engine.timestamps import PREFIX, parse_timestamp, split_word
 MIN_PART: Final = 56
 # Terminals are at least so wide.
 MIN_WIDTH: Final = 79
+# Widths that terminals have.
+WIDTHS: Final = frozenset({80, 96, 100, 120, 128, 132, 160, 200})
 MAX_PARTS: Final = 16
 MIN_NAMES: Final = 3
 # The parts of a header that are tried to find out which tool printed a file.
 MAX_GUESSED: Final = 4
+# Mail folds between words: the second part of a header may be longer than the first.
+MAX_LONGER: Final = 24
 # A longer line is no table's that somebody folded.
 MAX_LENGTH: Final = 4096
 NUMBER_IN: Final = re.compile(r"(?:^|[ \t])[-+]?[\d.,]+[%\w]?(?=[ \t]|$)", re.ASCII)
+LEAD_EPOCH: Final = re.compile(r"^\s*\d{9,10}(?=\s)", re.ASCII)
+FIRST_WORD: Final = re.compile(r"^[^ \t]+")
+LAST_WORD: Final = re.compile(r"[^ \t]+$")
 # The rest of a line of groups: procs -----------memory---------- ---swap--
 GROUP_REST: Final = re.compile(r"\s*-*[\w-]*-+(?:\s+-+[\w-]*-+)*\s*", re.ASCII)
 BANNER: Final = "Linux "
+# What a terminal shows of Ctrl-C.
+INTERRUPT: Final = "^C"
 BROKEN: Final = "a header that was folded; its columns are not all known, so the rows below cannot be read"
 
 
@@ -78,14 +87,12 @@ class Folding:
         if (len(line) < MIN_PART and not width) or len(line) > MAX_LENGTH or not line.strip(b" \t"):
             return None
         text = self._decode(line)
-        if (text[4:5] == "-" and PREFIX.match(text)) or (not width and self._heading.repeats(line)):
-            return None
-        if self._is_message(text):
+        if (not width and self._heading.repeats(line)) or self._is_message(text):
             return None
         if len(text) >= MIN_PART:
             if text.lstrip().startswith(BANNER) and self._layout.banner is not None:
                 return self._join_banner(text, ahead)
-            if NUMBER_IN.search(text) is None:
+            if not _has_number(_without_ends(text)):
                 return self._join_names(text, ahead)
         return self._join_row(text, ahead)
 
@@ -120,7 +127,9 @@ class Folding:
             if line is None:
                 return MORE
             rest = self._decode(line)
-            if not rest.strip() or len(rest) > len(text) or NUMBER_IN.search(rest) or self._is_known(rest):
+            if not rest.strip() or _length(rest) > _length(text) + MAX_LONGER or self._is_known(rest):
+                break
+            if _has_number(_without_ends(rest)):
                 break
             if is_group and GROUP_REST.fullmatch(rest) is None:
                 break
@@ -129,24 +138,24 @@ class Folding:
             self._see_whole(text, own)
             return None
         if is_group:
-            return _joined(_hard(parts, max(map(len, parts[:-1]))), len(parts))
+            return _joined(_hard(parts, max(map(_length, parts[:-1]))), len(parts))
         if is_average:
             return self._join_average(text, parts)
         for n_parts in range(len(parts), 1, -1):
             found = self._fit_header(own, parts[:n_parts])
             if found is not None:
-                self._state.fold_width = max(map(len, parts[: n_parts - 1]))
+                self._state.fold_width = max(map(_length, parts[: n_parts - 1]))
                 self._state.is_hard_fold = found.is_hard
                 return _joined(found.text, n_parts)
         if self._header_of(parts[1]) is None and self._n_names(parts[1]) >= max(2, len(parts[1].split()) / 2):
             self._heading.drop()
-            return Joined(_hard(parts[:2], len(text)).encode(), 2, BROKEN)
+            return Joined(_hard(parts[:2], _length(text)).encode(), 2, BROKEN)
         self._see_whole(text, own)
         return None
 
     def _see_whole(self, text: str, own: Header | None) -> None:
         """Note a header that was not folded although it is wider than those that were: other output begins."""
-        if own is not None and len(text) > self._state.fold_width + 1:
+        if own is not None and _length(text) > self._state.fold_width + 1:
             self._state.fold_width, self._state.is_hard_fold = 0, False
 
     def _join_average(self, text: str, parts: Sequence[str]) -> Joined | None:
@@ -162,7 +171,7 @@ class Folding:
         """Return the header that the parts are together; `own` is the one that the first part would be alone."""
         if own is not None and any(self._header_of(part) is not None for part in parts[1:]):
             return None
-        hard, soft = _hard(parts, max(map(len, parts[:-1]))), _soft(parts)
+        hard, soft = _hard(parts, max(map(_length, parts[:-1]))), _soft(parts)
         hard_header, soft_header = self._whole_header(hard, parts), self._whole_header(soft, parts)
         if hard_header is None:
             # The places of columns are lost.
@@ -192,10 +201,13 @@ class Folding:
         is_whole = not is_average and self._fits(header, text)
         if is_average and (not width or parse_timestamp(text) is not None):
             return None
-        if (is_whole and len(text) < (width or MAX_LENGTH)) or not self._may_lack_words(header, text):
+        if is_whole and not self._may_lack_end(header, text):
+            return None
+        if not (is_whole or is_average or self._may_lack_words(header, text)):
             return None
         parts = [text]
-        best: Joined | None = None
+        best: _Fit | None = None
+        n_best = 0
         while len(parts) < MAX_PARTS:
             line = ahead.line(len(parts))
             if line is None:
@@ -203,45 +215,74 @@ class Folding:
             rest = self._decode(line)
             if not rest.strip() or not self._may_go_on(header, rest):
                 break
+            if is_whole and not self._is_end(header, parts, rest):
+                break
             parts.append(rest)
             found = self._fit_average(header, parts) if is_average else self._fit_row(header, parts, is_whole=is_whole)
             if found is not None:
-                best = _joined(found.text, len(parts))
-                self._learn(found, parts)
-                if len(rest) < self._state.fold_width and not (header.has_last_text and header.has_clock):
+                best, n_best = found, len(parts)
+                if _length(rest) < max(width, MIN_PART) and not (header.has_last_text and header.has_clock and width):
                     break
             elif best is not None:
                 break
-        return best
+        if best is None:
+            return None
+        if not is_average:
+            self._learn(best, parts[:n_best])
+        return _joined(best.text, n_best)
+
+    def _may_lack_end(self, header: Header, text: str) -> bool:
+        """Return whether a row that has all of its words may go on in the next line."""
+        width = self._state.fold_width
+        if not width:
+            return self.may_be_cut(text)
+        return _length(text) >= width or (header.has_last_text and not self._state.is_hard_fold)
+
+    def _is_end(self, header: Header, parts: Sequence[str], rest: str) -> bool:
+        """Return whether a line may be more of a row that has all of its words: where lines are broken between words, its first
+        word had no room in the line before.
+        """
+        width = self._state.fold_width
+        if not width or self._state.is_hard_fold or _length(parts[-1]) >= width:
+            return True
+        return header.has_last_text and _length(parts[-1]) + 1 + len(rest.split()[0]) > width
+
+    def may_be_cut(self, text: str) -> bool:
+        """Return whether a row that has all of its words ends where a terminal does: its last word may go on in the next line."""
+        return _length(text) in WIDTHS
 
     def _may_lack_words(self, header: Header, text: str) -> bool:
         """Return whether the line may be the first part of a row."""
         if self._state.fold_width:
             return True
-        n_words = len(split_words(text))
-        return len(text) >= MIN_WIDTH and MIN_NAMES <= n_words < len(header.words) and not header.table.is_wrapped
+        n_words = len(split_words(_bare(text)))
+        n_whole = len(header.words) + (2 if header.has_trailing_time else 0)
+        return _length(text) >= MIN_WIDTH and MIN_NAMES <= n_words < n_whole and not header.table.is_wrapped
 
     def _may_go_on(self, header: Header, rest: str) -> bool:
         """Return whether a line may be the rest of a row: nothing else is certain of it."""
-        if self._is_known(rest) or self._fits(header, rest):
+        if self._is_known(rest) or self._is_above(rest) or _bare(rest) != rest or rest.startswith(INTERRUPT):
             return False
-        if header.has_clock and take_clock(split_words(rest, 4)) is not None:
+        if self._fits(header, rest):
             return False
-        is_stamp = parse_timestamp(rest) is not None and not (self._state.is_hard_fold and rest.isdigit())
-        return not is_stamp and (NUMBER_IN.search(rest) is not None or self._header_of(rest) is None)
+        if header.has_clock and take_clock(split_words(rest)) is not None:
+            return False
+        may_be_time = header.has_trailing_time or (self._state.is_hard_fold and rest.isdigit())
+        is_stamp = not may_be_time and parse_timestamp(rest) is not None
+        return not is_stamp and (_has_number(rest) or self._header_of(rest) is None)
 
     def _fits(self, header: Header, text: str) -> bool:
-        return isinstance(split_row(header, text, self._state.header_line), Words)
+        return isinstance(split_row(header, _bare(text), self._state.header_line), Words)
 
     def _fit_average(self, header: Header, parts: Sequence[str]) -> _Fit | None:
         """Return a row of averages, which is not read, once it has all of its words."""
         soft = _soft(parts)
-        return _Fit(soft) if len(soft.split()) > len(header.words) and NUMBER_IN.search(parts[-1]) else None
+        return _Fit(soft) if len(soft.split()) > len(header.words) and _has_number(parts[-1]) else None
 
     def _fit_row(self, header: Header, parts: Sequence[str], *, is_whole: bool) -> _Fit | None:
         """Return the row that the parts are together; `is_whole`: the first part alone is one as well."""
         state = self._state
-        widths = [len(part) for part in parts[:-1]]
+        widths = [_length(part) for part in parts[:-1]]
         widest = max(widths)
         if state.is_hard_fold:
             fits = [self._row(header, _hard(parts, state.fold_width), is_hard=True)] if widest <= state.fold_width else []
@@ -252,23 +293,26 @@ class Folding:
         found = sorted((fit for fit in fits if fit is not None), key=lambda fit: fit.n_odd)
         if not found or (not state.fold_width and found[0].n_odd):
             return None
-        if is_whole:
-            own = self._row(header, parts[0], is_hard=False)
-            return found[0] if own is None or found[0].n_odd <= own.n_odd else None
         is_other = len(found) == 2 and found[0].text.split() != found[1].text.split()
-        return None if is_other and found[0].n_odd == found[1].n_odd else found[0]
+        if is_other and found[0].n_odd == found[1].n_odd:
+            # A name goes on in the next line, or has another word there.
+            found = [fit for fit in found if fit.is_hard and widest in WIDTHS]
+        if not found:
+            return None
+        own = self._row(header, parts[0], is_hard=False) if is_whole else None
+        return found[0] if own is None or found[0].n_odd <= own.n_odd else None
 
     def _learn(self, found: _Fit, parts: Sequence[str]) -> None:
         """Note the width at which a row was folded."""
         state = self._state
         is_split = found.is_hard and found.text.split() != _soft(parts).split()
         if is_split or not state.fold_width:
-            state.fold_width = max(state.fold_width, *(len(part) for part in parts[:-1]))
+            state.fold_width = max(state.fold_width, *map(_length, parts[:-1]))
             state.is_hard_fold = state.is_hard_fold or is_split
 
     def _row(self, header: Header, text: str, *, is_hard: bool) -> _Fit | None:
         """Return the row that a text is. Missing: None when it is none."""
-        words = split_row(header, text, self._state.header_line)
+        words = split_row(header, _bare(text), self._state.header_line)
         if not isinstance(words, Words):
             return None
         if header.stat is None:
@@ -282,31 +326,60 @@ class Folding:
     # Both.
 
     def _header_of(self, text: str) -> Header | None:
-        return self._heading.header_of(text) if len(text) <= MAX_LENGTH else None
+        return self._heading.header_of(_bare(text)) if len(text) <= MAX_LENGTH else None
 
     def _n_names(self, text: str) -> int:
-        return sum(word in self._heading.columns for word in split_words(text))
+        return sum(self._heading.knows(word) for word in split_words(_bare(text)))
 
     def _is_message(self, text: str) -> bool:
         return self._layout.messages is not None and self._layout.messages.search(text) is not None
 
+    def _is_above(self, text: str) -> bool:
+        """Return whether a line is one that stands above headers."""
+        patterns = (self._layout.group_line, self._layout.banner)
+        return any(pattern is not None and pattern.search(text) is not None for pattern in patterns)
+
     def _is_known(self, text: str) -> bool:
         """Return whether the layout knows that the line is not a row, regardless of its words."""
+        text = _bare(text)
         return self._is_message(text) or (self._layout.ignored is not None and self._layout.ignored.search(text) is not None)
 
 
 def folded_headers(texts: Sequence[str]) -> list[str]:
     """Return the headers that the lines of a file may be together, where they are long and have no numbers."""
-    found = []
+    found: list[str] = []
     for at, text in enumerate(texts):
-        if not MIN_PART <= len(text) <= MAX_LENGTH or NUMBER_IN.search(text) is not None:
+        if not MIN_PART <= len(text) <= MAX_LENGTH or _has_number(_without_ends(text)):
             continue
         for end in range(at + 2, min(at + MAX_GUESSED, len(texts)) + 1):
             rest = texts[end - 1]
-            if not rest.strip() or len(rest) > len(text) or NUMBER_IN.search(rest) is not None:
+            if not rest.strip() or _length(rest) > _length(text) + MAX_LONGER or _has_number(_without_ends(rest)):
                 break
-            found += {_hard(texts[at:end], len(text)), _soft(texts[at:end])}
+            found += {_bare(_hard(texts[at:end], _length(text))), _bare(_soft(texts[at:end]))}
     return found
+
+
+def _length(text: str) -> int:
+    """Return how many columns a line takes on a terminal."""
+    return len(text.expandtabs()) if "\t" in text else len(text)
+
+
+def _bare(text: str) -> str:
+    """Return a line without the time that another program put before it."""
+    prefix = PREFIX.match(text) if text[4:5] == "-" else None
+    return text if prefix is None else text[prefix.end() :]
+
+
+def _without_ends(text: str) -> str:
+    """Return a line without the words at its ends that may go on in the lines beside it: 17/s | 18 and /s | 19/s."""
+    if text[-1:] not in (" ", "\t"):
+        text = LAST_WORD.sub("", text)
+    return text if text[:1] in (" ", "\t") else FIRST_WORD.sub("", text)
+
+
+def _has_number(text: str) -> bool:
+    """Return whether a line has a number, apart from an epoch before it."""
+    return NUMBER_IN.search(LEAD_EPOCH.sub("", _bare(text), count=1)) is not None
 
 
 def _joined(text: str, n_lines: int) -> Joined:
@@ -315,7 +388,7 @@ def _joined(text: str, n_lines: int) -> Joined:
 
 def _hard(parts: Sequence[str], width: int) -> str:
     """Return a line that was broken at a width; blanks may be gone from the ends of its parts."""
-    return "".join([*(part.ljust(width) for part in parts[:-1]), parts[-1]])
+    return "".join([*(part + " " * (width - _length(part)) for part in parts[:-1]), parts[-1]])
 
 
 def _soft(parts: Sequence[str]) -> str:

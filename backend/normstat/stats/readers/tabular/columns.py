@@ -7,7 +7,7 @@
 ...  1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1 2026-11-21 12:00:00
 ...  3  0      0 402200 267968 846360    0    0    44     0  381  615  2  2 96  0  0 2026-11-21 12:00:01
 ... '''
->>> result = read(require_spec("vmstat_linux"), text, state={}, offset=0)
+>>> result = read(require_spec("vmstat_linux"), text, state={}, offset=0, command="vmstat -n -t 1")
 >>> [len(block) for block in result.blocks], [len(block) for block in result.since_boot], result.n_taken == len(text)
 ([1], [1], True)
 >>> block = result.blocks[0]
@@ -27,6 +27,7 @@ from normstat.stats.engine.ahead import Ahead, Joined, More
 from normstat.stats.engine.banner_day import parse_local_stamp
 from normstat.stats.engine.block import BlockBuilder, BulkRows
 from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
+from normstat.stats.engine.calls import may_be_live
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
 from normstat.stats.engine.folding import Folding
 from normstat.stats.engine.header import Header
@@ -73,8 +74,6 @@ class _Runs:
 class Reader(LineEngine[ColumnLayout]):
     """One call of the reader: processes the lines in order and gathers their data."""
 
-    joins_lines = True
-
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
         known = known_headers(spec)
@@ -84,6 +83,8 @@ class Reader(LineEngine[ColumnLayout]):
         self._folding = Folding(
             self.layout, self._heading, self._state, self.decode, is_translated=self.translations is not None
         )
+        # What an agent sends comes through a pipe, where nothing folds lines.
+        self.joins_lines = not may_be_live(command)
         self._plain: dict[int, PlainRows | None] = {}
         self._runs: dict[int, _Runs] = {}
         self._is_after_blank = False
@@ -113,10 +114,13 @@ class Reader(LineEngine[ColumnLayout]):
             rows = self._plain_rows(index)
             if rows is not None and rows.number[at] >= 0:
                 stop = int(rows.next_other[at])
-                if self._take_run(rows, at, stop):
-                    self.ledger.book(LineKind.SAMPLE, ends[stop - 1] + 1 - starts[at], stop - at)
-                    taken = begin + ends[stop - 1] + 1
-                    at = stop
+                last = lines[starts[stop - 1] : ends[stop - 1]].removesuffix(b"\r")
+                # The line after the last row decides whether it is whole.
+                run_end = stop - (self.joins_lines and self._folding.may_be_cut(self.decode(last)))
+                if run_end > at and self._take_run(rows, at, run_end):
+                    self.ledger.book(LineKind.SAMPLE, ends[run_end - 1] + 1 - starts[at], run_end - at)
+                    taken = begin + ends[run_end - 1] + 1
+                    at = run_end
                     continue
             else:
                 stop = at + 1
