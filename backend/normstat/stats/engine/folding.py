@@ -53,6 +53,8 @@ BANNER: Final = "Linux "
 INTERRUPT: Final = "^C"
 BROKEN: Final = "a header that was folded; its columns are not all known, so the rows below cannot be read"
 
+BROKEN_ROW: Final = "a row that was folded; together with the next line it is none"
+
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
@@ -187,6 +189,9 @@ class Folding:
         if header is None or header.table.is_open or header.stat is None:
             return None
         own = set(parts[0].split()[:-1])
+        if _length(parts[0]) in WIDTHS and not (parts[0][-1:] + parts[1][:1]).isspace():
+            # A new column may be the one that was broken.
+            own.add(parts[0].split()[-1] + parts[1].split()[0])
         values = {header.words[at] for at, field in zip(header.value_at, header.fields, strict=True) if not field.is_documented}
         return header if values <= own else None
 
@@ -226,7 +231,8 @@ class Folding:
             elif best is not None:
                 break
         if best is None:
-            return None
+            is_odd = is_whole and bool(width) and len(parts) > 1 and _has_number(parts[1])
+            return Joined(_hard(parts[:2], _length(text)).encode(), 2, BROKEN_ROW) if is_odd else None
         if not is_average:
             self._learn(best, parts[:n_best])
         return _joined(best.text, n_best)
@@ -257,7 +263,7 @@ class Folding:
             return True
         n_words = len(split_words(_bare(text)))
         n_whole = len(header.words) + (2 if header.has_trailing_time else 0)
-        return _length(text) >= MIN_WIDTH and MIN_NAMES <= n_words < n_whole and not header.table.is_wrapped
+        return MIN_PART <= _length(text) and MIN_NAMES <= n_words <= n_whole and not header.table.is_wrapped
 
     def _may_go_on(self, header: Header, rest: str) -> bool:
         """Return whether a line may be the rest of a row: nothing else is certain of it."""
@@ -296,7 +302,7 @@ class Folding:
         is_other = len(found) == 2 and found[0].text.split() != found[1].text.split()
         if is_other and found[0].n_odd == found[1].n_odd:
             # A name goes on in the next line, or has another word there.
-            found = [fit for fit in found if fit.is_hard and widest in WIDTHS]
+            found = [fit for fit in found if fit.is_hard == (widest in WIDTHS)]
         if not found:
             return None
         own = self._row(header, parts[0], is_hard=False) if is_whole else None

@@ -107,7 +107,9 @@ def find_header(
     for table in layout.tables:
         if table.is_open and not _may_be_header(line):
             continue
-        if (table.time is TimeStyle.LEADING or not line.has_clock) and all(needed & present for needed in table.header):
+        # One word alone is too little without the clock that the table's rows begin with.
+        is_weak = len(table.header) == 1 and table.time is TimeStyle.LEADING and not line.has_clock
+        if not is_weak and (table.time is TimeStyle.LEADING or not line.has_clock) and all(needed & present for needed in table.header):
             return _header(spec, table, line, group_line, printed)
     return None
 
