@@ -25,7 +25,7 @@ from normstat.stats.engine.heading import Heading
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Rejected
 from normstat.stats.engine.reader_state import ReaderState
-from normstat.stats.engine.row import Words, read_row, split_row
+from normstat.stats.engine.row import NUMBER, Words, read_row, split_row
 from normstat.stats.engine.timestamps import PREFIX, parse_timestamp, split_words, take_clock
 
 # Mail does not fold lines that are as short as this, nor terminals.
@@ -157,7 +157,8 @@ class Folding:
 
     def _see_whole(self, text: str, own: Header | None) -> None:
         """Note a header that was not folded although it is wider than those that were: other output begins."""
-        if own is not None and _length(text) > self._state.fold_width + 1:
+        slack = 1 if self._state.is_hard_fold else MAX_LONGER
+        if own is not None and _length(text) > self._state.fold_width + slack:
             self._state.fold_width, self._state.is_hard_fold = 0, False
 
     def _join_average(self, text: str, parts: Sequence[str]) -> Joined | None:
@@ -200,7 +201,12 @@ class Folding:
     def _join_row(self, text: str, ahead: Ahead) -> Joined | More | None:
         """Return a row with its rest, under a header or in a stream that was folded."""
         header, width = self._heading.header, self._state.fold_width
-        if header is None or self._header_of(text) is not None or header.table.is_open or (header.table.has_short_rows and not self._state.is_hard_fold):
+        if (
+            header is None
+            or self._header_of(text) is not None
+            or header.table.is_open
+            or (header.table.has_short_rows and not self._state.is_hard_fold)
+        ):
             return None
         is_average = self._is_known(text)
         is_whole = not is_average and self._fits(header, text)
@@ -218,7 +224,7 @@ class Folding:
             if line is None:
                 return MORE
             rest = self._decode(line)
-            if not rest.strip() or not self._may_go_on(header, rest):
+            if not rest.strip() or not self._may_go_on(header, rest) or not self._is_full(parts[-1], rest, is_row=best is not None):
                 break
             if is_whole and not self._is_end(header, parts, rest):
                 break
@@ -249,9 +255,21 @@ class Folding:
         word had no room in the line before.
         """
         width = self._state.fold_width
+        words = rest.split()
+        n_numbers = sum(NUMBER.fullmatch(word) is not None for word in words)
+        if n_numbers >= MIN_NAMES or (n_numbers < len(words) and not header.has_last_text and len(words) > 1):
+            # It may be the beginning of another row.
+            return False
         if not width or self._state.is_hard_fold or _length(parts[-1]) >= width:
             return True
-        return header.has_last_text and _length(parts[-1]) + 1 + len(rest.split()[0]) > width
+        return header.has_last_text and _length(parts[-1]) + 1 + len(words[0]) > width
+
+    def _is_full(self, part: str, rest: str, *, is_row: bool) -> bool:
+        """Return whether there was no room for the next line in this one; `is_row`: the parts until here are a whole row."""
+        width = self._state.fold_width
+        if is_row and not self._state.is_hard_fold:
+            return _length(part) + 1 + len(rest.split(maxsplit=1)[0]) > width
+        return _length(part) >= max(MIN_PART, width - MAX_LONGER)
 
     def may_be_cut(self, text: str) -> bool:
         """Return whether a row that has all of its words ends where a terminal does: its last word may go on in the next line."""
@@ -263,7 +281,7 @@ class Folding:
             return True
         n_words = len(split_words(_bare(text)))
         n_whole = len(header.words) + (2 if header.has_trailing_time else 0)
-        return MIN_PART <= _length(text) and MIN_NAMES <= n_words <= n_whole and not header.table.is_wrapped
+        return _length(text) >= MIN_PART and MIN_NAMES <= n_words <= n_whole and not header.table.is_wrapped
 
     def _may_go_on(self, header: Header, rest: str) -> bool:
         """Return whether a line may be the rest of a row: nothing else is certain of it."""
@@ -297,7 +315,7 @@ class Folding:
             if widest == min(widths) and widest >= state.fold_width:
                 fits.append(self._row(header, _hard(parts, widest), is_hard=True))
         found = sorted((fit for fit in fits if fit is not None), key=lambda fit: fit.n_odd)
-        if not found or (not state.fold_width and found[0].n_odd):
+        if not found or (not is_whole and not state.fold_width and found[0].n_odd):
             return None
         is_other = len(found) == 2 and found[0].text.split() != found[1].text.split()
         if is_other and found[0].n_odd == found[1].n_odd:
@@ -326,7 +344,8 @@ class Folding:
         fields = self._heading.suffixed_fields(words) or self._heading.fields
         if isinstance(read_row(header, fields, words.words), Rejected):
             return None
-        numbers = [read_number(words.words[at], field) for at, field in zip(header.value_at, fields, strict=True) if field.is_documented]
+        cells = zip(header.value_at, fields, strict=True)
+        numbers = [read_number(words.words[at], field) for at, field in cells if field.is_documented]
         return _Fit(text, sum(number is not None and not number[1] for number in numbers), is_hard)
 
     # Both.

@@ -108,8 +108,9 @@ def find_header(
         if table.is_open and not _may_be_header(line):
             continue
         # One word alone is too little without the clock that the table's rows begin with.
-        is_weak = len(table.header) == 1 and table.time is TimeStyle.LEADING and not line.has_clock
-        if not is_weak and (table.time is TimeStyle.LEADING or not line.has_clock) and all(needed & present for needed in table.header):
+        has_times = table.time is TimeStyle.LEADING
+        fits_clock = line.has_clock or len(table.header) > 1 if has_times else not line.has_clock
+        if fits_clock and all(needed & present for needed in table.header):
             return _header(spec, table, line, group_line, printed)
     return None
 

@@ -80,9 +80,7 @@ class Reader(LineEngine[ColumnLayout]):
         self._state = ReaderState(state, len(self.layout.tables), self.timing, omits_since_boot=self.omits_since_boot)
         self._row_times = RowTimes(state, self.timeline, has_zone=self.has_zone)
         self._heading = Heading(known, self._state)
-        self._folding = Folding(
-            self.layout, self._heading, self._state, self.decode, is_translated=self.translations is not None
-        )
+        self._folding = Folding(self.layout, self._heading, self._state, self.decode, is_translated=self.translations is not None)
         # What an agent sends comes through a pipe, where nothing folds lines.
         self.joins_lines = not may_be_live(command)
         self._plain: dict[int, PlainRows | None] = {}
