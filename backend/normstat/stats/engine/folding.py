@@ -9,7 +9,7 @@ midst of words; mail breaks them between words:
     93     0.00   0.00    2.33   170.67    0.01   0.40
 
 Each row is then the lines that hold one value for each column, and not one more. What cannot be put together in one way only is
-left as it is, and rejected by the reader. Nothing is kept of a line but the width: a line that may be folded waits for the next one.
+left as it is, and rejected by the reader. Only the width is kept between lines: one that may be folded waits for the next.
 """
 
 import re
@@ -63,6 +63,9 @@ class _Fit:
     text: str
     n_odd: int = 0
     is_hard: bool = False
+
+
+FitParts = Callable[[Header, Sequence[str]], _Fit | None]
 
 
 class Folding:
@@ -123,26 +126,32 @@ class Folding:
         is_part = own is not None or self._n_names(text) >= MIN_NAMES or (self._is_translated and len(text) >= MIN_WIDTH)
         if not (is_group or is_part or is_average):
             return None
-        parts = [text]
-        while len(parts) < MAX_PARTS:
-            line = ahead.line(len(parts))
-            if line is None:
-                return MORE
-            rest = self._decode(line)
-            if not rest.strip() or _length(rest) > _length(text) + MAX_LONGER or self._is_known(rest):
-                break
-            if _has_number(_without_ends(rest)):
-                break
-            if is_group and GROUP_REST.fullmatch(rest) is None:
-                break
-            parts.append(rest)
+        parts = self._parts_of_names(text, ahead, is_group=is_group)
+        if parts is None:
+            return MORE
         if len(parts) == 1:
             self._see_whole(text, own)
             return None
         if is_group:
             return _joined(_hard(parts, max(map(_length, parts[:-1]))), len(parts))
-        if is_average:
-            return self._join_average(text, parts)
+        return self._join_average(text, parts) if is_average else self._join_header(own, parts)
+
+    def _parts_of_names(self, text: str, ahead: Ahead, *, is_group: bool) -> list[str] | None:
+        """Return the line and the next ones that hold names alone. Missing: None when the next line did not come yet."""
+        parts = [text]
+        while len(parts) < MAX_PARTS:
+            line = ahead.line(len(parts))
+            if line is None:
+                return None
+            rest = self._decode(line)
+            is_names = rest.strip() and _length(rest) <= _length(text) + MAX_LONGER and not self._is_known(rest)
+            if not is_names or _has_number(_without_ends(rest)) or (is_group and GROUP_REST.fullmatch(rest) is None):
+                break
+            parts.append(rest)
+        return parts
+
+    def _join_header(self, own: Header | None, parts: Sequence[str]) -> Joined | None:
+        """Return the header that the lines are, or why it cannot be read; `own` is the one that the first line would be alone."""
         for n_parts in range(len(parts), 1, -1):
             found = self._fit_header(own, parts[:n_parts])
             if found is not None:
@@ -151,8 +160,8 @@ class Folding:
                 return _joined(found.text, n_parts)
         if self._header_of(parts[1]) is None and self._n_names(parts[1]) >= max(2, len(parts[1].split()) / 2):
             self._heading.drop()
-            return Joined(_hard(parts[:2], _length(text)).encode(), 2, BROKEN)
-        self._see_whole(text, own)
+            return Joined(_hard(parts[:2], _length(parts[0])).encode("utf-8", "replace"), 2, BROKEN)
+        self._see_whole(parts[0], own)
         return None
 
     def _see_whole(self, text: str, own: Header | None) -> None:
@@ -200,22 +209,21 @@ class Folding:
 
     def _join_row(self, text: str, ahead: Ahead) -> Joined | More | None:
         """Return a row with its rest, under a header or in a stream that was folded."""
-        header, width = self._heading.header, self._state.fold_width
-        if (
-            header is None
-            or self._header_of(text) is not None
-            or header.table.is_open
-            or (header.table.has_short_rows and not self._state.is_hard_fold)
-        ):
+        header = self._heading.header
+        if header is None or self._header_of(text) is not None or header.table.is_open:
             return None
-        is_average = self._is_known(text)
-        is_whole = not is_average and self._fits(header, text)
-        if is_average and (not width or parse_timestamp(text) is not None):
+        if header.table.has_short_rows and not self._state.is_hard_fold:
             return None
-        if is_whole and not self._may_lack_end(header, text):
-            return None
-        if not (is_whole or is_average or self._may_lack_words(header, text)):
-            return None
+        if self._is_known(text):
+            return self._join_parts(header, text, ahead, self._fit_average) if self._state.fold_width else None
+        if not self._fits(header, text):
+            return self._join_parts(header, text, ahead, self._fit_row) if self._may_lack_words(header, text) else None
+        return self._join_parts(header, text, ahead, self._fit_whole) if self._may_lack_end(header, text) else None
+
+    def _join_parts(self, header: Header, text: str, ahead: Ahead, fit: FitParts) -> Joined | More | None:
+        """Return the line with as many of the next ones as `fit` makes one of."""
+        width = self._state.fold_width
+        is_whole = fit == self._fit_whole
         parts = [text]
         best: _Fit | None = None
         n_best = 0
@@ -224,24 +232,28 @@ class Folding:
             if line is None:
                 return MORE
             rest = self._decode(line)
-            if not rest.strip() or not self._may_go_on(header, rest) or not self._is_full(parts[-1], rest, is_row=best is not None):
-                break
-            if is_whole and not self._is_end(header, parts, rest):
+            if not self._may_follow(header, parts, rest, is_row=best is not None) or (
+                is_whole and not self._is_end(header, parts, rest)
+            ):
                 break
             parts.append(rest)
-            found = self._fit_average(header, parts) if is_average else self._fit_row(header, parts, is_whole=is_whole)
+            found = fit(header, parts)
+            if found is None and best is not None:
+                break
             if found is not None:
                 best, n_best = found, len(parts)
                 if _length(rest) < max(width, MIN_PART) and not (header.has_last_text and header.has_clock and width):
                     break
-            elif best is not None:
-                break
-        if best is None:
-            is_odd = is_whole and bool(width) and len(parts) > 1 and _has_number(parts[1])
-            return Joined(_hard(parts[:2], _length(text)).encode(), 2, BROKEN_ROW) if is_odd else None
-        if not is_average:
-            self._learn(best, parts[:n_best])
-        return _joined(best.text, n_best)
+        if best is not None:
+            if fit != self._fit_average:
+                self._learn(best, parts[:n_best])
+            return _joined(best.text, n_best)
+        is_odd = is_whole and bool(width) and len(parts) > 1 and _has_number(parts[1])
+        return Joined(_hard(parts[:2], _length(text)).encode("utf-8", "replace"), 2, BROKEN_ROW) if is_odd else None
+
+    def _may_follow(self, header: Header, parts: Sequence[str], rest: str, *, is_row: bool) -> bool:
+        """Return whether a line may be the rest of the parts of a row, which are one already when `is_row`."""
+        return bool(rest.strip()) and self._may_go_on(header, rest) and self._is_full(parts[-1], rest, is_row=is_row)
 
     def _may_lack_end(self, header: Header, text: str) -> bool:
         """Return whether a row that has all of its words may go on in the next line."""
@@ -303,7 +315,13 @@ class Folding:
         soft = _soft(parts)
         return _Fit(soft) if len(soft.split()) > len(header.words) and _has_number(parts[-1]) else None
 
-    def _fit_row(self, header: Header, parts: Sequence[str], *, is_whole: bool) -> _Fit | None:
+    def _fit_whole(self, header: Header, parts: Sequence[str]) -> _Fit | None:
+        """Return the row that the parts are together, where the first part alone is one as well."""
+        found = self._fit_row(header, parts, is_whole=True)
+        own = self._row(header, parts[0], is_hard=False)
+        return None if found is not None and own is not None and found.n_odd > own.n_odd else found
+
+    def _fit_row(self, header: Header, parts: Sequence[str], *, is_whole: bool = False) -> _Fit | None:
         """Return the row that the parts are together; `is_whole`: the first part alone is one as well."""
         state = self._state
         widths = [_length(part) for part in parts[:-1]]
@@ -321,10 +339,7 @@ class Folding:
         if is_other and found[0].n_odd == found[1].n_odd:
             # A name goes on in the next line, or has another word there.
             found = [fit for fit in found if fit.is_hard == (widest in WIDTHS)]
-        if not found:
-            return None
-        own = self._row(header, parts[0], is_hard=False) if is_whole else None
-        return found[0] if own is None or found[0].n_odd <= own.n_odd else None
+        return found[0] if found else None
 
     def _learn(self, found: _Fit, parts: Sequence[str]) -> None:
         """Note the width at which a row was folded."""
