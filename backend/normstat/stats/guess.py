@@ -11,6 +11,7 @@ from typing import Final
 
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.column_layout import ColumnLayout
+from normstat.stats.engine.folding import folded_headers
 from normstat.stats.engine.header import HeaderLine, find_header, split_header
 from normstat.stats.engine.line_engine import QUOTE
 from normstat.stats.pattern import join_patterns
@@ -59,7 +60,7 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
         QUOTE.sub(b"", line[:MAX_LINE_LENGTH], count=1) if line[:1] == b">" else line for line in head.split(b"\n")[:GUESS_LINES]
     ]
     texts = [line[:MAX_LINE_LENGTH].decode("utf-8", "replace").rstrip("\r") for line in lines]
-    headers = [line for line in map(split_header, texts) if line is not None]
+    headers = [line for line in map(split_header, [*texts, *folded_headers(texts)]) if line is not None]
     words = set(re.findall(r"[a-z]+", name.lower()))
     specs = list(load_catalogue().specs.values())
     candidates = [spec for spec in specs if _could_be(spec, *_english(spec, texts, headers))]

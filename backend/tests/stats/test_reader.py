@@ -30,7 +30,7 @@ def us(text: str) -> int:
     return round(dt.datetime.fromisoformat(text).timestamp() * 1_000_000)
 
 
-def vmstat(data: bytes, command: str = "", zone: str | None = None) -> ReadResult:
+def vmstat(data: bytes, command: str = "vmstat 1", zone: str | None = None) -> ReadResult:
     return read(require_spec("vmstat_linux"), data, state={}, offset=0, command=command, timing=Timing(zone=zone))
 
 
@@ -83,7 +83,7 @@ def test_offset_advances_within_an_endless_line() -> None:
     assert first.n_taken == LINE_LIMIT + 1
     second = read(spec, b"y" * 10, state=first.state, offset=first.n_taken)
     assert second.n_taken == 10
-    third = read(spec, b"\n" + VMSTAT + ROW + b"\n", state=second.state, offset=first.n_taken + 10)
+    third = read(spec, b"\n" + VMSTAT + ROW + b"\n", state=second.state, offset=first.n_taken + 10, is_final=True)
     assert len(rows_of_result(third)) == 1
     assert first.rejected
     assert not third.rejected

@@ -78,6 +78,15 @@ def interval_in_command(command: str, tool: str) -> float | None:
     return float(numbers[0]) or None if 1 <= len(numbers) <= MAX_NUMBERS else None
 
 
+def may_be_live(command: str) -> bool:
+    """Return whether the tool may still run: its command line has a number, which may be an interval, or is called repeatedly.
+
+    >>> may_be_live("vmstat -n -t 1"), may_be_live("iostat -xy"), may_be_live("@60 df -k")
+    (True, False, True)
+    """
+    return command.startswith(LOOP_MARK) or any(NUMBER.fullmatch(word) for word in command.split()[1:])
+
+
 def _seconds_after(words: Sequence[str], option: str) -> float | None:
     for word, following in zip(words, [*words[1:], ""], strict=False):
         number = following if word == option else word.removeprefix(option) if word.startswith(option) else ""

@@ -109,7 +109,10 @@ def find_header(
     for table in layout.tables:
         if table.is_open and not _may_be_header(line):
             continue
-        if (table.time is TimeStyle.LEADING or not line.has_clock) and all(needed & present for needed in table.header):
+        # One word alone is too little without the clock that the table's rows begin with.
+        has_times = table.time is TimeStyle.LEADING
+        fits_clock = line.has_clock or len(table.header) > 1 if has_times else not line.has_clock
+        if fits_clock and all(needed & present for needed in table.header):
             return _header(spec, table, line, group_line, printed)
     return None
 

@@ -38,7 +38,15 @@ class KnownHeaders:
         self.spec = spec
         assert isinstance(spec.layout, ColumnLayout)
         self.layout = spec.layout
+        fields = [field for stat in spec.stats for field in stat.fields]
+        names = [table.instance | table.labels | table.titles for table in spec.layout.tables]
+        self._columns = frozenset(name for field in fields for name in (field.column, *field.aliases)).union(*names)
+        self._families = [family for stat in spec.stats for family in stat.families]
         self._found: dict[HeaderKey, Header | None] = {}
+
+    def knows(self, word: str) -> bool:
+        """Return whether the word is in a header of this spec."""
+        return word in self._columns or any(family.matches(word) for family in self._families)
 
     def find(self, line: HeaderLine, group_line: str, printed: Mapping[str, str]) -> Header | None:
         """Return the header that the line is under this group line, or None; `printed` are columns named in another language."""
@@ -133,6 +141,19 @@ class Heading:
         state.header_line = line.decode()
         state.header_clock_s = clock.seconds if clock is not None else None
         return HeaderLine(self.header.words, clock, self.header.has_clock)
+
+    def knows(self, word: str) -> bool:
+        """Return whether the spec knows the word in headers."""
+        return self._known.knows(word)
+
+    def header_of(self, text: str) -> Header | None:
+        """Return the header that the line would be. Missing: None for a line that is none."""
+        line, printed = self._split(text)
+        return self._find(line, self._state.group_line, printed) if line is not None else None
+
+    def repeats(self, line: bytes) -> bool:
+        """Return whether the line is the present header once more, perhaps with another clock."""
+        return bool(self._tail) and line.endswith(self._tail)
 
     def take_name(self, text: str) -> bool:
         """Take a line that holds only the name of the next row, if the table has such lines."""

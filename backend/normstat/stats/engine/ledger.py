@@ -22,9 +22,9 @@ class Ledger:
         self._n_bytes[kind] += n_bytes
         self.line_no += n_lines
 
-    def reject(self, line: bytes, offset: int, n_bytes: int, reason: str) -> None:
-        """Book a line that could not be read, and keep its text for people."""
-        self.book(LineKind.REJECTED, n_bytes)
+    def reject(self, line: bytes, offset: int, n_bytes: int, reason: str, n_lines: int = 1) -> None:
+        """Book a line, or the lines that one was folded into, that could not be read, and keep the text for people."""
+        self.book(LineKind.REJECTED, n_bytes, n_lines)
         text = line[: REJECTED_TEXT_LIMIT * 4].decode("utf-8", "backslashreplace")[:REJECTED_TEXT_LIMIT]
         self.rejected.append(
             RejectedLine(offset=offset, line_no=self.line_no, n_bytes=n_bytes, text=text.replace("\0", "\\x00"), reason=reason)

@@ -2,7 +2,8 @@
 
 The engine keeps the promises of every reader: each byte is accounted for once, any pieces give the same samples, a line longer
 than LINE_LIMIT costs bounded memory, and nothing that a line holds makes it raise. A reader says what one line is (`take_bytes`).
-One that can read many lines at once does so in `take_many`; the engine reads all others line by line.
+One that can read many lines at once does so in `take_many`; the engine reads all others line by line. One that knows folded lines
+puts them together in `join`: lines whose meaning depends on the next one are left until that has come.
 """
 
 import functools
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Generic, TypeVar, cast
 
+from normstat.stats.engine.ahead import MORE, Ahead, Joined, More
 from normstat.stats.engine.block import BlockBuilder
 from normstat.stats.engine.calls import Calls, interval_in_command, omits_since_boot
 from normstat.stats.engine.ledger import Ledger
@@ -63,12 +65,15 @@ class LineEngine(Generic[LayoutT]):
         line_no = state.get("line_no")
         self.ledger = Ledger(line_no if isinstance(line_no, int) else 0)
         self._is_in_long_line = state.get("long") is True
+        self._is_final = False
         self._report_sums = self._open_sums(state)
         # Keyed by the identity of the fields, which readers keep the same for one header: hashing them takes long.
         self._builders: dict[tuple[bool, int], BlockBuilder] = {}
 
     # Whether the reader itself makes the rows of summaries (stats with `summary_of`).
     makes_summaries = False
+    # Whether the reader puts folded lines together.
+    joins_lines = False
     # False for tools whose own lines may begin with ">".
     may_be_quoted = True
 
@@ -81,12 +86,16 @@ class LineEngine(Generic[LayoutT]):
         """
         raise NotImplementedError
 
-    def take_many(self, data: bytes, begin: int) -> bool:  # noqa: ARG002 (readers look at it)
-        """Read whole lines at once, and book all of them. Return False, with nothing done, to have them read one by one.
+    def take_many(self, data: bytes, begin: int, end: int) -> int | None:  # noqa: ARG002 (readers look at it)
+        """Read the whole lines data[begin:end] at once, and book them. Return the place up to which they are taken.
 
-        `begin` is the place of data[0] in the piece.
+        Missing: None, with nothing done, to have them read one by one.
         """
-        return False
+        return None
+
+    def join(self, line: bytes, ahead: Ahead) -> Joined | More | None:  # noqa: ARG002 (readers look at it)
+        """Return the line with the next ones that belong to it. Missing: None for a line that was not folded."""
+        return None
 
     def see_call(self, stamp: Timestamp) -> None:
         """Start a new call of the tool, at the time that a recorder wrote before it: nothing of the call before continues."""
@@ -128,7 +137,27 @@ class LineEngine(Generic[LayoutT]):
             builder = self._builders[key] = BlockBuilder(stat, tuple(fields))
         return builder
 
-    def read_line(self, raw: bytes, at: int, n_bytes: int) -> None:
+    def read_line(self, data: bytes, begin: int, end: int) -> int:
+        """Read the line that begins at data[begin], with those that belong to it, and book them. `end` is the place after its
+        newline, or the end of the stream. Return the place after the last line taken: `begin` when more lines must come first.
+        """
+        raw = data[begin:end].removesuffix(b"\n")
+        if not self.joins_lines or end - begin > LINE_LIMIT:
+            self._read_whole(raw, begin, end - begin)
+            return end
+        line = self._clean(raw)
+        ahead = Ahead(data, end, self._clean, LINE_LIMIT, is_final=self._is_final)
+        joined = None if CONTROL.search(line) is not None else self.join(line, ahead)
+        if joined is None:
+            self._read_whole(raw, begin, end - begin)
+            return end
+        if joined is MORE:
+            return begin
+        stop = ahead.end(joined.n_lines - 1)
+        self._read_joined(joined, begin, data[begin:stop])
+        return stop
+
+    def _read_whole(self, raw: bytes, at: int, n_bytes: int) -> None:
         """Read one line and book it; `at` is its place in the piece, `n_bytes` counts its newline."""
         offset = self.offset + at
         if n_bytes > LINE_LIMIT:
@@ -143,16 +172,33 @@ class LineEngine(Generic[LayoutT]):
             self.see_rejected()
             self.ledger.reject(raw.removesuffix(b"\r"), offset, n_bytes, found.reason)
 
+    def _read_joined(self, joined: Joined, at: int, raw: bytes) -> None:
+        """Read a line that was folded and book its parts."""
+        offset = self.offset + at
+        if joined.reason:
+            found: Outcome = Rejected(joined.reason)
+        elif CONTROL.search(joined.line) is not None:
+            found = CONTROLLED
+        elif raw.endswith(b"\n") or self.is_complete(joined.line, offset):
+            found = self.take_bytes(joined.line, offset)
+        else:
+            found = Rejected(CUT_OFF)
+        if isinstance(found, LineKind):
+            self.ledger.book(found, len(raw), joined.n_lines)
+        else:
+            self.see_rejected()
+            self.ledger.reject(raw.rstrip(b"\r\n"), offset, len(raw), found.reason, joined.n_lines)
+
     # Internals.
 
     def read(self, data: bytes, *, is_final: bool) -> ReadResult:
         """Read all whole lines of the data, and the last one if it is final."""
+        self._is_final = is_final
         begin = self._skip_long_line(data) if self._is_in_long_line else 0
         end = data.rfind(b"\n", begin) + 1
         if end > begin:
-            self._take_lines(data[begin:end], begin)
-            begin = end
-        if len(data) - begin > LINE_LIMIT:
+            begin = self._take_lines(data, begin, end)
+        if begin >= end and len(data) - begin > LINE_LIMIT:
             self.ledger.reject(data[begin : begin + LINE_LIMIT], self.offset + begin, len(data) - begin, TOO_LONG)
             self._is_in_long_line = not is_final
             begin = len(data)
@@ -182,18 +228,28 @@ class LineEngine(Generic[LayoutT]):
         self._is_in_long_line = newline < 0
         return n_bytes
 
-    def _take_lines(self, data: bytes, begin: int) -> None:
-        if self.take_many(data, begin):
-            return
-        for line in data[:-1].split(b"\n"):
-            self.read_line(line, begin, len(line) + 1)
+    def _take_lines(self, data: bytes, begin: int, end: int) -> int:
+        """Take the whole lines data[begin:end], and return the place after the last one taken."""
+        taken = self.take_many(data, begin, end)
+        if taken is not None:
+            return taken
+        if self.joins_lines:
+            while begin < end:
+                stop = self.read_line(data, begin, data.index(b"\n", begin) + 1)
+                if stop == begin:
+                    break
+                begin = stop
+            return begin
+        for line in data[begin : end - 1].split(b"\n"):
+            self._read_whole(line, begin, len(line) + 1)
             begin += len(line) + 1
+        return begin
 
     def _take_last(self, raw: bytes, at: int) -> None:
         """Take a last line without a newline, if its end cannot be missing."""
         line = self._clean(raw)
         if not line.strip() or self.is_complete(line, self.offset + at):
-            self.read_line(raw, at, len(raw))
+            self._read_whole(raw, at, len(raw))
         else:
             self.ledger.reject(raw.removesuffix(b"\r"), self.offset + at, len(raw), CUT_OFF)
 

@@ -28,6 +28,7 @@ class ReaderState:
 
     __slots__ = (
         "decimals",
+        "fold_width",
         "group_line",
         "header_clock_s",
         "header_group",
@@ -35,6 +36,7 @@ class ReaderState:
         "interval_us",
         "is_after_blank",
         "is_changed",
+        "is_hard_fold",
         "is_single",
         "is_stamp_new",
         "n_header_rows",
@@ -59,6 +61,9 @@ class ReaderState:
         self.is_after_blank = state.get("blank", True) is True
         # A name on a separate line before its row.
         self.name_line = str(state.get("name", ""))
+        # The width at which lines were folded, 0 for none, and whether that was in the midst of words.
+        fold = state.get("fold")
+        self.fold_width, self.is_hard_fold = (int(fold[0]), fold[1] is True) if isinstance(fold, list) else (0, False)
         # The tables that this run has printed so far.
         tables = state.get("tables")
         self.tables = {int(table) for table in tables} if isinstance(tables, list) else set()
@@ -106,6 +111,7 @@ class ReaderState:
             "decimals": dict(self.decimals),
             "reports": list(self.n_reports),
             "seen": [sorted(names) for names in self.seen],
+            **({"fold": [self.fold_width, self.is_hard_fold]} if self.fold_width else {}),
         }
 
     def _forget_lines(self) -> None:

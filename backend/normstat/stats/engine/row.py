@@ -21,6 +21,9 @@ INSTANCE_JOINT = "/"
 ABSENT = "-"
 WORD = re.compile(r"\S+")
 NUMBER = re.compile(r"[-+]?[\d.,]+[%\w]?")
+# Numbers without a blank between them, and the beginning of one up to its decimals.
+TOUCHING = re.compile(r"-?\d+\.\d[\d.-]*\.\d+", re.ASCII)
+CELL = re.compile(r"-?(?:0|[1-9]\d*)\.", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,11 @@ def split_row(header: Header, text: str, header_line: str = "") -> Words | Rejec
         words = words[:n_columns]
     if len(words) != n_columns:
         words = _fit(header, words, text, 0 if clock is None else clock.n_words, header_line)
+        if len(words) < n_columns:
+            parted = part_touching(header, words)
+            if isinstance(parted, Rejected):
+                return parted
+            words = parted
         if len(words) != n_columns:
             return Rejected(f"{len(words)} values for {n_columns} columns")
     return Words(words, clock, moment, zone_name)
@@ -87,6 +95,41 @@ def _fit(header: Header, words: list[str], text: str, n_before: int, header_line
     if len(words) == n_columns - header.n_optional:
         return [*words[: header.optional_at], *[""] * header.n_optional, *words[header.optional_at :]]
     return (_short_row(header, header_line, text) or words) if header.table.has_short_rows else words
+
+
+def part_touching(header: Header, words: list[str]) -> list[str] | Rejected:
+    """Return the words of a row in which numbers were wider than their columns and touch: 120000.41000000.5 with one decimal each.
+
+    The decimals that the tool always prints part them, in one way only. The words are unchanged where none touch.
+    """
+    if header.stat is None:
+        return words
+    decimals = {at: field.decimals for at, field in zip(header.value_at, header.fields, strict=True) if field.is_documented}
+    found: list[str] = []
+    for word in words:
+        cells = [word]
+        if TOUCHING.fullmatch(word) is not None and decimals.get(len(found)):
+            cells = _cells(word, [decimals.get(at, 0) for at in range(len(found), len(header.words))])
+            if not cells:
+                return Rejected(f"two columns touch: {shorten(word, 40)}; {len(words)} values for {len(header.words)} columns")
+        found += cells
+    return found if len(found) == len(header.words) else words
+
+
+def _cells(word: str, decimals: Sequence[int]) -> list[str]:
+    """Return the numbers that a word is, the first with as many decimals as the first column has. Missing: none if it is not."""
+    cells = []
+    at = 0
+    for n_decimals in decimals:
+        found = CELL.match(word, at)
+        end = found.end() + n_decimals if found is not None else 0
+        if not n_decimals or not end or not word[end - n_decimals : end].isdigit() or end > len(word):
+            return []
+        cells.append(word[at:end])
+        at = end
+        if at == len(word):
+            return cells
+    return []
 
 
 def _short_row(header: Header, header_line: str, text: str) -> list[str]:

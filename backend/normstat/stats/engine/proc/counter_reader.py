@@ -116,13 +116,14 @@ class CounterReader(LineReader[LayoutT]):
         common: State = {"uptime": self.uptime, "before": self.before, "open": self._is_open, "file": self.file}
         return pack_state(common | self.save_counters())
 
-    def take_many(self, data: bytes, begin: int) -> bool:
-        """Read whole lines, booking those of one kind together. Return False for text that needs a look at each byte."""
+    def take_many(self, data: bytes, begin: int, end: int) -> int | None:
+        """Read whole lines, booking those of one kind together. Missing: None for text that needs a look at each byte."""
+        data = data if (begin, end) == (0, len(data)) else data[begin:end]
         if not data.isascii() or ODD.search(data) is not None:
-            return False
+            return None
         lines = data[:-1].decode("ascii").split("\n")
         if len(data) > LINE_LIMIT and max(map(len, lines)) >= LINE_LIMIT:
-            return False
+            return None
         take = self._take_text
         offset = self.offset + begin
         booked: dict[LineKind, list[int]] = {}
@@ -141,7 +142,7 @@ class CounterReader(LineReader[LayoutT]):
                 booked[found] = [1, size]
             offset += size
         self._book(booked)
-        return True
+        return end
 
     def _book(self, booked: dict[LineKind, list[int]]) -> None:
         for kind, (n_lines, n_bytes) in booked.items():

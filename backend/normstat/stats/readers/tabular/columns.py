@@ -7,7 +7,7 @@
 ...  1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1 2026-11-21 12:00:00
 ...  3  0      0 402200 267968 846360    0    0    44     0  381  615  2  2 96  0  0 2026-11-21 12:00:01
 ... '''
->>> result = read(require_spec("vmstat_linux"), text, state={}, offset=0)
+>>> result = read(require_spec("vmstat_linux"), text, state={}, offset=0, command="vmstat -n -t 1")
 >>> [len(block) for block in result.blocks], [len(block) for block in result.since_boot], result.n_taken == len(text)
 ([1], [1], True)
 >>> block = result.blocks[0]
@@ -16,17 +16,21 @@
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
+from normstat.stats.engine.ahead import Ahead, Joined, More
 from normstat.stats.engine.banner_day import parse_local_stamp
 from normstat.stats.engine.block import BlockBuilder, BulkRows
 from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
+from normstat.stats.engine.calls import may_be_live
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
 from normstat.stats.engine.comma_lines import blank_commas
+from normstat.stats.engine.folding import Folding
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import Heading, known_headers
 from normstat.stats.engine.line_engine import LINE_LIMIT, LineEngine
@@ -77,6 +81,9 @@ class Reader(LineEngine[ColumnLayout]):
         self._state = ReaderState(state, len(self.layout.tables), self.timing, omits_since_boot=self.omits_since_boot)
         self._row_times = RowTimes(state, self.timeline, has_zone=self.has_zone)
         self._heading = Heading(known, self._state)
+        self._folding = Folding(self.layout, self._heading, self._state, self.decode, is_translated=self.translations is not None)
+        # What an agent sends comes through a pipe, where nothing folds lines.
+        self.joins_lines = not may_be_live(command)
         self._plain: dict[int, PlainRows | None] = {}
         self._runs: dict[int, _Runs] = {}
         self._is_after_blank = False
@@ -85,37 +92,53 @@ class Reader(LineEngine[ColumnLayout]):
         """Return what the next piece needs to know."""
         return self._state.to_state() | self._row_times.to_state()
 
-    def take_many(self, data: bytes, begin: int) -> bool:
-        """Read whole lines: rows that are plain in bulk, everything else one by one. Return False if bulk is not worthwhile."""
+    def take_many(self, data: bytes, begin: int, end: int) -> int | None:
+        """Read whole lines: rows that are plain in bulk, everything else one by one. Missing: None if bulk is not worthwhile."""
+        lines = data[begin:end]
         if (
-            len(data) < MIN_BULK_BYTES
-            or (self.layout.has_commas and b"," in data)
-            or data[:1] == b">"
-            or b"\n>" in data
-            or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n"))
+            len(lines) < MIN_BULK_BYTES
+            or (self.layout.has_commas and b"," in lines)
+            or lines[:1] == b">"
+            or b"\n>" in lines
+            or (b"\r" in lines and lines.count(b"\r") != lines.count(b"\r\n"))
         ):
-            return False
-        index = LineIndex(data, LINE_LIMIT)
+            return None
+        index = LineIndex(lines, LINE_LIMIT)
         if self.calls.is_loop:
             index.mark_odd(EPOCH_LINE)
         # Two lists of numbers: as many pairs would trigger full garbage collections.
         starts, ends = index.line_start.tolist(), index.line_end.tolist()
         at = 0
+        taken = begin
         while at < index.n_lines:
             rows = self._plain_rows(index)
             if rows is not None and rows.number[at] >= 0:
                 stop = int(rows.next_other[at])
-                if self._take_run(rows, at, stop):
-                    self.ledger.book(LineKind.SAMPLE, ends[stop - 1] + 1 - starts[at], stop - at)
-                    at = stop
+                last = lines[starts[stop - 1] : ends[stop - 1]].removesuffix(b"\r")
+                # The line after the last row decides whether it is whole.
+                run_end = stop - (self.joins_lines and self._folding.may_be_cut(self.decode(last)))
+                if run_end > at and self._take_run(rows, at, run_end):
+                    self.ledger.book(LineKind.SAMPLE, ends[run_end - 1] + 1 - starts[at], run_end - at)
+                    taken = begin + ends[run_end - 1] + 1
+                    at = run_end
                     continue
             else:
                 stop = at + 1
-            for start, end in zip(starts[at:stop], ends[at:stop], strict=True):
-                self.read_line(data[start:end], begin + start, end - start + 1)
-            at = stop
+            while at < stop:
+                line_begin = taken
+                taken = self.read_line(data, line_begin, begin + ends[at] + 1)
+                if taken == line_begin:
+                    break
+                # A folded line is several.
+                at = bisect_left(starts, taken - begin, at + 1)
+            if at < stop:
+                break
         self._close_runs(index, begin)
-        return True
+        return taken
+
+    def join(self, line: bytes, ahead: Ahead) -> Joined | More | None:
+        """Return a line that was folded. Missing: None for one that was not."""
+        return self._folding.join(line, ahead)
 
     def clean(self, line: bytes) -> bytes:
         """Return the line with blanks between its cells."""
@@ -210,9 +233,9 @@ class Reader(LineEngine[ColumnLayout]):
     def _plain_rows(self, index: LineIndex) -> PlainRows | None:
         """Return the plain rows of the present header in the text, while its rows need no look at each."""
         header = self._heading.header
-        if header is None or header.stat is None or header.has_clock_after:
-            return None
         state = self._state
+        if header is None or header.stat is None or header.has_clock_after or state.fold_width:
+            return None
         if (not state.omits_since_boot or state.is_changed) and not header.table.has_counters:
             if self.layout.since_boot is SinceBoot.FIRST and state.n_reports[self._heading.table] != LATER:
                 return None
