@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
@@ -323,7 +324,7 @@ async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mappin
 
 async def read_newest(session: AsyncSession, host_id: int) -> set[int]:
     """Return the newest stream of each spec of a host: the agent ended the ones before it, or they ended."""
-    newest = select(Stream.id).where(Stream.host_id == host_id, ~Stream.is_finished).distinct(Stream.spec)
+    newest = select(Stream.id).where(Stream.host_id == host_id, ~Stream.is_finished).ext(distinct_on(Stream.spec))
     return set(await session.scalars(newest.order_by(Stream.spec, Stream.created_at.desc(), Stream.id.desc())))
 
 
@@ -333,7 +334,7 @@ async def _read_patient(session: AsyncSession, now: datetime, host_id: int | Non
     newest = (
         select(Stream.host_id, Stream.command, Stream.last_received_at)
         .where(*chosen)
-        .distinct(Stream.host_id, Stream.spec)
+        .ext(distinct_on(Stream.host_id, Stream.spec))
         .order_by(Stream.host_id, Stream.spec, Stream.created_at.desc(), Stream.id.desc())
     ).subquery()
     oldest = now - timedelta(seconds=MAX_INTERVAL_S) - LATE_WITHIN - GRACE
