@@ -181,7 +181,7 @@ bench-compare: setup-dev ## how often a comparison finds the culprit, beside oth
 	@cd backend && $(YIELD) ../$(BIN)/python -m bench.compare_measure $(BENCH_ARGS)
 
 bench-%: setup-dev
-	@cd backend && ../$(BIN)/python -m bench.bench_$*
+	@cd backend && ../$(BIN)/python -m bench.bench_$* $(BENCH_ARGS)
 
 clean: ## remove what was built; the data folder and caches stay
 	rm -rf $(VENV) frontend/node_modules frontend/dist backend/*.egg-info backend/.pytest_cache backend/.mypy_cache backend/.ruff_cache

@@ -48,6 +48,7 @@ PLAN: Final = (
     Run("fetch"),
     Run("export"),
     Run("live"),
+    Run("agent"),
     Run("life"),
 )
 

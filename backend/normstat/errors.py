@@ -16,6 +16,15 @@ def shorten(text: str, limit: int = 80) -> str:
     return f"{text[:limit]!r}... ({len(text)} characters)"
 
 
+def count_of(n: int, one: str, many: str | None = None) -> str:
+    """Return the number with its noun: "1 sample", "12 samples".
+
+    >>> count_of(1, "sample"), count_of(0, "sample"), count_of(3, "series", "series")
+    ('1 sample', '0 samples', '3 series')
+    """
+    return f"{n} {one if n == 1 else many or one + 's'}"
+
+
 class NormstatError(Exception):
     """Base of all errors with a code; `details` are facts for machines, `message` is the sentence for people."""
 

@@ -7,6 +7,7 @@ import typer
 
 from normstat.cli.db_session import format_bytes, run_or_exit
 from normstat.cli.progress import ProgressDisplay
+from normstat.errors import count_of
 from normstat.settings import load_settings
 from normstat.storage.backup.dump import Progress, back_up
 from normstat.storage.backup.manifest import Manifest
@@ -39,10 +40,11 @@ def backup(
         typer.echo("normstat: stopped; the next backup into this folder continues from here", err=True)
         raise typer.Exit(130) from None
     if check:
-        typer.echo(f"all {len(manifest.pieces)} files are unchanged; the backup was taken at {manifest.taken_at}")
+        typer.echo(f"unchanged: {count_of(len(manifest.pieces), 'file')}; the backup was taken at {manifest.taken_at}")
         return
     size = format_bytes(sum(piece.n_bytes for piece in manifest.pieces))
     n_new = len(manifest.pieces) - seen[0].n_kept
     typer.echo(
-        f"{manifest.n_rows} rows in {len(manifest.pieces)} files, {size}; {n_new} files ({format_bytes(seen[0].n_bytes)}) are new"
+        f"{count_of(manifest.n_rows, 'row')} in {count_of(len(manifest.pieces), 'file')}, {size}; "
+        f"of these, new: {count_of(n_new, 'file')} ({format_bytes(seen[0].n_bytes)})"
     )

@@ -11,7 +11,7 @@ from normstat.api.instants import parse_instant
 from normstat.baselines.baseline_health import HostHealth, read_health
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested
 from normstat.cli.db_session import print_table, run_in_session
-from normstat.errors import BadRequest
+from normstat.errors import BadRequest, count_of
 from normstat.storage import baseline_rows, exclusion_rows
 from normstat.storage.baseline_records import BaselineInfo
 from normstat.storage.baseline_versions import VersionInfo, list_versions
@@ -105,7 +105,7 @@ def show(name: NameArgument) -> None:
     for part in record.excluded:
         typer.echo(f"  without {_span(part.start, part.end)} ({part.host or 'all hosts'}): {part.name}")
     for host in health:
-        typer.echo(f"{host.host}: {host.state}, {100 * host.coverage:.0f} % covered, {host.n_samples} samples")
+        typer.echo(f"{host.host}: {host.state}, {100 * host.coverage:.0f} % covered, {count_of(host.n_samples, 'sample')}")
         for reason in host.reasons:
             typer.echo(f"  {reason}")
     for version in versions[:NEWEST]:
@@ -272,7 +272,7 @@ def _source_text(record: BaselineInfo) -> str:
     if rule is None:
         return "windows"
     lasts = timedelta(seconds=rule.duration_s)
-    return f"{rule.rrule} at {rule.start:%H:%M} {record.time_zone} for {lasts}, {rule.keep_days} days kept"
+    return f"{rule.rrule} at {rule.start:%H:%M} {record.time_zone} for {lasts}, {count_of(rule.keep_days, 'day')} kept"
 
 
 def _span(start: datetime, end: datetime) -> str:

@@ -16,7 +16,7 @@ from normstat.comparison.plain_diff import plain_differences
 from normstat.comparison.saved_format import to_json
 from normstat.comparison.series_search import AskedSeriesPage
 from normstat.comparison.service import WholeComparison, run_whole_comparison
-from normstat.errors import BadRequest, NormstatError
+from normstat.errors import BadRequest, NormstatError, count_of
 from normstat.settings import load_settings
 from normstat.storage.baseline_rows import find_baseline
 from normstat.storage.session import make_engine, make_sessions, open_read_session
@@ -163,9 +163,9 @@ def _tell_losses(path: Path, table: LongTable) -> None:
     for line in table.first_rejected:
         typer.echo(f"normstat: {line}", err=True)
     if table.n_rejected > len(table.first_rejected):
-        typer.echo(f"normstat: {path}: {table.n_rejected} lines in total could not be read", err=True)
+        typer.echo(f"normstat: {path}: {count_of(table.n_rejected, 'line')} in total could not be read", err=True)
     if table.n_repeated:
         typer.echo(
-            f"normstat: {path}: {table.n_repeated} times a metric had two values at one instant; the last one was used",
+            f"normstat: {path}: {count_of(table.n_repeated, 'time')} a metric had two values at one instant; the last one was used",
             err=True,
         )

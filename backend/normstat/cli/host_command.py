@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from normstat.cli.db_session import run_in_session, run_or_exit
-from normstat.errors import NormstatError
+from normstat.errors import NormstatError, count_of
 from normstat.logs import configure_logging
 from normstat.retention import host_deletion
 from normstat.retention.deletion_worker import work_off_removals
@@ -43,7 +43,7 @@ def delete(
 
     job_id = run_in_session(request)
     record = run_or_exit(lambda: asyncio.run(_finish(job_id)))
-    typer.echo(f"Deleted {record.host}: {record.n_samples} samples")
+    typer.echo(f"Deleted {record.host}: {count_of(record.n_samples, 'sample')}")
 
 
 async def _finish(job_id: int) -> HostDeletion:

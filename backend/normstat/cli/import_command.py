@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from normstat.errors import NormstatError
+from normstat.errors import NormstatError, count_of
 from normstat.ingest.batching import set_limits
 from normstat.ingest.imports.import_options import ImportOptions, check_options, parse_day, parse_instant
 from normstat.ingest.imports.import_run import ImportSource, require_host_name, run_import
@@ -151,8 +151,9 @@ def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
     n_new = sum(result.n_samples_new for result in loaded)
     n_rejected = sum(result.n_rejected for result in loaded)
     sys.stdout.write(
-        f"{n_loaded} of {len(results)} files loaded: {sum(result.n_samples for result in loaded)} samples, {n_new} of them new,"
-        f" {n_rejected} rejected lines\n"
+        f"{n_loaded} of {count_of(len(results), 'file')} loaded: "
+        f"{count_of(sum(result.n_samples for result in loaded), 'sample')}, {n_new} of them new,"
+        f" {count_of(n_rejected, 'rejected line')}\n"
     )
 
 

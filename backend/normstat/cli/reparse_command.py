@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.errors import DatabaseAway, NormstatError
+from normstat.errors import DatabaseAway, NormstatError, count_of
 from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
@@ -55,8 +55,9 @@ def reparse(
         typer.echo("normstat: stopped; streams that were not done keep their old samples", err=True)
         raise typer.Exit(130) from None
     typer.echo(
-        f"{ended.n_streams_done} of {ended.n_streams} streams read again: {ended.n_samples_before} samples before, "
-        f"{ended.n_samples_after} after, {ended.n_rejected_after} lines rejected"
+        f"{ended.n_streams_done} of {count_of(ended.n_streams, 'stream')} read again: "
+        f"{count_of(ended.n_samples_before, 'sample')} before, {ended.n_samples_after} after, "
+        f"{count_of(ended.n_rejected_after, 'line')} rejected"
     )
     if ended.state is not JobState.DONE:
         typer.echo(f"normstat: {ended.state}: {ended.message}", err=True)
@@ -100,7 +101,7 @@ async def _watch(sessions: async_sessionmaker[AsyncSession], reparse_id: int, wo
             record = await reparse_rows.read_reparse(session, reparse_id)
         line = (
             f"{record.state}: {record.n_bytes_done / MIB:.1f} of {record.n_bytes / MIB:.1f} MiB, "
-            f"{record.n_streams_done} of {record.n_streams} streams"
+            f"{record.n_streams_done} of {count_of(record.n_streams, 'stream')}"
         )
         if line != shown:
             typer.echo(line, err=True)

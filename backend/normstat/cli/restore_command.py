@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from normstat.cli.db_session import exit_with
 from normstat.cli.progress import ProgressDisplay
-from normstat.errors import DatabaseAway, NormstatError
+from normstat.errors import DatabaseAway, NormstatError, count_of
 from normstat.settings import load_settings
 from normstat.storage.backup import restore_tables as work
 
@@ -33,4 +33,4 @@ def restore(folder: Annotated[Path, typer.Argument(help="the folder of the backu
     except KeyboardInterrupt:
         typer.echo("normstat: stopped; the next restore of this backup continues from here", err=True)
         raise typer.Exit(130) from None
-    typer.echo(f"{manifest.n_rows} rows restored, as of {manifest.taken_at}; the server rebuilds the rollups")
+    typer.echo(f"{count_of(manifest.n_rows, 'row')} restored, as of {manifest.taken_at}; the server rebuilds the rollups")

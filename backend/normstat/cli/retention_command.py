@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from normstat.cli.db_session import format_bytes, print_table, run_in_session, run_or_exit
-from normstat.errors import BadRequest
+from normstat.errors import BadRequest, count_of
 from normstat.logs import configure_logging
 from normstat.retention import retention_rules
 from normstat.retention.deletion_worker import work_off_removals
@@ -144,7 +144,8 @@ def _to_days(word: str) -> int | None:
 def _describe(run: RetentionRun) -> str:
     when = f"{run.created_at:%Y-%m-%d %H:%M}"
     said = (
-        f"{when} {run.state} ({run.created_by}): {run.n_samples} samples, {run.n_instances} instances and {run.n_chunks} chunks "
+        f"{when} {run.state} ({run.created_by}): {count_of(run.n_samples, 'sample')}, "
+        f"{count_of(run.n_instances, 'instance')} and {count_of(run.n_chunks, 'chunk')} "
         f"of raw bytes removed, {format_bytes(run.n_chunk_bytes)} of output"
     )
     return f"{said}; {run.message}" if run.message else said

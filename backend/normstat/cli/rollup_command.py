@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from normstat.cli.db_session import format_bytes, print_table, run_in_session, run_or_exit
-from normstat.errors import NormstatError
+from normstat.errors import NormstatError, count_of
 from normstat.logs import configure_logging
 from normstat.rollups.rollup_job import limit_at, roll_up
 from normstat.rollups.rollup_states import RollupState, count_marks, drop_rollups, read_rollup_states
@@ -52,7 +52,7 @@ def drop(host: HostOption = None) -> None:
     async def work(session: WriteSession) -> int:
         return await drop_rollups(session, host)
 
-    typer.echo(f"{run_in_session(work)} hosts without rollups")
+    typer.echo(f"{count_of(run_in_session(work), 'host')} without rollups")
 
 
 @app.command()
@@ -67,7 +67,7 @@ def work(host: HostOption = None) -> None:
     """Roll up everything that is due, with or without a running server."""
     configure_logging("error")
     n_hours = run_or_exit(lambda: asyncio.run(_work(host)))
-    typer.echo(f"{n_hours} hours of stats rolled up")
+    typer.echo(f"{count_of(n_hours, 'hour')} of stats rolled up")
 
 
 async def _work(host: str | None) -> int:
@@ -81,11 +81,14 @@ async def _work(host: str | None) -> int:
             n_hours += done.n_hours
             n_left = await count_marks(sessions, host)
             if done.is_all and done.n_failed:
-                raise NormstatError(f"{n_hours} hours of stats rolled up; {done.n_failed} hosts failed, the log above says why")
+                raise NormstatError(
+                    f"{count_of(n_hours, 'hour')} of stats rolled up; {count_of(done.n_failed, 'host')} failed, "
+                    "the log above says why"
+                )
             # Another process may work on the same host; then only watch.
             if done.is_all and n_left == 0:
                 return n_hours
-            typer.echo(f"{n_hours} hours of stats rolled up, {n_left} marked", err=True)
+            typer.echo(f"{count_of(n_hours, 'hour')} of stats rolled up, {n_left} marked", err=True)
             if done.is_all:
                 await asyncio.sleep(WAIT_S)
     finally:

@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import os
 import platform
+import re
 import shutil
 import signal
 import socket
@@ -292,7 +293,7 @@ class Up:
         if not self.with_agent or not script.exists():
             say("  agent                 none for this host")
             return
-        tools = _tools_of(stats)
+        tools = _tools_of(stats, _agent_path(script))
         name = platform.node()
         agent_dir = self.data_dir / "agent"
         self._make_folder(agent_dir)
@@ -341,7 +342,13 @@ class AgentTools:
     missing: list[str]
 
 
-def _tools_of(stats: Path) -> AgentTools:
+def _agent_path(script: Path) -> str:
+    """Return where an agent that runs in this environment looks for programs: in NORMSTAT_PATH or its own PATH, not in ours."""
+    found = re.search(r"^PATH=\$\{NORMSTAT_PATH:-([^}]*)\}$", script.read_text(), re.MULTILINE)
+    return os.environ.get("NORMSTAT_PATH") or (found[1] if found else os.defpath)
+
+
+def _tools_of(stats: Path, path: str) -> AgentTools:
     """Read the lines `name<TAB>command` of an agent's stats.conf; a missing program that is optional (`?`) is not reported."""
     recorders: list[str] = []
     missing: list[str] = []
@@ -357,7 +364,7 @@ def _tools_of(stats: Path) -> AgentTools:
             recorders.append("facts about the host")
         elif program == "sample":
             recorders.append("processes" if name == "proc_pid_linux" else "the counters of /proc")
-        elif program and shutil.which(program) is not None:
+        elif program and shutil.which(program, path=path) is not None:
             recorders.append(program)
         elif program and not command.startswith("?"):
             missing.append(program)

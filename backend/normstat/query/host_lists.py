@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
@@ -15,6 +16,7 @@ from normstat.query.fact_history import read_snapshots
 from normstat.query.instance_labels import find_processor_sets, is_of_cpus, label_cpu
 from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
+from normstat.stats.engine.calls import stream_interval
 from normstat.storage import lookup
 from normstat.storage.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
 from normstat.storage.schema.retention_models import HostDeletionRow
@@ -22,12 +24,17 @@ from normstat.window import Window
 
 LIVE_WITHIN: Final = timedelta(seconds=30)
 LATE_WITHIN: Final = timedelta(minutes=10)
+# A report is this much later than its interval says, at most, before its stream is late: the agent ships it every 5 s by default.
+GRACE: Final = timedelta(seconds=20)
+# Longer intervals are not believed.
+MAX_INTERVAL_S: Final = 86_400
 # Streams that have been silent for longer are counted but not listed.
 OLD_AFTER: Final = timedelta(days=7)
 
 
 class StreamState(StrEnum):
-    """live: data within 30 s; late: within 10 min; silent: longer ago; recorded: imported from files, no more data will come."""
+    """live: data within 30 s, or within the interval of its command where that is longer; late: up to 10 min; silent: longer ago;
+    recorded: imported from files, no more data will come."""
 
     LIVE = "live"
     LATE = "late"
@@ -176,10 +183,17 @@ async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
     is_there = Host.id.not_in(select(HostDeletionRow.host_id))
     hosts = sorted((await session.scalars(select(Host).where(is_there))).all(), key=lambda host: lookup.natural_key(host.name))
     totals = await _read_totals(session, now, None)
+    patient = await _read_patient(session, now, None)
     rejects = await read_reject_counts(session, now, None)
     stats = await _read_stat_names(session, None)
     return [
-        _to_host(host, totals.get(host.id, NO_STREAMS), rejects.get(host.id, NO_REJECTS), stats.get(host.id, []), now)
+        _to_host(
+            host,
+            totals.get(host.id, NO_STREAMS),
+            rejects.get(host.id, NO_REJECTS),
+            stats.get(host.id, []),
+            states=_states_of(totals.get(host.id, NO_STREAMS), patient.get(host.id, []), now),
+        )
         for host in hosts
     ]
 
@@ -192,6 +206,7 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
     host_id = await lookup.require_host(session, name)
     host = await session.get_one(Host, host_id)
     totals = await _read_totals(session, now, host_id)
+    patient = await _read_patient(session, now, host_id)
     rejects = await read_reject_counts(session, now, host_id)
     stats = await _read_stat_names(session, host_id)
     last_heard = func.coalesce(Stream.last_received_at, Stream.created_at)
@@ -200,9 +215,11 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
         .where(Stream.host_id == host_id, last_heard > now - OLD_AFTER)
         .order_by(Stream.created_at.desc(), Stream.id.desc())
     )
-    records = [to_stream(stream, now) for stream in streams]
+    newest = await read_newest(session, host_id)
+    records = [to_stream(stream, now, is_newest=stream.id in newest) for stream in streams]
     own = totals.get(host_id, NO_STREAMS)
-    record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), stats.get(host_id, []), now)
+    states = _states_of(own, patient.get(host_id, []), now)
+    record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), stats.get(host_id, []), states=states)
     return HostDetail(record, records, own.n_streams - len(records))
 
 
@@ -316,16 +333,54 @@ async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mappin
     return names
 
 
-def to_state(last_received_at: datetime | None, now: datetime, *, is_recorded: bool = False) -> StreamState:
-    """Return the state of a stream that last sent at `last_received_at`, by the server's clock."""
+async def read_newest(session: AsyncSession, host_id: int) -> set[int]:
+    """Return the newest stream of each spec of a host: the agent ended the ones before it, or they ended."""
+    newest = select(Stream.id).where(Stream.host_id == host_id, ~Stream.is_finished).ext(distinct_on(Stream.spec))
+    return set(await session.scalars(newest.order_by(Stream.spec, Stream.created_at.desc(), Stream.id.desc())))
+
+
+async def _read_patient(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, list[StreamState]]:
+    """Return the states of streams without data for 30 s that are not silent because they report at a longer interval, by host."""
+    chosen = [~Stream.is_finished] + ([] if host_id is None else [Stream.host_id == host_id])
+    newest = (
+        select(Stream.host_id, Stream.command, Stream.last_received_at)
+        .where(*chosen)
+        .ext(distinct_on(Stream.host_id, Stream.spec))
+        .order_by(Stream.host_id, Stream.spec, Stream.created_at.desc(), Stream.id.desc())
+    ).subquery()
+    oldest = now - timedelta(seconds=MAX_INTERVAL_S) - LATE_WITHIN - GRACE
+    asked = select(newest).where(newest.c.last_received_at.between(oldest, now - LIVE_WITHIN))
+    states: dict[int, list[StreamState]] = {}
+    for own_id, command, last_received_at in await session.execute(asked):
+        state = to_state(last_received_at, now, interval_s=stream_interval(command))
+        if state is not StreamState.SILENT:
+            states.setdefault(own_id, []).append(state)
+    return states
+
+
+def to_state(
+    last_received_at: datetime | None, now: datetime, *, is_recorded: bool = False, interval_s: float | None = None
+) -> StreamState:
+    """Return the state of a stream that last sent at `last_received_at`, by the server's clock, and reports every `interval_s`."""
     if is_recorded:
         return StreamState.RECORDED
-    if last_received_at is None or last_received_at <= now - LATE_WITHIN:
+    longer = timedelta(0)
+    if interval_s is not None and interval_s <= MAX_INTERVAL_S:
+        longer = max(longer, timedelta(seconds=interval_s) + GRACE - LIVE_WITHIN)
+    if last_received_at is None or last_received_at <= now - LATE_WITHIN - longer:
         return StreamState.SILENT
-    return StreamState.LIVE if last_received_at > now - LIVE_WITHIN else StreamState.LATE
+    return StreamState.LIVE if last_received_at > now - LIVE_WITHIN - longer else StreamState.LATE
 
 
-def _to_host(host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence[str], now: datetime) -> HostInfo:
+def _states_of(totals: _Totals, patient: Sequence[StreamState], now: datetime) -> list[StreamState]:
+    """Return the states of the host's live streams, of those that report at long intervals, and of the last one heard of."""
+    is_recorded = 0 < totals.n_streams == totals.n_recorded
+    return [StreamState.LIVE] * totals.n_live + [*patient, to_state(totals.last_received_at, now, is_recorded=is_recorded)]
+
+
+def _to_host(
+    host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence[str], *, states: Sequence[StreamState]
+) -> HostInfo:
     return HostInfo(
         name=host.name,
         os=host.os,
@@ -335,8 +390,8 @@ def _to_host(host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence
         first_sample_at=totals.first_sample_at,
         last_sample_at=totals.last_sample_at,
         clock_offset_s=host.clock_offset_s,
-        state=to_state(totals.last_received_at, now, is_recorded=0 < totals.n_streams == totals.n_recorded),
-        n_streams_live=totals.n_live,
+        state=next(state for state in StreamState if state in states),
+        n_streams_live=states[:-1].count(StreamState.LIVE),
         n_streams=totals.n_streams,
         n_rejected=totals.n_rejected,
         n_rejected_last_hour=rejects.last_hour,
@@ -346,8 +401,9 @@ def _to_host(host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence
     )
 
 
-def to_stream(stream: Stream, now: datetime) -> StreamInfo:
-    """Return the stream with its state at `now`."""
+def to_stream(stream: Stream, now: datetime, *, is_newest: bool) -> StreamInfo:
+    """Return the stream with its state at `now`. `is_newest`: of its spec on its host, so that more is to come at its interval."""
+    interval_s = stream_interval(stream.command) if is_newest else None
     spec = load_catalogue().specs.get(stream.spec)
     return StreamInfo(
         id=stream.id,
@@ -355,7 +411,7 @@ def to_stream(stream: Stream, now: datetime) -> StreamInfo:
         stats=[] if spec is None else [stat.name for stat in spec.stats],
         key=stream.key,
         command=stream.command,
-        state=to_state(stream.last_received_at, now, is_recorded=stream.is_finished),
+        state=to_state(stream.last_received_at, now, is_recorded=stream.is_finished, interval_s=interval_s),
         created_at=stream.created_at,
         last_received_at=stream.last_received_at,
         last_sample_at=stream.last_sample_at,

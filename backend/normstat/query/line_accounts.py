@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, SQLColumnExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.field_docs import Documented
-from normstat.query.host_lists import LineCounts, StreamInfo, to_stream
+from normstat.query.host_lists import LineCounts, StreamInfo, read_newest, to_stream
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import LineKind
 from normstat.storage import lookup
@@ -116,6 +116,7 @@ async def read_host_accounts(
     ids = [stream.id for stream in streams]
     reasons = await _read_reasons(session, [stream.id for stream in streams if stream.n_rejected])
     gaps = await _count_gaps(session, ids)
+    newest = await read_newest(session, host_id)
     return HostAccounts(
         host=name,
         n_streams=counts[0],
@@ -125,7 +126,15 @@ async def read_host_accounts(
         n_lines=_by_kind(counts[4 : 4 + len(LineKind)]),
         bytes_by_kind=_by_kind(counts[4 + len(LineKind) :]),
         n_matching=n_matching or 0,
-        streams=[_to_account(stream, reasons.get(stream.id, ([], 0)), gaps.get(stream.id, 0), now) for stream in streams],
+        streams=[
+            _to_account(
+                stream,
+                reasons.get(stream.id, ([], 0)),
+                gaps.get(stream.id, 0),
+                to_stream(stream, now, is_newest=stream.id in newest),
+            )
+            for stream in streams
+        ],
     )
 
 
@@ -181,11 +190,11 @@ async def _count_gaps(session: AsyncSession, ids: Sequence[int]) -> Mapping[int,
     return {row[0]: row[1] for row in rows}
 
 
-def _to_account(stream: Stream, reasons: tuple[list[ReasonCount], int], n_gaps: int, now: datetime) -> StreamAccount:
+def _to_account(stream: Stream, reasons: tuple[list[ReasonCount], int], n_gaps: int, record: StreamInfo) -> StreamAccount:
     spec = load_catalogue().specs.get(stream.spec)
     has_bytes = stream.acked_offset > stream.n_gap_bytes
     return StreamAccount(
-        stream=to_stream(stream, now),
+        stream=record,
         first_sample_at=stream.first_sample_at,
         bytes_by_kind=_by_kind([int(stream.bytes_by_kind.get(kind.value, 0)) for kind in LineKind]),
         n_gaps=n_gaps,

@@ -20,6 +20,7 @@ import structlog
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.errors import count_of
 from normstat.jobs.periodic import recorded
 from normstat.rollups import rollup_rows
 from normstat.rollups.rollup_codec import Buckets, merge, reduce_sorted, unpack
@@ -81,7 +82,7 @@ async def run_rollups(sessions: Sessions, *, budget_s: float, turns: Turns[int])
         outcome.n_done = done.n_hours
         if done.n_failed:
             failures = [describe(failure.error) for failure in turns.failures.values()]
-            outcome.message = f"{done.n_failed} hosts failed, the first with: {failures[0]}"
+            outcome.message = f"{count_of(done.n_failed, 'host')} failed, the first with: {failures[0]}"
     if done.n_hours:
         log.debug("rolled_up", n_hours=done.n_hours, is_all=done.is_all)
 

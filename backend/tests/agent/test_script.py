@@ -53,7 +53,7 @@ BANNED: Final = {
 
 @pytest.mark.parametrize("pattern", BANNED, ids=BANNED.values())
 def test_the_agent_keeps_to_what_old_systems_know(pattern: str) -> None:
-    lines = re.sub(r"(?s)readonly (PERL_SEND|SAMPLER_\w+)='.*?\n'\n", "", AGENT.read_text()).splitlines()
+    lines = re.sub(r"(?s)readonly (PERL_REQUEST|SAMPLER_\w+)='.*?\n'\n", "", AGENT.read_text()).splitlines()
     # The one eval is a probe of the shell itself, in the first lines.
     code = [line for line in lines if not line.lstrip().startswith("#") and not line.startswith("if (eval ")]
     # The sampler, which runs on Linux alone, may use an awk; here it looks for one.

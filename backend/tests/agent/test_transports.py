@@ -5,12 +5,13 @@ import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from tests.agent.conftest import require_program
+from tests.agent.conftest import require_program, under_every_shell
 from tests.agent.fake_server import FakeServer
-from tests.agent.host import Host
+from tests.agent.host import AGENT, Host
 
 pytestmark = pytest.mark.slow
 
@@ -99,13 +100,108 @@ def test_https_refuses_a_server_that_cannot_prove_its_name(host: Host, tls_serve
     assert not tls_server.requests
 
 
+FEW_TOOLS: Final = ("cat", "cmp", "cp", "curl", "date", "dd", "id", "ls", "mkdir", "mv", "od", "rm", "sleep", "sort", "tr", "uname")
+
+
+def use_only(host: Host, *tools: str) -> None:
+    """Leaves the host these programs."""
+    folder = host.root / "usr-bin"
+    folder.mkdir()
+    for tool in tools:
+        (folder / tool).symlink_to(require_program(tool))
+    host.path = f"{host.bin}:{folder}"
+
+
+@under_every_shell
+def test_a_request_takes_as_few_processes_as_it_can(host: Host) -> None:
+    """With perl: one listing, one perl, one gzip and one sleep, however many streams; the token is checked once a minute."""
+    for tool in ("ls", "dd", "date", "gzip", "perl", "curl", "cat", "cp"):
+        program = require_program(tool)
+        host.tool(tool, f'#!/bin/sh\necho {tool} >>"$NORMSTAT_TEST_HOST/ran"\nexec {program} "$@"\n')
+    host.stats(*(f"emit{n}_linux emit 0.2 4" for n in range(4)))
+    host.run("--interval", "1")
+    host.wait_for(lambda: len(host.server.requests) >= 3, "requests")
+    begin, n_before = len((host.root / "ran").read_text().split()), len(host.server.requests)
+    host.wait_for(lambda: len(host.server.requests) >= n_before + 8, "more requests")
+    ran = (host.root / "ran").read_text().split()[begin:]
+    n_requests = len(host.server.requests) - n_before + 1
+    for tool in ("ls", "perl", "gzip"):
+        assert ran.count(tool) <= n_requests + 3, ran
+    assert len([tool for tool in ran if tool not in {"ls", "perl", "gzip"}]) <= 3, ran
+    assert host.stop() == 0
+    for n in range(4):
+        assert host.received(f"emit{n}_linux")
+
+
+@under_every_shell
+def test_without_perl_the_shell_makes_the_requests(host: Host) -> None:
+    host.stats("emit_linux emit 0.2 10")
+    # printf is a program in mksh.
+    use_only(host, *FEW_TOOLS, "gzip", "printf", "ps")
+    deliver(host)
+    assert "by curl" in host.log
+
+
+def test_a_request_that_perl_cannot_make_is_made_again(host: Host) -> None:
+    """A gzip that fails, and a perl that does, for the transport that needs its help least."""
+    gzip, perl = require_program("gzip"), require_program("perl")
+    host.tool("gzip", f'#!/bin/sh\n[ ! -f "$NORMSTAT_TEST_HOST/bad" ] || exit 4\nexec {gzip} "$@"\n')
+    host.tool("perl", f'#!/bin/sh\n[ ! -f "$NORMSTAT_TEST_HOST/worse" ] || exit 9\nexec {perl} "$@"\n')
+    host.stats("emit_linux emit 0.2 10")
+    for options, name, said in (
+        ((), "bad", "gzip ended with status 4"),
+        (("--transport", "curl"), "bad", "gzip ended with status 4"),
+        ((), "worse", "no answer from"),
+        (("--transport", "curl"), "worse", "perl could not make the request"),
+    ):
+        n_before = host.log.count(said)
+        host.run(*options)
+        host.wait_for_bytes("emit_linux", host.received("emit_linux") + 1)
+        (host.root / name).touch()
+        host.wait_for(lambda n=n_before, text=said: host.log.count(text) > n, said)  # type: ignore[misc]
+        (host.root / name).unlink()
+        n_good = host.log.count("accepts data again")
+        host.wait_for(lambda n=n_good: host.log.count("accepts data again") > n, "the good news")  # type: ignore[misc]
+        assert host.stop() == 0
+    host.assert_exact()
+
+
+def test_an_answer_that_ends_early_is_none(host: Host) -> None:
+    host.stats("emit_linux emit 0.2 10")
+    host.server.fail_next("raw HTTP/1.0 200 OK\r\nContent-Length: 4000\r\n\r\n{key} {end}\n")
+    host.run()
+    host.wait_for(lambda: "the answer ends early" in host.log, "word of it")
+    host.wait_for(lambda: "accepts data again" in host.log, "the good news")
+    assert host.stop() == 0
+    host.assert_exact()
+
+
+@under_every_shell
+def test_a_token_that_others_can_read_is_noticed_within_a_minute(host: Host) -> None:
+    script = (
+        f"NORMSTAT_SOURCED=1; . {AGENT}; set_defaults; token_file={host.token_file}\n"
+        'look() { up_s=$1; if read_token; then echo "$up_s $token"; else echo "$up_s ${token_trouble%%:*} ${token:-none}"; fi; }\n'
+        f"look 0; chmod 640 {host.token_file}; look 59; look 60; look 61; chmod 600 {host.token_file}; look 62\n"
+        f"chmod 640 {host.token_file}; echo other >{host.token_file}; look 63"
+    )
+    done = subprocess.run(
+        [str(host.shell.program), "-c", script], env=host.environment(), capture_output=True, text=True, check=False
+    )
+    trouble = f"the token file {host.token_file} can be read by others none"
+    token = host.server.token
+    assert done.stdout.splitlines() == [
+        f"0 {token}",
+        f"59 {token}",
+        f"60 {trouble}",
+        f"61 {trouble}",
+        f"62 {token}",
+        f"63 {trouble}",
+    ], done
+
+
 def test_without_gzip_and_ps_the_body_is_sent_as_it_is(host: Host) -> None:
     host.stats("emit_linux emit 0.2 10")
-    tools = host.root / "usr-bin"
-    tools.mkdir()
-    for tool in ("cat", "cmp", "cp", "curl", "date", "dd", "id", "ls", "mkdir", "mv", "od", "rm", "sleep", "sort", "tr", "uname"):
-        (tools / tool).symlink_to(require_program(tool))
-    host.path = f"{host.bin}:{tools}"
+    use_only(host, *FEW_TOOLS)
     host.run()
     host.wait_for_bytes("emit_linux", 5_000)
     assert host.command("run").returncode == 4

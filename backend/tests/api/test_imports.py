@@ -470,7 +470,7 @@ async def test_undo_removes_what_the_import_loaded_and_nothing_else(
     assert (queued.status_code, queued.json()["is_undo"]) == (202, True)
     undone = await until(operator, done["id"])
     assert undone["state"] == "done"
-    assert undone["message"] == "undone: 1 samples removed; 1 of the files were loaded by other imports too, and stay"
+    assert undone["message"] == "undone: 1 sample removed; 1 of the files was loaded by another import too, and stays"
     by_path = {file["path"]: file for file in undone["files"]}
     assert by_path["b.tar/vmstat.out"]["note"] == "not undone: an earlier import loaded it"
     assert (by_path["b.tar/iostat.out"]["note"], by_path["b.tar/iostat.out"]["is_undone"]) == ("undone", True)

@@ -224,19 +224,23 @@ def test_the_tools_of_an_agent_are_told(tmp_path: Path, monkeypatch: pytest.Monk
     for name in ("vmstat", "mpstat", "df"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    # As the agent: it has its own PATH.
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("NORMSTAT_PATH", str(tmp_path))
     stats = tmp_path / "stats.conf"
     stats.write_text(
         "# x\nproc_linux\tsample 1 auto\nproc_pid_linux\tsample 5 auto\nvmstat_linux\t?vmstat -t 1\nmpstat_linux\tmpstat 1\n"
         "vmstat_2\tvmstat 5\npidstat_linux\t?pidstat 1\niostat_linux\tiostat -x 1\ndf_linux\t@60 df\n"
     )
-    tools = up_module._tools_of(stats)
+    script = up_module.CHECKOUT / "agents/normstat-agent"
+    tools = up_module._tools_of(stats, up_module._agent_path(script))
     assert tools.recorders == ["the counters of /proc", "processes", "vmstat", "mpstat", "df"]
     assert tools.missing == ["iostat"]
+    monkeypatch.delenv("NORMSTAT_PATH")
+    assert up_module._agent_path(script).startswith("/usr/xpg4/bin:/usr/bin:/bin:")
 
 
-def test_a_host_without_tools_lacks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    tools = up_module._tools_of(up_module.CHECKOUT / "agents/stats.conf.linux")
+def test_a_host_without_tools_lacks_nothing(tmp_path: Path) -> None:
+    tools = up_module._tools_of(up_module.CHECKOUT / "agents/stats.conf.linux", str(tmp_path))
     assert tools.missing == []
     assert tools.recorders == ["the counters of /proc", "processes", "facts about the host"]

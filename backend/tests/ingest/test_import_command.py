@@ -58,12 +58,12 @@ def test_table_and_exit_code(database_url: str, folder: Path, tmp_path: Path) ->
         lines[4],
         "1 line is about the time since boot, and no samples",
         f"not loaded {inside}/notes.txt: nothing that a known tool prints",
-        "2 of 3 files loaded: 12 samples, 12 of them new, 1 rejected lines",
+        "2 of 3 files loaded: 12 samples, 12 of them new, 1 rejected line",
     ]
     assert lines[4].startswith("1 x 1 words, 17 values")
     status, lines, _ = run(database_url, "--host", "web1", folder)
     assert status == 0
-    assert lines[-1] == "2 of 3 files loaded: 12 samples, 0 of them new, 1 rejected lines"
+    assert lines[-1] == "2 of 3 files loaded: 12 samples, 0 of them new, 1 rejected line"
     assert lines.count("already loaded") == 1
 
 

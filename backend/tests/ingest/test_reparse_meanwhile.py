@@ -285,7 +285,7 @@ async def test_the_command_works_and_says_what_came_of_it(agent: Agent, sessions
     text = await old_stream(agent, sessions)
     process = await asyncio.to_thread(_communicate, start_command(database_url, "--spec", "app_user", "--host", "alpha"))
     n_rows = query(database_url, "SELECT count(*) FROM stat.app_user")[0][0]
-    assert process == (0, f"1 of 1 streams read again: {n_rows} samples before, {n_rows} after, 0 lines rejected\n")
+    assert process == (0, f"1 of 1 stream read again: {n_rows} samples before, {n_rows} after, 0 lines rejected\n")
     assert query(database_url, "SELECT spec_version, acked_offset FROM streams") == [(2, len(text))]
     nothing = await asyncio.to_thread(_communicate, start_command(database_url))
     assert nothing == (2, "")

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
@@ -159,10 +160,48 @@ async def test_instances_are_those_that_last_into_the_window(sessions: Sessions)
             await list_instances(session, "web1", "x", window)
 
 
+async def test_a_stream_is_silent_when_it_is_late_by_its_own_interval(sessions: Sessions) -> None:
+    """The newest one of its spec only: the one before it has ended."""
+    facts = "facts 3600"
+    async with sessions() as session, session.begin():
+        web, disks = Host(name="web"), Host(name="disks")
+        session.add_all([web, disks])
+        await session.flush()
+        session.add_all(
+            [
+                stream(web, "now", 2, command="vmstat -t 1"),
+                stream(web, "facts-before", 1800, command=facts),
+                stream(web, "facts", 1700, command=facts),
+                stream(disks, "df", 325, command="@300 df -k"),
+            ]
+        )
+        await session.flush()
+        rows = (await session.scalars(select(Stream).where(Stream.key.in_(["facts-before", "facts"])))).all()
+        for row in rows:
+            row.spec = "host_facts"
+    async with sessions() as session:
+        hosts = await list_hosts(session, NOW)
+        found = await read_host(session, "web", NOW)
+        later = await list_hosts(session, NOW + timedelta(hours=1))
+    assert [(host.name, host.state, host.n_streams_live) for host in hosts] == [("disks", "late", 0), ("web", "live", 2)]
+    assert {stream.key: stream.state.value for stream in found.streams} == {
+        "now": "live",
+        "facts": "live",
+        "facts-before": "silent",
+    }
+    assert found.host.n_streams_live == 2
+    assert [(host.name, host.state, host.n_streams_live) for host in later] == [("disks", "silent", 0), ("web", "silent", 0)]
+
+
 def test_the_state_follows_from_the_time_of_the_last_bytes() -> None:
     ages = {0: "live", 29.9: "live", 30: "late", 599: "late", 600: "silent"}
     assert {age: to_state(NOW - timedelta(seconds=age), NOW) for age in ages} == ages
     assert to_state(None, NOW) is StreamState.SILENT
+    for interval_s, limits in {1: (30, 600), 10: (30, 600), 60: (80, 650), 3600: (3620, 4190), 10**9: (30, 600)}.items():
+        states = [
+            to_state(NOW - timedelta(seconds=limit - before), NOW, interval_s=interval_s) for limit in limits for before in (0.1, 0)
+        ]
+        assert states == ["live", "late", "late", "silent"], interval_s
 
 
 def test_names_sort_as_people_sort_them() -> None:

@@ -4390,7 +4390,8 @@ export interface components {
     };
     /**
      * StreamState
-     * @description live: data within 30 s; late: within 10 min; silent: longer ago; recorded: imported from files, no more data will come.
+     * @description live: data within 30 s, or within the interval of its command where that is longer; late: up to 10 min; silent: longer ago;
+     *     recorded: imported from files, no more data will come.
      * @enum {string}
      */
     StreamState: "live" | "late" | "silent" | "recorded";

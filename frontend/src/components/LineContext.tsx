@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { contextQuery } from "../api/queries";
 import type { StreamContext } from "../logic/api";
-import { formatCount } from "../logic/number";
+import { formatCount, plural } from "../logic/number";
 import { gutterText, gutterWidth } from "../logic/stream";
 import { StateView } from "./StateView";
 import "./LineContext.css";
@@ -94,7 +94,7 @@ function ContextLines({ context }: { readonly context: StreamContext }) {
             </span>
             <span className="context-text">
               {line.text}
-              {line.is_cut && <span className="soft"> … (truncated; at least {formatCount(line.n_bytes)} bytes)</span>}
+              {line.is_cut && <span className="soft"> … (truncated; at least {plural(line.n_bytes, "byte")})</span>}
             </span>
           </li>
         ))}

@@ -3,9 +3,9 @@ import type { StreamState } from "../logic/api";
 import "./StateBadge.css";
 
 const STATES: Readonly<Record<StreamState, { readonly letter: string; readonly text: string; readonly help: string }>> = {
-  live: { letter: "L", text: "live", help: "data within the last 30 seconds" },
-  late: { letter: "T", text: "late", help: "data within the last 10 minutes, but not the last 30 seconds" },
-  silent: { letter: "S", text: "silent", help: "no data for more than 10 minutes" },
+  live: { letter: "L", text: "live", help: "data within the last 30 seconds, or within the interval that the command names" },
+  late: { letter: "T", text: "late", help: "overdue, by less than 10 minutes" },
+  silent: { letter: "S", text: "silent", help: "overdue by more than 10 minutes" },
   recorded: { letter: "R", text: "recorded", help: "imported from files; no agent is sending" },
 };
 

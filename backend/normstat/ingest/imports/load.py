@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.errors import DatabaseAway, TooLarge
+from normstat.errors import DatabaseAway, TooLarge, count_of
 from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
 from normstat.ingest.imports.detect import SINCE_BOOT_NOTE
 from normstat.ingest.imports.scan import Found
@@ -96,7 +96,8 @@ class Loader:
         after = await self.read(found, plan) if not is_there else before
         notes = [found.look.note]
         if plan.n_known:
-            notes.insert(0, ALREADY if is_there else f"its first {plan.n_known} bytes were {ALREADY}")
+            part = f"its first {count_of(plan.n_known, 'byte')} {'was' if plan.n_known == 1 else 'were'} {ALREADY}"
+            notes.insert(0, ALREADY if is_there else part)
         return to_result(found, after, n_before, "; ".join(note for note in notes if note))
 
     async def read(self, found: Found, plan: Plan) -> LoadedStream | None:

@@ -7,6 +7,7 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.errors import count_of
 from normstat.ingest.reparse.staging import Replaced, Staging
 from normstat.jobs.claims import Claim
 from normstat.storage import import_rows, stream_rows
@@ -46,8 +47,14 @@ async def undo_import(sessions: async_sessionmaker[AsyncSession], row: ImportRow
             n_left += refusal is not None
             await _note(session, row.id, position, refusal)
     log.info("import_undone", id=row.id, host=row.host, n_samples=n_samples, n_left=n_left)
-    message = f"undone: {n_samples} samples removed"
-    return f"{message}; {n_left} of the files were loaded by other imports too, and stay" if n_left else message
+    message = f"undone: {count_of(n_samples, 'sample')} removed"
+    return f"{message}; {_files_left(n_left)}" if n_left else message
+
+
+def _files_left(n: int) -> str:
+    if n == 1:
+        return "1 of the files was loaded by another import too, and stays"
+    return f"{n} of the files were loaded by other imports too, and stay"
 
 
 async def _refusal(session: WriteSession, stream_id: int, since: datetime) -> str | None:

@@ -38,6 +38,8 @@ INTERVAL_OPTIONS: Final = {
 }  # fmt: skip
 MAX_NUMBERS: Final = 2
 SYSSTAT_TOOLS: Final = frozenset({"iostat", "tapestat", "cifsiostat"})
+# What the agent does without a program: "facts 3600", "sample 1 auto".
+BUILT_IN: Final = re.compile(r"(?:facts|sample) (?P<every>\d{1,9})(?: |$)", re.ASCII)
 SHELL_OPERATOR: Final = re.compile(r"[|;&<>]")
 
 
@@ -85,6 +87,19 @@ def may_be_live(command: str) -> bool:
     (True, False, True)
     """
     return command.startswith(LOOP_MARK) or any(NUMBER.fullmatch(word) for word in command.split()[1:])
+
+
+def stream_interval(command: str) -> float | None:
+    """Return the seconds between two reports of a stream, calls apart, as the agent's command line says. Missing: None when it
+    says none.
+
+    >>> stream_interval("@300 df -k"), stream_interval("facts 3600"), stream_interval("/usr/bin/vmstat -t 60"), stream_interval("")
+    (300.0, 3600.0, 60.0, None)
+    """
+    repeated = LOOP.match(command) or BUILT_IN.match(command)
+    if repeated is not None:
+        return float(repeated["every"])
+    return interval_in_command(command, command.partition(" ")[0].strip("'\"").rpartition("/")[2])
 
 
 def _seconds_after(words: Sequence[str], option: str) -> float | None:

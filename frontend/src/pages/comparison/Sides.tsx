@@ -134,7 +134,7 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
       {children}
       {side.n_rows_skipped > 0 && (
         <Text fz="sm" c="var(--warn)">
-          Sampled: evenly spaced parts were compared, {formatCount(side.n_rows_skipped)} rows were skipped.
+          Sampled: evenly spaced parts were compared; skipped: {plural(side.n_rows_skipped, "row")}.
         </Text>
       )}
     </section>

@@ -93,9 +93,7 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
                   <Table.Td maw={420}>{line.reason}</Table.Td>
                   <Table.Td className="mono raw-text">
                     {line.text}
-                    {line.n_bytes > line.text.length && (
-                      <span className="soft"> ({formatCount(line.n_bytes)} bytes in total)</span>
-                    )}
+                    {line.n_bytes > line.text.length && <span className="soft"> ({plural(line.n_bytes, "byte")} in total)</span>}
                   </Table.Td>
                   <Table.Td className="number">
                     <ShowInContext

@@ -1,0 +1,316 @@
+"""What the agent costs on a host, its tools included: CPU time, memory and processes, beside node_exporter.
+
+    python -m bench.bench_agent [--seconds 150] [--only bare,full] [--old FILE] [--forks]
+
+All variants run at the same time against servers in this process, so that they meet the same load of the machine: compare the rows
+of one run. CPU time is that of a cgroup (version 1 or 2) of each variant; where none may be made, it is that of the process tree
+with the children that were waited for. `--old` runs another normstat-agent too, for the ratio. `--forks` counts, after the
+measurement, the processes that a request takes; it needs strace.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench.record import record
+from tests.agent.fake_server import TOKEN, FakeServer
+
+AGENT: Final = Path(__file__).resolve().parents[2] / "agents" / "normstat-agent"
+FOLDERS: Final = ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin")
+SYSSTAT: Final = frozenset({"mpstat", "iostat", "pidstat", "sar", "sadf"})
+TICKS: Final = os.sysconf("SC_CLK_TCK")
+# An agent asks each second while it starts.
+START_S: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A way to run the agent: without these programs, with these options."""
+
+    word: str
+    name: str
+    without: frozenset[str] = frozenset()
+    options: tuple[str, ...] = ()
+
+
+VARIANTS: Final = (
+    Variant("bare", "without sysstat", SYSSTAT),
+    Variant("bare-curl", "without sysstat, curl sends", SYSSTAT, ("--transport", "curl")),
+    Variant("bare-sh", "without sysstat or perl, curl sends", SYSSTAT | {"perl"}, ("--transport", "curl")),
+    Variant("full", "with sysstat"),
+    Variant("full-curl", "with sysstat, curl sends", options=("--transport", "curl")),
+    Variant("full-sh", "with sysstat, without perl, curl sends", frozenset({"perl"}), ("--transport", "curl")),
+)
+# All of them at once, with an older agent beside each, would make a machine busy.
+DEFAULT: Final = "bare,bare-sh,full,full-sh"
+
+
+class CpuAccount:
+    """CPU seconds (user, system) of a process, of what it starts, and of what that starts."""
+
+    def __init__(self, name: str) -> None:
+        self._folder: Path | None = None
+        self._is_v2 = Path("/sys/fs/cgroup/cgroup.controllers").exists()
+        self._pid = 0
+        root = Path("/sys/fs/cgroup") if self._is_v2 else Path("/sys/fs/cgroup/cpuacct")
+        with contextlib.suppress(OSError):
+            folder = root / f"normstat-bench-{os.getpid()}-{name}"
+            folder.mkdir()
+            self._folder = folder
+
+    def prefix(self) -> list[str]:
+        """The words before a command that put it into the account."""
+        return ["/bin/sh", "-c", 'echo $$ >"$0"; exec "$@"', f"{self._folder}/cgroup.procs"] if self._folder else []
+
+    def follow(self, pid: int) -> None:
+        """Names the first process, for hosts without cgroups."""
+        self._pid = pid
+
+    def kind(self) -> str:
+        """How CPU time is counted."""
+        return ("cgroup 2" if self._is_v2 else "cgroup 1") if self._folder else "process tree"
+
+    def pids(self) -> list[int]:
+        """The processes that now run."""
+        if self._folder:
+            return [int(pid) for pid in (self._folder / "cgroup.procs").read_text().split()]
+        parents = {pid: int(words[1]) for pid, words in _processes().items()}
+        found = [self._pid]
+        for pid in found:
+            found += [child for child, parent in parents.items() if parent == pid]
+        return found
+
+    def seconds(self) -> tuple[float, float]:
+        """User and system."""
+        if self._folder and self._is_v2:
+            told = dict(line.split() for line in (self._folder / "cpu.stat").read_text().splitlines())
+            return int(told["user_usec"]) / 1e6, int(told["system_usec"]) / 1e6
+        if self._folder:
+            user, system = (int((self._folder / f"cpuacct.usage_{what}").read_text()) / 1e9 for what in ("user", "sys"))
+            return user, system
+        processes = _processes()
+        words = [processes[pid] for pid in self.pids() if pid in processes]
+        return sum(int(w[11]) + int(w[13]) for w in words) / TICKS, sum(int(w[12]) + int(w[14]) for w in words) / TICKS
+
+    def memory_kb(self) -> int:
+        """PSS: memory that processes share is counted once."""
+        total = 0
+        for pid in self.pids():
+            with contextlib.suppress(OSError):
+                found = re.search(r"^Pss: +(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+                total += int(found[1]) if found else 0
+        return total
+
+    def close(self) -> None:
+        """Removes the cgroup; its processes have ended."""
+        for _ in range(50):
+            with contextlib.suppress(OSError):
+                if self._folder:
+                    self._folder.rmdir()
+                return
+            time.sleep(0.1)
+
+
+def _processes() -> dict[int, list[str]]:
+    """The words of each /proc/PID/stat from the state on."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            with contextlib.suppress(OSError):
+                found[int(folder.name)] = (folder / "stat").read_text().rpartition(")")[2].split()
+    return found
+
+
+class Reading:
+    """CPU time between two moments."""
+
+    def __init__(self, account: CpuAccount) -> None:
+        self.account = account
+        self.began = time.monotonic()
+        self.first = account.seconds()
+
+    def percent(self) -> tuple[float, float]:
+        """Of one core: user and system."""
+        last, elapsed = self.account.seconds(), time.monotonic() - self.began
+        return (last[0] - self.first[0]) / elapsed * 100, (last[1] - self.first[1]) / elapsed * 100
+
+
+def tool_folder(root: Path, without: frozenset[str]) -> Path:
+    """A folder with a link to every program of this host but some."""
+    root.mkdir()
+    for folder in FOLDERS:
+        for path in Path(folder).iterdir() if Path(folder).is_dir() else ():
+            if path.name not in without and not (root / path.name).is_symlink():
+                (root / path.name).symlink_to(path)
+    return root
+
+
+class AgentRun:
+    """The agent in one variant, and the server that it sends to."""
+
+    def __init__(self, name: str, variant: Variant, agent: Path, folder: Path) -> None:
+        self.name, self.variant, self.agent = name, variant, agent
+        folder.mkdir()
+        self.folder = folder
+        self.server = FakeServer()
+        self.server.start()
+        self.account = CpuAccount(folder.name)
+        (folder / "token").write_text(TOKEN + "\n")
+        (folder / "token").chmod(0o600)
+        self.environment = os.environ | {"NORMSTAT_PATH": str(tool_folder(folder / "bin", variant.without))}
+        self.process: subprocess.Popen[bytes] | None = None
+        self.is_traced = False
+
+    def start(self, prefix: Sequence[str] = ()) -> None:
+        """Starts the agent with the recorded tools of a new Linux host."""
+        self.is_traced = bool(prefix)
+        stats = AGENT.parent / "stats.conf.linux"
+        options = ["--server", self.server.url, "--token-file", f"{self.folder}/token", "--spool", f"{self.folder}/spool"]
+        with (self.folder / "log").open("ab") as log:
+            command = ["/bin/sh", str(self.agent), "run", *options, "--stats", str(stats), "--host", "web1", *self.variant.options]
+            self.process = subprocess.Popen([*(prefix or self.account.prefix()), *command], env=self.environment, stderr=log)
+        self.account.follow(self.process.pid)
+
+    def end(self) -> None:
+        """Asks the agent to end."""
+        if self.process:
+            found = (self.folder / "spool" / "lock" / "pid").read_text() if self.is_traced else str(self.process.pid)
+            os.kill(int(found), signal.SIGTERM)
+
+    def close(self) -> None:
+        """Waits for its end."""
+        if self.process:
+            self.process.wait(60)
+        self.account.close()
+        self.server.stop()
+
+    def sent(self) -> tuple[int, int]:
+        """Requests, and bytes before gzip, so far."""
+        return len(self.server.requests), sum(len(stream.data) for stream in self.server.streams.values())
+
+
+class Exporter:
+    """node_exporter, scraped once a second."""
+
+    def __init__(self, program: str) -> None:
+        with socket.socket() as chosen:
+            chosen.bind(("127.0.0.1", 0))
+            self.port = chosen.getsockname()[1]
+        self.account = CpuAccount("exporter")
+        self.url = f"http://127.0.0.1:{self.port}/metrics"
+        self.process = subprocess.Popen(
+            [*self.account.prefix(), program, f"--web.listen-address=127.0.0.1:{self.port}"], stderr=subprocess.DEVNULL
+        )
+        self.account.follow(self.process.pid)
+        self.n_bytes = 0
+        self._has_ended = threading.Event()
+        self._thread = threading.Thread(target=self._scrape, daemon=True)
+        self._thread.start()
+
+    def _scrape(self) -> None:
+        while not self._has_ended.wait(1 - time.time() % 1):
+            with (
+                contextlib.suppress(OSError),
+                urllib.request.urlopen(self.url, timeout=10) as answer,
+            ):
+                self.n_bytes += len(answer.read())
+
+    def stop(self) -> None:
+        """Ends it."""
+        self._has_ended.set()
+        self._thread.join()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+        self.account.close()
+
+
+def count_forks(run: AgentRun, seconds: float) -> float:
+    """Processes that one request takes, all loops of the agent and its sampler included."""
+    trace = run.folder / "trace"
+    run.start(("strace", "-f", "-qq", "-ttt", "-e", "trace=clone,clone3,fork,vfork", "-o", str(trace)))
+    time.sleep(START_S)
+    begin, n_before = time.time(), run.sent()[0]
+    time.sleep(seconds)
+    end, n_requests = time.time(), run.sent()[0] - n_before
+    run.end()
+    run.close()
+    forks = [line.split(None, 2) for line in trace.read_text(errors="replace").splitlines()]
+    times = [float(words[1]) for words in forks if len(words) == 3 and re.match(r"(clone3?|v?fork)\(", words[2])]
+    return sum(begin < at < end for at in times) / max(1, n_requests)
+
+
+def measure(runs: list[AgentRun], exporter: Exporter | None, seconds: float) -> None:
+    """Prints and records a row for each."""
+    for run in runs:
+        run.start()
+    time.sleep(START_S)
+    readings = {run.name: (Reading(run.account), run.sent()) for run in runs}
+    scraped = (Reading(exporter.account), exporter.n_bytes) if exporter else None
+    time.sleep(seconds)
+    load = Path("/proc/loadavg").read_text().split()[0]
+    print(f"{seconds:.0f} s, load {load}, CPU time by {runs[0].account.kind()}")
+    print(f"{'what runs':44} {'% of a core':>11} {'user':>6} {'system':>6} {'PSS MB':>7} {'bytes/s':>8} {'requests':>8}")
+    rows = [
+        (run.name, readings[run.name][0], run.sent()[1] - readings[run.name][1][1], str(run.sent()[0] - readings[run.name][1][0]))
+        for run in runs
+    ]
+    if exporter and scraped:
+        rows.append(("node_exporter, scraped each second", scraped[0], exporter.n_bytes - scraped[1], "-"))
+    for name, reading, n_bytes, n_requests in rows:
+        user, system = reading.percent()
+        memory = reading.account.memory_kb() / 1024
+        print(f"{name:44} {user + system:11.3f} {user:6.3f} {system:6.3f} {memory:7.1f} {n_bytes / seconds:8.0f} {n_requests:>8}")
+        record("", f"agent: {name}: CPU", user + system, "% of a core")
+        record("", f"agent: {name}: PSS", memory, "MB")
+
+
+def main() -> None:
+    """Runs what is wished."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=150)
+    parser.add_argument("--only", default=DEFAULT, help=f"of {','.join(variant.word for variant in VARIANTS)}")
+    parser.add_argument("--old", type=Path, help="another normstat-agent, to run beside this one")
+    parser.add_argument("--forks", action="store_true", help="count the processes of a request, by strace")
+    options = parser.parse_args()
+    words = options.only.split(",")
+    chosen = [variant for variant in VARIANTS if variant.word in words]
+    if len(chosen) != len(words):
+        parser.error(f"--only takes words of {','.join(variant.word for variant in VARIANTS)}")
+    if options.forks and not shutil.which("strace"):
+        parser.error("--forks needs strace")
+    with tempfile.TemporaryDirectory() as folder:
+        agents = {"": AGENT} | ({"old: ": options.old.resolve()} if options.old else {})
+        pairs = [(mark + variant.name, variant, agent) for variant in chosen for mark, agent in agents.items()]
+        runs = [AgentRun(name, variant, agent, Path(folder) / f"run{n}") for n, (name, variant, agent) in enumerate(pairs)]
+        program = shutil.which("prometheus-node-exporter") or shutil.which("node_exporter")
+        exporter = Exporter(program) if program else None
+        try:
+            measure(runs, exporter, options.seconds)
+        finally:
+            for run in runs:
+                run.end()
+            for run in runs:
+                run.close()
+            if exporter:
+                exporter.stop()
+        for number, (name, variant, agent) in enumerate(pairs if options.forks else ()):
+            forks = count_forks(AgentRun(name, variant, agent, Path(folder) / f"forks{number}"), 30)
+            print(f"{name:44} {forks:6.1f} processes a request")
+            record("", f"agent: {name}: processes a request", forks, "")
+
+
+if __name__ == "__main__":
+    main()
