@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -118,6 +119,42 @@ def test_every_shell_and_every_awk_print_the_same_counters(host: Host) -> None:
             process.wait()
 
 
+@pytest.mark.parametrize("reader", ["mawk", "gawk", "busybox"])
+def test_a_process_is_described_once_with_its_user_and_arguments(host: Host, reader: str) -> None:
+    """What is said of a process cannot pass for a line of another: control characters are shown, long arguments are cut."""
+    require_program(READERS[reader].split()[0])
+    clock = Path(require_program("bash"))
+    odd = "a\tb\x7f 1795305600 " + "q" * 600
+    runs = {}
+    with subprocess.Popen(["sleep", "600"]) as plain, subprocess.Popen(["sh", "-c", "read x", odd], stdin=subprocess.PIPE) as long:
+        try:
+            for command in ("sample 1", "sample 1 arguments"):
+                key = host.root / command.replace(" ", "-")
+                runs[command] = (start_sampler(clock, reader, command, key), key.with_suffix(".raw"))
+            shown = {}
+            for command, (_, raw) in runs.items():
+                host.wait_for(lambda raw=raw: raw.exists() and len(snapshots_of(raw.read_text())) >= 3, command)  # type: ignore[misc]
+                shown[command] = [files for _, files in snapshots_of(raw.read_text())]
+            name = pwd.getpwuid(os.getuid()).pw_name
+            for files in shown.values():
+                uid, user, *arguments = files[0][f"{plain.pid}/status"]
+                assert uid.split()[:2] == ["Uid:", f"{os.getuid()}"]
+                assert user == f"User:\t{name}"
+                assert not any(f"{plain.pid}/status" in later for later in files[1:]), "it is described once"
+                assert arguments == (["Args:\tsleep 600"] if files is shown["sample 1 arguments"] else [])
+            (cut,) = shown["sample 1 arguments"][0][f"{long.pid}/status"][2:]
+            assert cut.startswith("Args:\tsh -c read x a\\x09b\\x7f 1795305600 qqq")
+            assert cut.endswith("q...")
+            assert len(cut) == len("Args:\t") + 512
+        finally:
+            plain.kill()
+            long.kill()
+            for process, _ in runs.values():
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, 9)
+                process.wait()
+
+
 @under_every_shell
 def test_the_agent_samples_without_any_tool(host: Host) -> None:
     """What a host without sysstat records with the stats.conf that comes with the agent; and nothing about it is trouble."""
@@ -194,7 +231,9 @@ def test_auto_leaves_out_what_tools_of_this_host_record(host: Host) -> None:
         ("proc_linux\tsample 1 cpu gpu", "unknown section 'gpu': use cpu kernel memory disk net tcp pressure or auto"),
         ("proc_linux\tsample 1 cpu cpu", "the section cpu is there twice"),
         ("proc_linux\tsample 1 auto net", "auto stands alone"),
-        ("proc_pid_linux\tsample 5 cpu", "proc_pid_linux has no sections but auto, not 'cpu'"),
+        ("proc_pid_linux\tsample 5 cpu", "proc_pid_linux may be followed by auto, then arguments, not 'cpu'"),
+        ("proc_pid_linux\tsample 5 arguments auto", "proc_pid_linux may be followed by auto, then arguments, not 'auto'"),
+        ("proc_linux\tsample 1 arguments", "unknown section 'arguments'"),
         ("x_linux\tfacts 60", "facts records host_facts, not 'x_linux'"),
         ("host_facts\tfacts", "facts must be followed by a number of seconds"),
         ("host_facts\tfacts 5m", "facts must be followed by a number of seconds"),
@@ -369,7 +408,7 @@ def test_a_new_awk_takes_over_without_a_break(host: Host, name: str) -> None:
         parts[part] = host.root / part
         parts[part].write_text(found[1].replace("n_left=60", "n_left=2"))
     out = host.root / "out"
-    words = [program, str(parts["CLOCK"]), "1", "pids", READERS["mawk"], str(parts["PROCESSES"])]
+    words = [program, str(parts["CLOCK"]), "1", "pids", READERS["mawk"], str(parts["PROCESSES"]), "1"]
     with out.open("wb") as file:
         process = subprocess.Popen(words, env=host.environment(), stdout=file, start_new_session=True)
     try:
@@ -378,6 +417,9 @@ def test_a_new_awk_takes_over_without_a_break(host: Host, name: str) -> None:
         assert times == sorted(set(times))
         n_awks = len([line for line in host.processes().values() if line.startswith("mawk ")])
         assert n_awks <= 2, "the ones before have ended"
+        described = [f"{os.getpid()}/status" in files for _, files in snapshots_of(out.read_text())]
+        assert described[0]
+        assert not any(described[1:]), "a new awk does not describe again what the one before has seen"
     finally:
         os.killpg(process.pid, 9)
         process.wait()

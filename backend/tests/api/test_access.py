@@ -25,6 +25,8 @@ POLICY = {
     "ingest": AGENT,
     "getDocument": Role.VIEWER,
     "listJobs": Role.VIEWER,
+    "listProcesses": Role.VIEWER,
+    "readProcess": Role.VIEWER,
     "getJob": Role.VIEWER,
     "stopJob": Role.OPERATOR,
     "retryJob": Role.OPERATOR,

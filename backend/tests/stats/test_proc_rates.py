@@ -19,6 +19,7 @@ PIDS = require_spec("proc_pid_linux")
 EPOCH = 1_795_305_600
 SECOND_US = 1_000_000
 Values = Mapping[str, float | None]
+MALFORMED_REASON = "not a line of this file as Linux prints it"
 
 
 def snapshot(at_s: float, files: Mapping[str, str], *, uptime_s: float | None = None) -> str:
@@ -501,6 +502,18 @@ def test_lines_of_processes_need_no_heading() -> None:
 @pytest.mark.parametrize("line", ["7 (sh) S 1 2", "x (sh) S " + "1 " * 30, "7 sh S", "7 (sh) SS " + "1 " * 30])
 def test_a_line_that_is_no_process_is_rejected(line: str) -> None:
     assert len(rejected(snapshot(0, {"7/stat": line}), "proc_pid_linux")) == 1
+
+
+def test_what_is_said_of_a_process_is_no_sample_and_hides_none() -> None:
+    """The next process has no heading."""
+    status = "==> /proc/7/status <==\nUid:\t0\t0\t0\t0\nUser:\troot\nArgs:\tjava 8 (x) S 1 -jar \\x0a 1795305600\n"
+    one, two = stat_line(7, "java"), stat_line(8, "sh")
+    plain = f"{EPOCH}\n==> /proc/uptime <==\n1000.00 0.00\n{one}\n"
+    told = processes(plain + status + two + "\n")
+    assert [(at, instance) for at, instance, _ in told] == [(0, "7/java"), (0, "8/sh")]
+    result = read(PIDS, (plain + status + two + "\n").encode(), state={}, offset=0, is_final=True)
+    assert result.accounts.n_lines[LineKind.IGNORED] == 3
+    assert rejected(plain + status + "not a line\n", "proc_pid_linux") == [(9, MALFORMED_REASON)]
 
 
 # --- pieces, paths, state ---

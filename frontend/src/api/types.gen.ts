@@ -644,6 +644,39 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/hosts/{host}/process": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Process
+     * @description Return what is known of one command or process: the stats with series of it; of a process its user, parent, arguments,
+     *     beginning and end, read from the raw output.
+     */
+    get: operations["readProcess"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/hosts/{host}/processes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Processes
+     * @description List the commands or processes that have samples in the window, with the mean and maximum of each quantity.
+     *
+     *     Those come first that did most over the whole window; of sizes (memory, threads), those with the largest maximum.
+     */
+    get: operations["listProcesses"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts/{host}/rejected": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -3119,6 +3152,246 @@ export interface components {
        * @default true
        */
       revoke_api_tokens: boolean;
+    };
+    /**
+     * ProcessDetail
+     * @description What is known of one process or command of a host.
+     */
+    ProcessDetail: {
+      /** Command */
+      command: string;
+      /** Host */
+      host: string;
+      /**
+       * Lives
+       * @description Of a PID: the processes that had it in the window with this command, oldest first. Empty for a command.
+       */
+      lives: components["schemas"]["ProcessLife"][];
+      /**
+       * Other Commands
+       * @description Of a PID: its other commands, of all times: of other processes, or of this one before or after it ran another program.
+       */
+      other_commands: string[];
+      /**
+       * Pid
+       * @description Null for a command.
+       */
+      pid: number | null;
+      /**
+       * Series
+       * @description The stat that tells most first.
+       */
+      series: components["schemas"]["ProcessSeries"][];
+    };
+    /**
+     * ProcessFacts
+     * @description What the raw output says of a process. Null: not said, or the raw output is gone.
+     */
+    ProcessFacts: {
+      /**
+       * Arguments
+       * @description Cut to 512 bytes by the agent, which sends them only where its stats.conf says so.
+       */
+      arguments: string | null;
+      /**
+       * Began At
+       * @description By the kernel's start time.
+       */
+      began_at: string | null;
+      /** Parent Command */
+      parent_command: string | null;
+      /** Parent Pid */
+      parent_pid: number | null;
+      /**
+       * User
+       * @description The name, or the number where the agent knew none.
+       */
+      user: string | null;
+    };
+    /**
+     * ProcessField
+     * @description A column of the list.
+     */
+    ProcessField: {
+      /**
+       * Column
+       * @description As the tool calls it.
+       */
+      column: string;
+      /** Help */
+      help: string;
+      /**
+       * Key
+       * @description The key of the stat's field.
+       */
+      key: string;
+      /**
+       * Quantity
+       * @description What it is, whichever tool tells it: cpu, reads, writes, memory, ...
+       */
+      quantity: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * ProcessLife
+     * @description One process: a PID from its beginning to its end. A PID that is used again is another life.
+     */
+    ProcessLife: {
+      facts: components["schemas"]["ProcessFacts"];
+      /**
+       * First Sample At
+       * Format: date-time
+       * @description The first sample in the window.
+       */
+      first_sample_at: string;
+      /**
+       * Gone At
+       * @description The first report without it: it ended between both. Null while it runs, or where it is not known.
+       */
+      gone_at: string | null;
+      /**
+       * Is Running
+       * @description Whether the last report of its stream lists it; null where it is not known.
+       */
+      is_running: boolean | null;
+      /**
+       * Last Sample At
+       * Format: date-time
+       * @description The last sample in the window. A process that does nothing has none.
+       */
+      last_sample_at: string;
+      /**
+       * Last Seen At
+       * @description The last report that lists it, also after the window; null where it is not known.
+       */
+      last_seen_at: string | null;
+    };
+    /**
+     * ProcessList
+     * @description Commands or processes of a host in a window, as one stat tells them.
+     */
+    ProcessList: {
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Fields */
+      fields: components["schemas"]["ProcessField"][];
+      /** Host */
+      host: string;
+      /**
+       * N Found
+       * @description Rows before the limit.
+       */
+      n_found: number;
+      /**
+       * Precision S
+       * @description How exact the first and last times are: 0 for exact; a long window is read from minutes or hours.
+       */
+      precision_s: number;
+      /** Rows */
+      rows: components["schemas"]["ProcessRow"][];
+      /**
+       * Sort
+       * @description The quantity by which the rows are in order.
+       */
+      sort: string | null;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+      /**
+       * Stat
+       * @description Null where no stat of the host has commands or processes in the window.
+       */
+      stat: string | null;
+      /**
+       * Stats
+       * @description Those that have samples in the window, the one that tells most first.
+       */
+      stats: components["schemas"]["ProcessStat"][];
+    };
+    /**
+     * ProcessRow
+     * @description A command or a process in the window. One value for each field of the list.
+     */
+    ProcessRow: {
+      /** Command */
+      command: string;
+      /**
+       * First Sample At
+       * Format: date-time
+       */
+      first_sample_at: string;
+      /**
+       * Instance
+       * @description The name of the instance in graphs.
+       */
+      instance: string;
+      /**
+       * Last Sample At
+       * Format: date-time
+       */
+      last_sample_at: string;
+      /** Max */
+      max: (number | null)[];
+      /**
+       * Mean
+       * @description Over the samples of this instance; null without a value.
+       */
+      mean: (number | null)[];
+      /** N Samples */
+      n_samples: number;
+      /**
+       * Pid
+       * @description Null for a command.
+       */
+      pid: number | null;
+    };
+    /**
+     * ProcessSeries
+     * @description A stat that has series of the process or command.
+     */
+    ProcessSeries: {
+      /**
+       * Fields
+       * @description Keys of the fields, the main ones (CPU, I/O, memory, faults, threads) first.
+       */
+      fields: string[];
+      /**
+       * First Sample At
+       * Format: date-time
+       */
+      first_sample_at: string;
+      /** Instance */
+      instance: string;
+      /** Is Command */
+      is_command: boolean;
+      /**
+       * Last Sample At
+       * Format: date-time
+       * @description Of all times, not only of the window; within minutes.
+       */
+      last_sample_at: string;
+      /** Stat */
+      stat: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ProcessStat
+     * @description A stat of the host whose instances are commands or processes.
+     */
+    ProcessStat: {
+      /** Is Command */
+      is_command: boolean;
+      /** Name */
+      name: string;
+      /** Title */
+      title: string;
     };
     /**
      * ProfileInfo
@@ -5927,6 +6200,91 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostFacts"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readProcess: {
+    parameters: {
+      query: {
+        /** @description as the list names it */
+        command: string;
+        /** @description of a process; without it, the command */
+        pid?: number | null;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ProcessDetail"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listProcesses: {
+    parameters: {
+      query: {
+        /** @description sums by command, or each process */
+        by?: "command" | "process";
+        /** @description only processes of this command */
+        command?: string | null;
+        /** @description part of the command, or the PID */
+        search?: string;
+        /** @description the stat to read; default: which tells most */
+        stat?: string | null;
+        /** @description a quantity of the list's fields; default: the first one */
+        sort?: string | null;
+        limit?: number;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ProcessList"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */

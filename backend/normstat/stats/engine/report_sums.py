@@ -36,6 +36,19 @@ MAX_EXACT: Final = 2**52
 FindBuilder = Callable[[Stat, tuple[Field, ...]], BlockBuilder]
 
 
+def split_process(instance: str) -> tuple[str, str] | None:
+    """Return the PID and the command of an instance. Missing: None for a thread, and what is no process.
+
+    >>> split_process("1312/tmux: server"), split_process("9/kworker/0:1-events"), split_process("1312/1313/worker")
+    (('1312', 'tmux: server'), ('9', 'kworker'), None)
+    """
+    found = PROCESS.fullmatch(instance)
+    if found is None:
+        return None
+    kernel = KERNEL_THREAD.fullmatch(found["command"])
+    return found["pid"], found["command"] if kernel is None else kernel["command"]
+
+
 @dataclass(slots=True)
 class CommandSums:
     """The sums of a command in the open report: the line of its first process, its rows (`seen`), and the sums of each set of keys.
@@ -146,11 +159,7 @@ class ReportSums:
     def _process_of(self, instance: str) -> tuple[str, str] | None:
         """Return the PID and the command of an instance. Missing: None for a thread, and what is no process."""
         if instance not in self._processes:
-            found = PROCESS.fullmatch(instance)
-            kernel = None if found is None else KERNEL_THREAD.fullmatch(found["command"])
-            self._processes[instance] = (
-                None if found is None else (found["pid"], found["command"] if kernel is None else kernel["command"])
-            )
+            self._processes[instance] = split_process(instance)
         return self._processes[instance]
 
     def close(self, find_builder: FindBuilder) -> None:

@@ -1,4 +1,4 @@
-"""Snapshots of /proc/PID/stat and /proc/PID/io, as the agent's Linux sampler prints them: processes, and sums by command.
+"""Snapshots of /proc/PID/stat, io and status, as the agent's Linux sampler prints them: processes, and sums by command.
 
     1795305600
     ==> /proc/uptime <==
@@ -10,7 +10,8 @@ A process has a row when it used CPU time, touched new pages, did I/O or changed
 A command has one in every snapshot, with the sums over its processes; so thousands of short processes are one line in a graph. A
 process that started after the previous snapshot did all that it has done in this interval; one with the number of another is known
 by its start time. Nothing tells what a process did between the last snapshot that has it and its end, but for the CPU time that its
-parent gets when it waits for it (`children_pct`).
+parent gets when it waits for it (`children_pct`). A process that is new has its user and arguments under the heading of its status;
+they are texts and no samples: query/process_details.py finds them in the raw output.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -34,7 +35,9 @@ from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout
 
 PROCESS, COMMAND = "linux_process", "linux_command"
-PATH: Final = re.compile(r"/proc/(?P<pid>\d{1,10})/(?P<file>stat|io)", re.ASCII)
+PATH: Final = re.compile(r"/proc/(?P<pid>\d{1,10})/(?P<file>stat|io|status)", re.ASCII)
+# A line of /proc/PID/status, or one of the two that the agent adds to it.
+STATUS: Final = re.compile(r"\w{1,40}:(?:[\t ].*)?")
 # The words after the command's closing parenthesis: state, parent, ... See proc_pid_stat(5), which counts from 3.
 STATE, FLAGS, MINFLT, MAJFLT, UTIME, STIME, CUTIME, CSTIME, THREADS, START, VSIZE, RSS = 0, 6, 7, 9, 11, 12, 13, 14, 17, 19, 20, 21
 N_WORDS: Final = 22
@@ -116,6 +119,8 @@ class Reader(CounterReader[PidLayout]):
             return None
         if found["file"] == "stat":
             return self._take_stat
+        if found["file"] == "status":
+            return self._take_status
         self._pid = found["pid"]
         return self._take_io
 
@@ -262,6 +267,10 @@ class Reader(CounterReader[PidLayout]):
                 self._page_kb = PAGE_SIZES[PAGE_SIZES.index(self._page_kb) + 1]
             if len(self._sizes) < ENOUGH_SIZES:
                 self._sizes.add(size)
+
+    def _take_status(self, text: str, offset: int) -> Outcome:
+        # The next process needs no heading.
+        return LineKind.IGNORED if STATUS.fullmatch(text) is not None else self._take_stat(text, offset)
 
     def _take_io(self, text: str, offset: int) -> Outcome:
         name, _, word = text.partition(": ")
