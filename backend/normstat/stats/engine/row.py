@@ -69,16 +69,18 @@ def split_row(header: Header, text: str, header_line: str = "") -> Words | Rejec
         if moment is None:
             return Rejected(f"{len(words)} words, {n_columns} values with date and clock expected")
         words = words[:n_columns]
-    if len(words) != n_columns:
-        words = _fit(header, words, text, 0 if clock is None else clock.n_words, header_line)
-        if len(words) < n_columns:
-            parted = part_touching(header, words)
-            if isinstance(parted, Rejected):
-                return parted
-            words = parted
-        if len(words) != n_columns:
-            return Rejected(f"{len(words)} values for {n_columns} columns")
-    return Words(words, clock, moment, zone_name)
+    cells = words if len(words) == n_columns else _to_cells(header, words, text, 0 if clock is None else clock.n_words, header_line)
+    return cells if isinstance(cells, Rejected) else Words(cells, clock, moment, zone_name)
+
+
+def _to_cells(header: Header, words: list[str], text: str, n_before: int, header_line: str) -> list[str] | Rejected:
+    """Return the cells of a row with other words than its header: fitted as the layout allows, or parted where they touch."""
+    n_columns = len(header.words)
+    fitted = _fit(header, words, text, n_before, header_line)
+    cells = part_touching(header, fitted) if len(fitted) < n_columns else fitted
+    if isinstance(cells, Rejected) or len(cells) == n_columns:
+        return cells
+    return Rejected(f"{len(cells)} values for {n_columns} columns")
 
 
 def _fit(header: Header, words: list[str], text: str, n_before: int, header_line: str) -> list[str]:
