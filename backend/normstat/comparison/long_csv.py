@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 
-from normstat.errors import BadRequest, shorten
+from normstat.errors import BadRequest, count_of, shorten
 
 COLUMNS: Final = ("time", "metric", "value")
 MISSING_VALUES: Final = ("", "nan", "null", "none", "na", "n/a", "-")
@@ -66,7 +66,8 @@ def read_long_csv(path: Path) -> LongTable:
     names = [str(name) for name in encoded.dictionary.to_pylist()]
     codes = np.asarray(encoded.indices, np.int64)
     if len(codes) == 0:
-        raise BadRequest(f"{path} holds no sample: {len(bad) + len(broken)} lines could not be read", {"file": str(path)})
+        unread = count_of(len(bad) + len(broken), "line")
+        raise BadRequest(f"{path} holds no sample: {unread} could not be read", {"file": str(path)})
     result = _in_order(LongTable(names, codes, times[good], values[good], len(bad) + len(broken)))
     result.first_rejected = [*broken[:MAX_SHOWN], *shown][:MAX_SHOWN]
     return result

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from tests.agent.conftest import under_every_shell
-from tests.agent.host import AGENT, Host
+from tests.agent.host import AGENT, CUT_OFF, Host
 
 pytestmark = pytest.mark.slow
 
@@ -86,6 +86,24 @@ def test_tools_of_a_killed_agent_end_by_themselves(host: Host) -> None:
     host.agent.wait()
     assert host.tool_processes("emit")
     host.wait_for(lambda: not host.processes(), "the end of all processes", 60)
+
+
+@under_every_shell
+def test_stop_ends_the_tools_of_a_killed_agent_and_cuts_off_no_whole_line(host: Host) -> None:
+    host.stats("emit_linux emit 0.2 5")
+    host.run()
+    host.wait_for_bytes("emit_linux", 1)
+    assert host.agent is not None
+    # The agent, and the second process that would end the tools.
+    for pid, line in host.processes().items():
+        if "normstat-agent run" in line:
+            os.kill(pid, signal.SIGKILL)
+    host.agent.wait()
+    stopped = host.command("stop")
+    assert (stopped.returncode, "does not run" in stopped.stdout) == (0, True), stopped
+    assert "parameter not set" not in stopped.stderr
+    host.assert_nothing_left_behind()
+    assert [path for path in host.raw_files() if CUT_OFF in path.read_bytes()] == []
 
 
 @under_every_shell

@@ -108,7 +108,7 @@ def test_missing_values_are_missing_and_the_last_of_two_counts(tmp_path: Path) -
         (b"time,time,metric,value\n1,1,a,2\n", "time missing or twice"),
         (b"\x00\xff\xfe\x01" * 50, "needs one column each|cannot be read"),
         (b"PK\x03\x04" + bytes(range(256)) * 20, "needs one column each|cannot be read"),
-        (b"time,metric,value\nx,y,z\n", "holds no sample: 1 lines could not be read"),
+        (b"time,metric,value\nx,y,z\n", "holds no sample: 1 line could not be read"),
     ],
 )
 def test_what_is_no_such_file_is_said(tmp_path: Path, text: bytes, message: str) -> None:
