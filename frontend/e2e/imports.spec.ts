@@ -80,6 +80,34 @@ test("loading the same file again changes nothing; removing an import keeps its 
   await expect(page.getByRole("link", { name: "filed2", exact: true })).toBeVisible();
 });
 
+test("a file without times is loaded by Retry, without choosing it again, and removed by Undo", async ({ page }) => {
+  await page.goto("/imports?tz=utc");
+  const lines = vmstat(12).toString().split("\n");
+  const timeless = lines.map((line) => line.replace(/ 2026-11-20 [\d:]+$/, "").replace(/ -----timestamp-----$| +UTC$/, ""));
+  await load(page, "filed4", [file("timeless.txt", Buffer.from(timeless.join("\n")))]);
+  const table = page.getByRole("table", { name: "Imports" });
+  const row = table.getByRole("row").filter({ hasText: "timeless.txt" }).first();
+  await expect(row).toContainText(/nothing|no samples|0 samples/);
+
+  await row.getByRole("button", { name: "Files of timeless.txt" }).click();
+  const form = page.getByRole("form", { name: "Complete timeless.txt" });
+  await form.getByLabel(/First report at/).fill("2026-11-20 12:00:00");
+  const interval = form.getByLabel("Seconds between reports");
+  if ((await interval.count()) > 0) {
+    await interval.fill("1");
+  }
+  await form.getByRole("button", { name: "Retry timeless.txt" }).click();
+  const retried = table.getByRole("row").filter({ hasText: /timeless\.txt.*59 samples/ }).first();
+  await expect(retried).toBeVisible();
+
+  await retried.getByRole("button", { name: "Undo timeless.txt" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("The samples and the raw output");
+  await dialog.getByRole("button", { name: "Undo", exact: true }).click();
+  await expect(dialog).toBeHidden();
+  await expect(table.getByText("undone: 59 samples removed")).toBeVisible();
+});
+
 test("files are dropped, left out again, and need a host", async ({ page }) => {
   await page.goto("/imports");
   const transfer = await page.evaluateHandle(() => {

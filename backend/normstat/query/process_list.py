@@ -81,7 +81,7 @@ class ProcessField(Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessRow(Documented):
+class ListedProcess(Documented):
     """A command or a process in the window. One value for each field of the list."""
 
     instance: str
@@ -123,7 +123,7 @@ class ProcessList(Documented):
     n_found: int
     """Rows before the limit."""
 
-    rows: list[ProcessRow]
+    rows: list[ListedProcess]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class ProcessRequest:
 
 
 @dataclass(slots=True)
-class Totals:
+class InstanceTotals:
     """What an instance did: its samples, and for each field the number, sum and highest of its values."""
 
     first_us: int
@@ -151,7 +151,7 @@ class Totals:
     sums: list[float]
     highest: list[float]
 
-    def add(self, other: "Totals") -> None:
+    def add(self, other: "InstanceTotals") -> None:
         """Add what it did in another part of the window."""
         self.first_us, self.last_us = min(self.first_us, other.first_us), max(self.last_us, other.last_us)
         self.n_samples += other.n_samples
@@ -164,10 +164,10 @@ class Totals:
 class _Found:
     """The totals by instance."""
 
-    by_instance: dict[int, Totals] = dataclass_field(default_factory=dict)
+    by_instance: dict[int, InstanceTotals] = dataclass_field(default_factory=dict)
     precision_us: int = 0
 
-    def add(self, id_: int, totals: Totals) -> None:
+    def add(self, id_: int, totals: InstanceTotals) -> None:
         known = self.by_instance.get(id_)
         if known is None:
             self.by_instance[id_] = totals
@@ -281,7 +281,7 @@ async def _read_totals(
 
 async def _sum_samples(
     connection: psycopg.AsyncConnection, place: Place, ref: StatRef, fields: Sequence[tuple[str, Field]], span: Span
-) -> list[tuple[int, Totals]]:
+) -> list[tuple[int, InstanceTotals]]:
     each: list[sql.Composable] = [
         sql.SQL("count({0}), sum({0}::float8), max({0})::float8").format(stored_sql(field, "t")) for _, field in fields
     ]
@@ -295,13 +295,13 @@ async def _sum_samples(
     return await anyio.to_thread.run_sync(_to_totals, rows, powers)
 
 
-def _to_totals(rows: Sequence[tuple[object, ...]], powers: Sequence[float]) -> list[tuple[int, Totals]]:
+def _to_totals(rows: Sequence[tuple[object, ...]], powers: Sequence[float]) -> list[tuple[int, InstanceTotals]]:
     found = []
     for id_, first, last, n, *sums in rows:
         assert isinstance(first, datetime)
         assert isinstance(last, datetime)
         own = [sums[3 * at : 3 * at + 3] for at in range(len(powers))]
-        totals = Totals(
+        totals = InstanceTotals(
             to_us(first),
             to_us(last),
             int(str(n)),
@@ -313,10 +313,10 @@ def _to_totals(rows: Sequence[tuple[object, ...]], powers: Sequence[float]) -> l
     return found
 
 
-def _sum_buckets(buckets: dict[str, Buckets], fields: Sequence[tuple[str, Field]], span: Span) -> list[tuple[int, Totals]]:
+def _sum_buckets(buckets: dict[str, Buckets], fields: Sequence[tuple[str, Field]], span: Span) -> list[tuple[int, InstanceTotals]]:
     """Return what each instance did in the buckets of a span; its times are the beginning and the end of buckets."""
     bucket_us = BUCKET_US[span.grain]
-    found: dict[int, Totals] = {}
+    found: dict[int, InstanceTotals] = {}
     for at, (_, field) in enumerate(fields):
         own = buckets.get(field.key)
         if own is None:
@@ -339,7 +339,7 @@ def _sum_buckets(buckets: dict[str, Buckets], fields: Sequence[tuple[str, Field]
             totals = found.get(id_)
             if totals is None:
                 none = len(fields)
-                totals = found[id_] = Totals(first_us, last_us, 0, [0] * none, [0.0] * none, [-np.inf] * none)
+                totals = found[id_] = InstanceTotals(first_us, last_us, 0, [0] * none, [0.0] * none, [-np.inf] * none)
             totals.first_us, totals.last_us = min(totals.first_us, first_us), max(totals.last_us, last_us)
             # Fields that a report did not have are in fewer samples.
             totals.n_samples = max(totals.n_samples, n)
@@ -349,10 +349,10 @@ def _sum_buckets(buckets: dict[str, Buckets], fields: Sequence[tuple[str, Field]
 
 def _to_rows(
     request: ProcessRequest, found: _Found, names: dict[int, str], fields: Sequence[tuple[str, Field]], sort: str | None
-) -> list[ProcessRow]:
+) -> list[ListedProcess]:
     """Return all rows that fit the request, in order."""
     search = request.search.casefold().strip()
-    rows: list[tuple[float, str, ProcessRow]] = []
+    rows: list[tuple[float, str, ListedProcess]] = []
     at = next((place for place, (quantity, _) in enumerate(fields) if quantity == sort), None)
     for id_, totals in found.by_instance.items():
         name = names.get(id_)
@@ -370,7 +370,7 @@ def _to_rows(
     return [row for _, _, row in rows]
 
 
-def _order(totals: Totals, at: int, field: Field, *, is_size: bool) -> float:
+def _order(totals: InstanceTotals, at: int, field: Field, *, is_size: bool) -> float:
     """Return the place of a row: the least comes first. What has no value comes last."""
     if not totals.n[at]:
         return float("inf")
@@ -379,7 +379,7 @@ def _order(totals: Totals, at: int, field: Field, *, is_size: bool) -> float:
     return -(totals.highest[at] if is_size else totals.sums[at])
 
 
-def _to_row(name: str, command: str, pid: int | None, totals: Totals, fields: Sequence[tuple[str, Field]]) -> ProcessRow:
+def _to_row(name: str, command: str, pid: int | None, totals: InstanceTotals, fields: Sequence[tuple[str, Field]]) -> ListedProcess:
     mean = [
         round(total / n, max(field.decimals, 2)) if n else None
         for total, n, (_, field) in zip(totals.sums, totals.n, fields, strict=True)
@@ -387,4 +387,4 @@ def _to_row(name: str, command: str, pid: int | None, totals: Totals, fields: Se
     highest = [
         round(top, field.decimals) if n else None for top, n, (_, field) in zip(totals.highest, totals.n, fields, strict=True)
     ]
-    return ProcessRow(name, command, pid, from_us(totals.first_us), from_us(totals.last_us), totals.n_samples, mean, highest)
+    return ListedProcess(name, command, pid, from_us(totals.first_us), from_us(totals.last_us), totals.n_samples, mean, highest)

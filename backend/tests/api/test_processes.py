@@ -139,8 +139,8 @@ async def test_a_pid_that_is_used_again_is_another_process(people: People) -> No
     command = await read_process(client, window(0, 60), command="dd")
     assert (command.pid, command.lives) == (None, [])
     assert [(series.stat, series.is_command) for series in command.series] == [("linux_command", True)]
-    for asked in ({"command": "dd", "pid": 7}, {"command": "nothing"}):
-        response = await client.get(f"/api/v1/hosts/{HOST}/process", params={**window(0, 60), **asked})
+    for asked in ({"command": "dd", "pid": "7"}, {"command": "nothing"}):
+        response = await client.get(f"/api/v1/hosts/{HOST}/process", params=window(0, 60) | asked)
         assert response.status_code == 404, response.text
 
 

@@ -53,7 +53,8 @@ import { addressOf, answered, client } from "./client";
 
 export type Signal = { readonly signal?: AbortSignal };
 
-function span(window: Window): { readonly start: string; readonly end: string } {
+/** Return the parameters of a window. */
+export function span(window: Window): { readonly start: string; readonly end: string } {
   return { start: toIso(window.start), end: toIso(window.end) };
 }
 

@@ -2998,6 +2998,43 @@ export interface components {
       token: string;
     };
     /**
+     * ListedProcess
+     * @description A command or a process in the window. One value for each field of the list.
+     */
+    ListedProcess: {
+      /** Command */
+      command: string;
+      /**
+       * First Sample At
+       * Format: date-time
+       */
+      first_sample_at: string;
+      /**
+       * Instance
+       * @description The name of the instance in graphs.
+       */
+      instance: string;
+      /**
+       * Last Sample At
+       * Format: date-time
+       */
+      last_sample_at: string;
+      /** Max */
+      max: (number | null)[];
+      /**
+       * Mean
+       * @description Over the samples of this instance; null without a value.
+       */
+      mean: (number | null)[];
+      /** N Samples */
+      n_samples: number;
+      /**
+       * Pid
+       * @description Null for a command.
+       */
+      pid: number | null;
+    };
+    /**
      * LoginRequest
      * @description Name and password of an account.
      */
@@ -3292,7 +3329,7 @@ export interface components {
        */
       precision_s: number;
       /** Rows */
-      rows: components["schemas"]["ProcessRow"][];
+      rows: components["schemas"]["ListedProcess"][];
       /**
        * Sort
        * @description The quantity by which the rows are in order.
@@ -3313,43 +3350,6 @@ export interface components {
        * @description Those that have samples in the window, the one that tells most first.
        */
       stats: components["schemas"]["ProcessStat"][];
-    };
-    /**
-     * ProcessRow
-     * @description A command or a process in the window. One value for each field of the list.
-     */
-    ProcessRow: {
-      /** Command */
-      command: string;
-      /**
-       * First Sample At
-       * Format: date-time
-       */
-      first_sample_at: string;
-      /**
-       * Instance
-       * @description The name of the instance in graphs.
-       */
-      instance: string;
-      /**
-       * Last Sample At
-       * Format: date-time
-       */
-      last_sample_at: string;
-      /** Max */
-      max: (number | null)[];
-      /**
-       * Mean
-       * @description Over the samples of this instance; null without a value.
-       */
-      mean: (number | null)[];
-      /** N Samples */
-      n_samples: number;
-      /**
-       * Pid
-       * @description Null for a command.
-       */
-      pid: number | null;
     };
     /**
      * ProcessSeries

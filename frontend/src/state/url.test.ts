@@ -19,6 +19,7 @@ import {
   encodeImportsView,
   namesRange,
   encodeListView,
+  DEFAULT_PROCESS_LIST,
   HOST_TABS,
   type HostView,
 } from "./url";
@@ -86,6 +87,16 @@ function randomHostView(random: () => number): HostView {
     choices: new Map(random() < 0.5 ? [] : [["mpstat_linux.cpu", randomChoice(random, false)]]),
     bandId: pick(random, [null, 3]),
     streamId: random() < 0.5 ? null : 1 + Math.floor(random() * 1e6),
+    process: pick(random, [
+      null,
+      { command: pick(random, ODD_NAMES), pid: null },
+      { command: "sh", pid: 0 },
+      { command: "a b", pid: 4711 },
+    ]),
+    processes: pick(random, [
+      DEFAULT_PROCESS_LIST,
+      { search: "a & b", sort: "cpu_wait", stat: "linux_command", open: "kworker/0:1" },
+    ]),
   };
 }
 

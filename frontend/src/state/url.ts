@@ -12,7 +12,7 @@ import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from ".
 
 export type Clock = "local" | "utc";
 
-export const HOST_TABS = ["graphs", "facts", "streams", "rejected"] as const;
+export const HOST_TABS = ["graphs", "processes", "facts", "streams", "rejected"] as const;
 export type HostTab = (typeof HOST_TABS)[number];
 
 /** A position in a stream's raw output. */
@@ -20,6 +20,25 @@ export interface Place {
   readonly streamId: number;
   readonly offset: number;
 }
+
+/** A command, or a process with its PID. */
+export interface ProcessName {
+  readonly command: string;
+  readonly pid: number | null;
+}
+
+/** The list of commands and processes. */
+export interface ProcessListView {
+  readonly search: string;
+  /** The quantity that the rows are sorted by; null for the first one. */
+  readonly sort: string | null;
+  /** The stat that is read; null for the one that tells most. */
+  readonly stat: string | null;
+  /** The command whose processes are listed under it. */
+  readonly open: string | null;
+}
+
+export const DEFAULT_PROCESS_LIST: ProcessListView = { search: "", sort: null, stat: null, open: null };
 
 export interface HostView {
   readonly clock: Clock;
@@ -38,6 +57,9 @@ export interface HostView {
   readonly bandId: number | null;
   /** The line of raw output that is shown in context. */
   readonly place: Place | null;
+  /** The command or process that the Processes tab shows; null for the list. */
+  readonly process: ProcessName | null;
+  readonly processes: ProcessListView;
 }
 
 export const ACCOUNT_TABS = ["me", "api-tokens", "agent-tokens", "users"] as const;
@@ -80,6 +102,8 @@ export const DEFAULT_HOST_VIEW: HostView = {
   filter: "all",
   bandId: null,
   place: null,
+  process: null,
+  processes: DEFAULT_PROCESS_LIST,
 };
 
 /** `<stream>:<offset>` */
@@ -90,6 +114,28 @@ function parsePlace(text: string): Place | null {
 
 export function parseFilter(text: string): string | null {
   return text.length <= 200 ? text : null;
+}
+
+function parseCommand(text: string): string | null {
+  return text !== "" && text.length <= 1000 ? text : null;
+}
+
+function parsePid(text: string): number | null {
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+function parseWord(text: string): string | null {
+  return /^[a-z]\w{0,62}$/.test(text) ? text : null;
+}
+
+/** Return the process that a link names: a PID without a command is none. */
+function decodeProcess(reader: Reader): ProcessName | null {
+  const command = reader.one("command", parseCommand);
+  const pid = reader.one("pid", parsePid);
+  if (command === null && pid !== null) {
+    reader.ignored.push("pid: without a command");
+  }
+  return command === null ? null : { command, pid };
 }
 
 export function formatWindowText(window: Window): string {
@@ -161,6 +207,12 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.bandId === null ? {} : { band: String(view.bandId) }),
     ...(view.streamId === null ? {} : { stream: String(view.streamId) }),
     ...(view.place === null ? {} : { line: `${String(view.place.streamId)}:${String(view.place.offset)}` }),
+    ...(view.process === null ? {} : { command: view.process.command }),
+    ...(view.process?.pid == null ? {} : { pid: String(view.process.pid) }),
+    ...(view.processes.search === "" ? {} : { find: view.processes.search }),
+    ...(view.processes.sort === null ? {} : { sort: view.processes.sort }),
+    ...(view.processes.stat === null ? {} : { stat: view.processes.stat }),
+    ...(view.processes.open === null ? {} : { open: view.processes.open }),
   };
 }
 
@@ -177,6 +229,13 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
     bandId: reader.one("band", parseId),
     streamId: reader.one("stream", parseId),
     place: reader.one("line", parsePlace),
+    process: decodeProcess(reader),
+    processes: {
+      search: reader.one("find", parseFilter) ?? "",
+      sort: reader.one("sort", parseWord),
+      stat: reader.one("stat", parseWord),
+      open: reader.one("open", parseCommand),
+    },
   });
 }
 

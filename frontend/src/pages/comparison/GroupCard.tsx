@@ -1,6 +1,7 @@
 import { IconArrowDownRight, IconArrowRight, IconArrowUpRight, IconPin, IconPinnedFilled } from "@tabler/icons-react";
 import { memo, useState } from "react";
 import { PageLink } from "../../components/PageLink";
+import { ProcessLink } from "../../components/ProcessLink";
 import type { FindingGroup, StatInfo, SideValues } from "../../logic/api";
 import { computedDecimals, fieldOf, groupTitle } from "../../logic/comparison";
 import {
@@ -78,7 +79,15 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
           <PageLink fz="sm" to="/hosts/$host" params={{ host: group.host }} search={groupLink(group, place)}>
             {title}
           </PageLink>{" "}
-          <span className="soft">{SUBSYSTEM_LABELS[group.subsystem]}</span>
+          <span className="soft">{SUBSYSTEM_LABELS[group.subsystem]}</span>{" "}
+          {group.instances.length === 1 && (
+            <ProcessLink
+              host={group.host}
+              stat={stat}
+              instance={group.instances[0] ?? ""}
+              at={{ window: place.window, clock: place.clock }}
+            />
+          )}
         </p>
         <p className="finding-sentence">{group.sentence}</p>
         <p className="finding-numbers">
@@ -121,7 +130,9 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
       {open !== null && (
         <div className="finding-more">
           {open === "questions" && <Questions questions={group.questions} />}
-          {open === "members" && <Members group={group} place={place} zone={zone} align={align} decimals={decimals} />}
+          {open === "members" && (
+            <Members group={group} stat={stat} place={place} zone={zone} align={align} decimals={decimals} />
+          )}
           {open === "related" && (
             <ul className="related" aria-label="Changed together">
               {group.related.map((sentence) => (

@@ -1,6 +1,7 @@
 import { Fragment } from "react";
 import { CopyBox } from "../../components/CopyBox";
 import { PageLink } from "../../components/PageLink";
+import { ProcessLink } from "../../components/ProcessLink";
 import type { Command, Finding, FindingGroup, Question, StatInfo } from "../../logic/api";
 import { computedDecimals, fieldOf, memberNames, SUMMARY_ROWS } from "../../logic/comparison";
 import { describeRatios, KIND_WORDS } from "../../logic/group";
@@ -51,6 +52,7 @@ function CommandBox({ command: { command, note, needs, source } }: { readonly co
 
 interface MembersProps {
   readonly group: FindingGroup;
+  readonly stat: StatInfo | null;
   readonly place: Place;
   readonly zone: Zone;
   readonly align: Alignment;
@@ -58,7 +60,7 @@ interface MembersProps {
 }
 
 /** The instances of a group, strongest first: with graphs if the result has them, otherwise by name. */
-export function Members({ group, place, zone, align, decimals }: MembersProps) {
+export function Members({ group, stat, place, zone, align, decimals }: MembersProps) {
   const { rest, n_unnamed } = memberNames(group);
   const link = (instance: string) => (
     <PageLink fz="sm" to="/hosts/$host" params={{ host: group.host }} search={seriesLink({ ...group, instance }, place)}>
@@ -72,6 +74,12 @@ export function Members({ group, place, zone, align, decimals }: MembersProps) {
           <li key={member.instance}>
             <p>
               {link(member.instance)}{" "}
+              <ProcessLink
+                host={group.host}
+                stat={stat}
+                instance={member.instance}
+                at={{ window: place.window, clock: place.clock }}
+              />{" "}
               <span className="soft">
                 {KIND_WORDS[member.kind].label}, change ratio {formatScore(member.change_ratio)}; median{" "}
                 {formatValue(member.baseline.median, computedDecimals(member.baseline.median, decimals))} to{" "}

@@ -1,5 +1,6 @@
 import { Table, Text } from "@mantine/core";
 import { PageLink } from "../../components/PageLink";
+import { ProcessLink } from "../../components/ProcessLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { Comparison, StatInfo } from "../../logic/api";
@@ -66,7 +67,13 @@ export function UnmatchedSeries({ comparison, stats, filter, place }: ListProps)
                   search={seriesLink(row, { ...place, window: row.window })}
                 >
                   {seriesTitle(statOf(stats, row.stat), row)}
-                </PageLink>
+                </PageLink>{" "}
+                <ProcessLink
+                  host={row.host}
+                  stat={statOf(stats, row.stat)}
+                  instance={row.instance}
+                  at={{ window: row.window, clock: place.clock }}
+                />
               </Table.Td>
               <Table.Td>{row.sentence}</Table.Td>
               <Table.Td className="number">{formatCount(row.n)}</Table.Td>

@@ -17,6 +17,7 @@ import { type EpochMs, fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, zoneOf } from "../../state/clock";
 import { HOST_TABS } from "../../state/url";
+import { Processes } from "./Processes";
 import { Facts } from "./Facts";
 import { Graphs } from "./Graphs";
 import { RejectedLines } from "./RejectedLines";
@@ -72,13 +73,14 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
         keepMounted={false}
         value={view.tab}
         onChange={(tab) => {
-          state.set({ tab: HOST_TABS.find((known) => known === tab) ?? "graphs", streamId: null, place: null });
+          state.set({ tab: HOST_TABS.find((known) => known === tab) ?? "graphs", streamId: null, place: null, process: null });
         }}
       >
         <Group justify="space-between" align="flex-end" gap="xs" className="host-head">
           <HostTitle host={host} zone={zone} />
           <Tabs.List>
             <Tabs.Tab value="graphs">Graphs</Tabs.Tab>
+            <Tabs.Tab value="processes">Processes</Tabs.Tab>
             <Tabs.Tab value="facts">Facts</Tabs.Tab>
             <Tabs.Tab value="streams">
               Streams {formatCount(host.n_streams_live)}/{formatCount(host.n_streams)}
@@ -99,6 +101,9 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
             />
           )}
           <Graphs host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
+        </Tabs.Panel>
+        <Tabs.Panel value="processes" pt="sm">
+          <Processes host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
         </Tabs.Panel>
         <Tabs.Panel value="facts" pt="sm">
           <Facts host={host.name} zone={zone} clock={view.clock} />

@@ -1,5 +1,5 @@
 import { HoverCard } from "@mantine/core";
-import { memo, type MouseEvent, type ReactElement, useMemo } from "react";
+import { memo, type MouseEvent, type ReactElement, type ReactNode, useMemo } from "react";
 import { FieldCard } from "../../components/FieldHelp";
 import { formatValue, formatWithUnit } from "../../logic/number";
 import { type Scheme, strokeOf } from "../../logic/palette";
@@ -15,13 +15,15 @@ interface LegendProps {
   /** The unit after each value; empty if the axis shows it. */
   readonly unit: string;
   readonly onToggle: (key: string, isAlone: boolean) => void;
+  /** The page of the process or command of an instance; null for other instances. */
+  readonly linkTo: (instance: string) => ReactNode;
 }
 
 // Cards for hundreds of lines cost too much, and the panel's (i) explains the fields too.
 const MAX_CARDS = 40;
 
 /** The lines of a panel with their values at the crosshair, or the newest values without one. */
-export const Legend = memo(function Legend({ entries, hidden, slots, scheme, pointer, unit, onToggle }: LegendProps) {
+export const Legend = memo(function Legend({ entries, hidden, slots, scheme, pointer, unit, onToggle, linkTo }: LegendProps) {
   const column = useMemo(() => legendColumn(entries, unit), [entries, unit]);
   return (
     <div
@@ -53,7 +55,11 @@ export const Legend = memo(function Legend({ entries, hidden, slots, scheme, poi
             <LegendValue entry={entry} pointer={pointer} unit={unit} />
           </button>
         );
-        return entries.length > MAX_CARDS ? button : <LegendCard key={key} entry={entry} button={button} />;
+        return entries.length > MAX_CARDS ? (
+          button
+        ) : (
+          <LegendCard key={key} entry={entry} button={button} link={linkTo(entry.series.instance)} />
+        );
       })}
     </div>
   );
@@ -76,7 +82,13 @@ function LegendValue({ entry, pointer, unit }: LegendValueProps) {
 }
 
 /** Adds a card with the field's meaning and the line's extremes. */
-function LegendCard({ entry, button }: { readonly entry: LegendEntry; readonly button: ReactElement }) {
+interface LegendCardProps {
+  readonly entry: LegendEntry;
+  readonly button: ReactElement;
+  readonly link: ReactNode;
+}
+
+function LegendCard({ entry, button, link }: LegendCardProps) {
   const { field, lowest, highest, last } = entry;
   return (
     <HoverCard width={340} openDelay={450} position="bottom-start" shadow="md" withinPortal>
@@ -87,6 +99,7 @@ function LegendCard({ entry, button }: { readonly entry: LegendEntry; readonly b
           in this window: lowest {formatValue(lowest, field.decimals)}, highest {formatValue(highest, field.decimals)}, last{" "}
           {formatValue(last, field.decimals)} {field.unit}
         </div>
+        {link}
       </HoverCard.Dropdown>
     </HoverCard>
   );

@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useState } from "react";
+import { ProcessLink } from "../../components/ProcessLink";
 import { TimeSurface } from "../../components/TimeSurface";
 import type { SeriesBlock } from "../../logic/block";
 import type { PanelPlan } from "../../logic/panel";
@@ -88,6 +89,10 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
     },
     [keys],
   );
+  const linkTo = useCallback(
+    (instance: string) => <ProcessLink host={graph.host} stat={plan.stat} instance={instance} />,
+    [graph.host, plan.stat],
+  );
   return (
     <>
       <TimeSurface
@@ -121,6 +126,7 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         pointer={pointer}
         unit={figure.axisUnit === plan.unit ? "" : plan.unit}
         onToggle={toggle}
+        linkTo={linkTo}
       />
       {bands.note !== "" && (
         <p className="band-note soft">

@@ -1,0 +1,83 @@
+/** Commands and processes of a host. */
+
+import { queryOptions } from "@tanstack/react-query";
+import type { ProcessDetail, ProcessList } from "../logic/api";
+import type { Window } from "../logic/time";
+import { answered, client } from "./client";
+import { type Signal, span } from "./endpoints";
+
+/** Commands of a host in a window, or the processes of one of them. */
+export interface ProcessesQuery {
+  readonly host: string;
+  readonly window: Window;
+  readonly by: "command" | "process";
+  readonly command: string | null;
+  readonly search: string;
+  readonly sort: string | null;
+  readonly stat: string | null;
+  readonly limit: number;
+}
+
+export function listProcesses(query: ProcessesQuery, options: Signal): Promise<ProcessList> {
+  const { host, window, by, command, search, sort, stat, limit } = query;
+  return answered(
+    client.GET("/api/v1/hosts/{host}/processes", {
+      ...options,
+      params: {
+        path: { host },
+        query: {
+          ...span(window),
+          by,
+          search,
+          limit,
+          ...(command === null ? {} : { command }),
+          ...(sort === null ? {} : { sort }),
+          ...(stat === null ? {} : { stat }),
+        },
+      },
+    }),
+  );
+}
+
+/** What is known of a command, or of a process. */
+export function readProcess(
+  host: string,
+  window: Window,
+  process: { readonly command: string; readonly pid: number | null },
+  options: Signal,
+): Promise<ProcessDetail> {
+  const { command, pid } = process;
+  return answered(
+    client.GET("/api/v1/hosts/{host}/process", {
+      ...options,
+      params: { path: { host }, query: { ...span(window), command, ...(pid === null ? {} : { pid }) } },
+    }),
+  );
+}
+
+/** While the window moves, the list keeps its rows. */
+export function processesQuery(query: ProcessesQuery) {
+  return queryOptions({
+    queryKey: ["processes", query],
+    queryFn: ({ signal }) => listProcesses(query, { signal }),
+    placeholderData: (previous, previousQuery) => {
+      const before = previousQuery?.queryKey[1] as ProcessesQuery | undefined;
+      return before?.host === query.host && before.by === query.by && before.command === query.command ? previous : undefined;
+    },
+    staleTime: 60_000,
+    gcTime: 30_000,
+  });
+}
+
+export function processQuery(host: string, window: Window, process: { readonly command: string; readonly pid: number | null }) {
+  return queryOptions({
+    queryKey: ["process", host, process, window],
+    queryFn: ({ signal }) => readProcess(host, window, process, { signal }),
+    placeholderData: (previous, previousQuery) => {
+      const [, ownHost, own] = previousQuery?.queryKey ?? [];
+      return ownHost === host && JSON.stringify(own) === JSON.stringify(process) ? previous : undefined;
+    },
+    staleTime: 60_000,
+    gcTime: 30_000,
+  });
+}
