@@ -87,7 +87,8 @@ export const EventList = memo(function EventList({ marks, nLeftOut, zone }: Even
           {marks.length > 1 && " · last"}: {last.text}
         </span>
       </summary>
-      <ol id={EVENTS_ID} aria-label="Events in this window">
+      {/* No label: it would hide the text of the list from the graphs that it describes. */}
+      <ol id={EVENTS_ID}>
         {marks.map((mark) => (
           <li key={`${String(mark.at)} ${mark.text}`}>
             <Instant at={mark.at} zone={zone} /> {mark.text}
