@@ -14,13 +14,13 @@ interface EventLayerProps {
 }
 
 // Closer marks cannot be pointed at one by one.
-const LEAST_PX = 6;
+const MIN_DISTANCE_PX = 6;
 const MAX_TEXTS = 6;
 
 /** The events of a graph as thin lines. The text of one shows while the pointer is on its line; drags pass through. */
 export const EventLayer = memo(function EventLayer({ events, width, margins, drawn, zone }: EventLayerProps) {
   const [pointed, setPointed] = useState<number | null>(null);
-  const clusters = clusterMarks(events, drawn, width, margins, LEAST_PX);
+  const clusters = clusterMarks(events, drawn, width, margins, MIN_DISTANCE_PX);
   const shown = clusters.find(({ marks }) => marks[0]?.at === pointed);
   return (
     <>

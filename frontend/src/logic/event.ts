@@ -41,13 +41,13 @@ export function marksInside(marks: readonly EventMark[], { start, end }: Window)
   return marks.filter(({ at }) => at >= start && at < end);
 }
 
-/** Return the visible marks at their pixels; marks less than `least_px` after the first of a cluster join it. */
+/** Return the visible marks at their pixels; marks less than `min_px` after the first of a cluster join it. */
 export function clusterMarks(
   marks: readonly EventMark[],
   window: Window,
   width: number,
   margins: Margins,
-  least_px: number,
+  min_px: number,
 ): readonly MarkCluster[] {
   const clusters: { x: number; marks: EventMark[] }[] = [];
   for (const mark of [...marks].sort((a, b) => a.at - b.at)) {
@@ -56,7 +56,7 @@ export function clusterMarks(
       continue;
     }
     const last = clusters.at(-1);
-    if (last !== undefined && x - last.x < least_px) {
+    if (last !== undefined && x - last.x < min_px) {
       last.marks.push(mark);
     } else {
       clusters.push({ x, marks: [mark] });

@@ -9,7 +9,7 @@ import { EVENTS_ID, type GraphContext } from "./graph";
 import "./Events.css";
 
 // A flag is this wide.
-const LEAST_PX = 14;
+const MIN_DISTANCE_PX = 14;
 
 interface EventFlagsProps {
   readonly graph: GraphContext;
@@ -20,7 +20,7 @@ interface EventFlagsProps {
 /** The events on the time strip as buttons: the keyboard reaches them, and shows what the pointer shows on their lines. */
 export function EventFlags({ graph, width, margins }: EventFlagsProps) {
   const [shown, setShown] = useState<number | null>(null);
-  const clusters = clusterMarks(graph.events, graph.window, width, margins, LEAST_PX);
+  const clusters = clusterMarks(graph.events, graph.window, width, margins, MIN_DISTANCE_PX);
   const cluster = clusters.find(({ marks }) => marks[0]?.at === shown);
   return (
     <>
@@ -87,7 +87,8 @@ export const EventList = memo(function EventList({ marks, nLeftOut, zone }: Even
           {marks.length > 1 && " · last"}: {last.text}
         </span>
       </summary>
-      <ol id={EVENTS_ID} aria-label="Events in this window">
+      {/* No label: it would hide the text of the list from the graphs that it describes. */}
+      <ol id={EVENTS_ID}>
         {marks.map((mark) => (
           <li key={`${String(mark.at)} ${mark.text}`}>
             <Instant at={mark.at} zone={zone} /> {mark.text}
