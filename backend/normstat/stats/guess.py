@@ -11,9 +11,9 @@ from typing import Final
 
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.column_layout import ColumnLayout
-from normstat.stats.engine.folding import folded_headers
+from normstat.stats.engine.folding import folded_headers, without_prefix
 from normstat.stats.engine.header import HeaderLine, find_header, split_header
-from normstat.stats.engine.line_engine import QUOTE
+from normstat.stats.engine.line_engine import clean_line
 from normstat.stats.pattern import join_patterns
 from normstat.stats.readers import read
 from normstat.stats.records import LineKind, ReadResult
@@ -56,10 +56,8 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
     Missing: None when no spec reads it.
     """
     head = _whole_lines(data[:GUESS_BYTES], is_all=len(data) <= GUESS_BYTES)
-    lines = [
-        QUOTE.sub(b"", line[:MAX_LINE_LENGTH], count=1) if line[:1] == b">" else line for line in head.split(b"\n")[:GUESS_LINES]
-    ]
-    texts = [line[:MAX_LINE_LENGTH].decode("utf-8", "replace").rstrip("\r") for line in lines]
+    lines = [clean_line(line[:MAX_LINE_LENGTH]) for line in head.split(b"\n")[:GUESS_LINES]]
+    texts = [without_prefix(line.decode("utf-8", "replace")) for line in lines]
     headers = [line for line in map(split_header, [*texts, *folded_headers(texts)]) if line is not None]
     words = set(re.findall(r"[a-z]+", name.lower()))
     specs = list(load_catalogue().specs.values())

@@ -121,7 +121,7 @@ class Folding:
     def _join_names(self, text: str, ahead: Ahead) -> Joined | More | None:
         """Return a header, or the groups above one, with its rest."""
         own = self._header_of(text)
-        is_group = self._layout.group_line is not None and self._layout.group_line.search(text) is not None
+        is_group = self._layout.group_line is not None and self._layout.group_line.search(without_prefix(text)) is not None
         is_average = bool(self._state.fold_width) and self._is_known(text)
         is_part = own is not None or self._n_names(text) >= MIN_NAMES or (self._is_translated and len(text) >= MIN_WIDTH)
         if not (is_group or is_part or is_average):
@@ -144,7 +144,13 @@ class Folding:
             if line is None:
                 return None
             rest = self._decode(line)
-            is_names = rest.strip() and _length(rest) <= _length(text) + MAX_LONGER and not self._is_known(rest)
+            # What another program puts before lines, it puts before each.
+            is_names = (
+                rest.strip()
+                and without_prefix(rest) == rest
+                and _length(rest) <= _length(text) + MAX_LONGER
+                and not self._is_known(rest)
+            )
             if not is_names or _has_number(_without_ends(rest)) or (is_group and GROUP_REST.fullmatch(rest) is None):
                 break
             parts.append(rest)
@@ -291,13 +297,13 @@ class Folding:
         """Return whether the line may be the first part of a row."""
         if self._state.fold_width:
             return True
-        n_words = len(split_words(_bare(text)))
+        n_words = len(split_words(without_prefix(text)))
         n_whole = len(header.words) + (2 if header.has_trailing_time else 0)
         return _length(text) >= MIN_PART and MIN_NAMES <= n_words <= n_whole and not header.table.is_wrapped
 
     def _may_go_on(self, header: Header, rest: str) -> bool:
         """Return whether a line may be the rest of a row: nothing else is certain of it."""
-        if self._is_known(rest) or self._is_above(rest) or _bare(rest) != rest or rest.startswith(INTERRUPT):
+        if self._is_known(rest) or self._is_above(rest) or without_prefix(rest) != rest or rest.startswith(INTERRUPT):
             return False
         if self._fits(header, rest):
             return False
@@ -308,7 +314,7 @@ class Folding:
         return not is_stamp and (_has_number(rest) or self._header_of(rest) is None)
 
     def _fits(self, header: Header, text: str) -> bool:
-        return isinstance(split_row(header, _bare(text), self._state.header_line), Words)
+        return isinstance(split_row(header, without_prefix(text), self._state.header_line), Words)
 
     def _fit_average(self, header: Header, parts: Sequence[str]) -> _Fit | None:
         """Return a row of averages, which is not read, once it has all of its words."""
@@ -351,7 +357,7 @@ class Folding:
 
     def _row(self, header: Header, text: str, *, is_hard: bool) -> _Fit | None:
         """Return the row that a text is. Missing: None when it is none."""
-        words = split_row(header, _bare(text), self._state.header_line)
+        words = split_row(header, without_prefix(text), self._state.header_line)
         if not isinstance(words, Words):
             return None
         if header.stat is None:
@@ -366,10 +372,10 @@ class Folding:
     # Both.
 
     def _header_of(self, text: str) -> Header | None:
-        return self._heading.header_of(_bare(text)) if len(text) <= MAX_LENGTH else None
+        return self._heading.header_of(without_prefix(text)) if len(text) <= MAX_LENGTH else None
 
     def _n_names(self, text: str) -> int:
-        return sum(self._heading.knows(word) for word in split_words(_bare(text)))
+        return sum(self._heading.knows(word) for word in split_words(without_prefix(text)))
 
     def _is_message(self, text: str) -> bool:
         return self._layout.messages is not None and self._layout.messages.search(text) is not None
@@ -381,7 +387,7 @@ class Folding:
 
     def _is_known(self, text: str) -> bool:
         """Return whether the layout knows that the line is not a row, regardless of its words."""
-        text = _bare(text)
+        text = without_prefix(text)
         return self._is_message(text) or (self._layout.ignored is not None and self._layout.ignored.search(text) is not None)
 
 
@@ -395,7 +401,7 @@ def folded_headers(texts: Sequence[str]) -> list[str]:
             rest = texts[end - 1]
             if not rest.strip() or _length(rest) > _length(text) + MAX_LONGER or _has_number(_without_ends(rest)):
                 break
-            found += {_bare(_hard(texts[at:end], _length(text))), _bare(_soft(texts[at:end]))}
+            found += {without_prefix(_hard(texts[at:end], _length(text))), without_prefix(_soft(texts[at:end]))}
     return found
 
 
@@ -404,7 +410,7 @@ def _length(text: str) -> int:
     return len(text.expandtabs()) if "\t" in text else len(text)
 
 
-def _bare(text: str) -> str:
+def without_prefix(text: str) -> str:
     """Return a line without the time that another program put before it."""
     prefix = PREFIX.match(text) if text[4:5] == "-" else None
     return text if prefix is None else text[prefix.end() :]
@@ -419,7 +425,7 @@ def _without_ends(text: str) -> str:
 
 def _has_number(text: str) -> bool:
     """Return whether a line has a number, apart from an epoch before it."""
-    return NUMBER_IN.search(LEAD_EPOCH.sub("", _bare(text), count=1)) is not None
+    return NUMBER_IN.search(LEAD_EPOCH.sub("", without_prefix(text), count=1)) is not None
 
 
 def _joined(text: str, n_lines: int) -> Joined:

@@ -31,11 +31,24 @@ CONTROLLED: Final = Rejected("control characters: not the output of a tool")
 CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 # Colours, which sysstat and others print on request.
 COLOUR: Final = re.compile(rb"\x1b\[[0-9;]*[mK]")
-
+# The mark of UTF-8 at the beginning of a file, and blanks that a browser made unbreakable: one alone may be part of a name.
+BOM: Final = b"\xef\xbb\xbf"
+DISGUISED: Final = re.compile(rb"\xef\xbb\xbf|\xc2\xa0[ \t]|[ \t]\xc2\xa0|(?:\xc2\xa0){2}")
+NO_BREAK: Final = b"\xc2\xa0"
 # Mail quotes with these, once for each answer.
 QUOTE: Final = re.compile(rb"(?:> ?)+")
 
 LayoutT = TypeVar("LayoutT", bound=Layout)
+
+
+def clean_line(raw: bytes, *, may_be_quoted: bool = True) -> bytes:
+    """Return a line as its tool printed it: without line end, colours, and what mail and browsers did to it."""
+    line = raw.removesuffix(b"\r")
+    if not line.isascii() and DISGUISED.search(line) is not None:
+        line = line.removeprefix(BOM).replace(NO_BREAK, b" ")
+    if line[:1] == b">" and may_be_quoted:
+        line = QUOTE.sub(b"", line, count=1)
+    return COLOUR.sub(b"", line) if b"\x1b" in line else line
 
 
 class LineEngine(Generic[LayoutT]):
@@ -254,10 +267,7 @@ class LineEngine(Generic[LayoutT]):
             self.ledger.reject(raw.removesuffix(b"\r"), self.offset + at, len(raw), CUT_OFF)
 
     def _clean(self, raw: bytes) -> bytes:
-        line = raw.removesuffix(b"\r")
-        if line[:1] == b">" and self.may_be_quoted:
-            line = QUOTE.sub(b"", line, count=1)
-        return self.clean(COLOUR.sub(b"", line) if b"\x1b" in line else line)
+        return self.clean(clean_line(raw, may_be_quoted=self.may_be_quoted))
 
     def _open_sums(self, state: State) -> list[ReportSums]:
         """Return the sums of the summaries that the spec has."""

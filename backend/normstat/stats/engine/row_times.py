@@ -124,9 +124,14 @@ class RowTimes:
         self.sections = TableSections(None)
 
     def take_prefix(self, prefix: re.Match[str]) -> None:
-        """Note a time that another program put before every line (date, clock and a tab)."""
-        day, clock = parse_date(prefix[1]), parse_clock(prefix[2])
+        """Note a time that another program put before every line."""
+        day, clock = parse_date(prefix[1]), parse_clock(prefix[2] or prefix[3])
         if day is not None and clock is not None:
+            offset_s = parse_zone(prefix[4]) if prefix[4] else None
+            if offset_s is not None:
+                # Of another program: it says nothing of the zone in which the tool prints its own times.
+                self.prefix_us = round((day_seconds(day) + clock - offset_s) * MICRO)
+                return
             self.prefix_us = self.timeline.stamp_us(Timestamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None))
 
     def clock_us(self, clock: ClockWords) -> int:

@@ -44,7 +44,18 @@ DAY_FIRST_LINE: Final = re.compile(
     r"(?P<clock>\d{1,2}:\d\d:\d\d)(?:\s+(?P<half>[ap]m))?(?:\s+(?P<zone>[a-z]{2,5}|[-+]\d\d:?\d\d))?(?P<year2>)",
     re.IGNORECASE | re.ASCII,
 )
-PREFIX: Final = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,6})?)\t", re.ASCII)
+# What another program puts before every line: date, clock and a tab; the time of RFC 3339 of docker, Kubernetes and journals.
+PREFIX: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d(?:\.\d{1,6})?)\t|T(\d\d:\d\d:\d\d(?:\.\d{1,6})?)\d{0,3}(Z|[-+]\d\d:?\d\d) "
+    r"(?:std(?:out|err) F |[\w.-]{1,64} [\w./-]{1,40}(?:\[\d{1,8}\])?: ?)?(?=[ \t]*[^ \t]))",
+    re.ASCII,
+)
+# The same before a blank line. Without a fraction it may be the time of a report.
+EMPTY_PREFIX: Final = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9}(?:Z|[-+]\d\d:?\d\d)(?: std(?:out|err) F)?|(?:Z|[-+]\d\d:?\d\d) [\w.-]{1,64} "
+    r"[\w./-]{1,40}(?:\[\d{1,8}\])?:)[ \t]*",
+    re.ASCII,
+)
 # Programs that call a tool at intervals and write all of its output to one file.
 CALL_LINE: Final = re.compile(
     r"zzz\s+(?:\*\*\*\s*(?P<words>.+?)(?:\s+Sample interval:.*)?|<(?P<day>\S+) (?P<clock>\S+)>.*)", re.ASCII

@@ -33,12 +33,13 @@ from normstat.stats.engine.comma_lines import blank_commas
 from normstat.stats.engine.folding import Folding
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import Heading, known_headers
-from normstat.stats.engine.line_engine import LINE_LIMIT, LineEngine
+from normstat.stats.engine.line_engine import DISGUISED, LINE_LIMIT, LineEngine
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.reader_state import LATER, ReaderState
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
 from normstat.stats.engine.row_times import RowTimes
 from normstat.stats.engine.timestamps import (
+    EMPTY_PREFIX,
     PREFIX,
     ClockWords,
     Timestamp,
@@ -100,6 +101,7 @@ class Reader(LineEngine[ColumnLayout]):
             or (self.layout.has_commas and b"," in lines)
             or lines[:1] == b">"
             or b"\n>" in lines
+            or DISGUISED.search(lines) is not None
             or (b"\r" in lines and lines.count(b"\r") != lines.count(b"\r\n"))
         ):
             return None
@@ -182,7 +184,12 @@ class Reader(LineEngine[ColumnLayout]):
         """Return what a line is that is not blank and not the present header once more, or why it cannot be read."""
         text = self.decode(line)
         self._row_times.prefix_us = NO_TIME
-        prefix = PREFIX.match(text) if text[4:5] == "-" else None
+        # Rows of a user's own program may begin with such a time.
+        may_be_prefix = text[4:5] == "-" and not (self.spec.is_user_made and text[10:11] == "T")
+        if may_be_prefix and EMPTY_PREFIX.fullmatch(text) is not None:
+            self._state.is_after_blank = True
+            return self._take_blank()
+        prefix = PREFIX.match(text) if may_be_prefix else None
         if prefix is not None:
             text = text[prefix.end() :]
             self._row_times.take_prefix(prefix)
@@ -298,13 +305,14 @@ class Reader(LineEngine[ColumnLayout]):
             )
 
     def _row_us(self, words: Words) -> int:
+        prefix_us = self._row_times.prefix_us
         if words.clock is not None:
-            return self._row_times.clock_us(words.clock)
+            clock_us = self._row_times.clock_us(words.clock)
+            return prefix_us if clock_us == NO_TIME else clock_us
         if words.moment is not None:
             header = self._heading.header
             is_own_zone = header is None or not header.zone_name
             return self._row_times.moment_us(words.zone_name, words.moment, is_own_zone=is_own_zone)
-        prefix_us = self._row_times.prefix_us
         return self._state.row_us(self._heading.table) if prefix_us == NO_TIME else prefix_us
 
     def _take_blank(self) -> LineKind:
