@@ -24,7 +24,7 @@ type ComparisonParams = paths["/api/v1/comparison"]["get"]["parameters"]["query"
 type SeriesParams = NonNullable<paths["/api/v1/comparison/series"]["get"]["parameters"]["query"]>;
 
 /** Which series of a comparison are wanted. */
-export type SeriesWish = Pick<SeriesParams, "search" | "verdict" | "sort" | "order" | "offset" | "limit">;
+export type SeriesRequest = Pick<SeriesParams, "search" | "verdict" | "sort" | "order" | "offset" | "limit">;
 
 /** Maximum number of groups in a result; all are counted. */
 const GROUP_LIMIT = 200;
@@ -145,7 +145,7 @@ export function progressQuery(inputs: ComparisonInputs) {
 }
 
 /** Series of a comparison, ranked or not; the server keeps the comparison. */
-export function seriesQuery(inputs: ComparisonInputs, wish: SeriesWish) {
+export function seriesQuery(inputs: ComparisonInputs, wish: SeriesRequest) {
   return queryOptions({
     queryKey: ["comparison", inputs, "series", wish],
     queryFn: ({ signal }): Promise<AskedSeriesPage> =>

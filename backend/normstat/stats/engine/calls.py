@@ -30,7 +30,7 @@ MAX_LINE_LENGTH: Final = 200
 MAX_PAUSE_S: Final = 7 * SECONDS_A_DAY
 NUMBER: Final = re.compile(r"\d{1,7}(?:\.\d{1,6})?", re.ASCII)
 # Single-letter options, by tool, that take a number as a separate word. Other numbers at the end are interval and count.
-NUMBER_OPTIONS: Final = {"iostat": "l", "mpstat": "PN", "pidstat": "p", "sar": "Pi", "prstat": "ChjknpPuUz"}
+NUMBER_OPTIONS: Final = {"vmstat": "", "iostat": "l", "mpstat": "PN", "pidstat": "p", "sar": "Pi", "prstat": "ChjknpPuUz"}
 # Tools that name the interval with an option; "" for those whose numbers are something else.
 INTERVAL_OPTIONS: Final = {
     "top": "-d", "dladm": "-i", "free": "-s", "perf": "", "strace": "", "truss": "", "lockstat": "", "plockstat": "", "dtrace": "",
@@ -74,7 +74,7 @@ def interval_in_command(command: str, tool: str) -> float | None:
     if words and words[-1].startswith("-"):
         if words[-1][-1] in NUMBER_OPTIONS.get(tool, ""):
             numbers = numbers[1:]
-        elif len(numbers) == 1:
+        elif tool not in NUMBER_OPTIONS and len(numbers) == 1:
             # It may be an argument of the option.
             return None
     return float(numbers[0]) or None if 1 <= len(numbers) <= MAX_NUMBERS else None

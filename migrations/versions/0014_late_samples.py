@@ -1,13 +1,13 @@
 """late samples: how often samples came for a time that a stream had passed, so that cached comparisons are known to be outdated.
 
-Code before 0012 works after it.
+Code before 0014 works after it.
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0012"
-down_revision = "0011"
+revision = "0014"
+down_revision = "0013"
 branch_labels = None
 depends_on = None
 
