@@ -24,7 +24,7 @@ type ComparisonParams = paths["/api/v1/comparison"]["get"]["parameters"]["query"
 type SeriesParams = NonNullable<paths["/api/v1/comparison/series"]["get"]["parameters"]["query"]>;
 
 /** Which series of a comparison are wanted. */
-export type SeriesWish = Pick<SeriesParams, "search" | "verdict" | "sort" | "order" | "offset" | "limit">;
+export type SeriesRequest = Pick<SeriesParams, "search" | "verdict" | "sort" | "order" | "offset" | "limit">;
 
 /** Maximum number of groups in a result; all are counted. */
 const GROUP_LIMIT = 200;
@@ -145,11 +145,11 @@ export function progressQuery(inputs: ComparisonInputs) {
 }
 
 /** Series of a comparison, ranked or not; the server keeps the comparison. */
-export function seriesQuery(inputs: ComparisonInputs, wish: SeriesWish) {
+export function seriesQuery(inputs: ComparisonInputs, request: SeriesRequest) {
   return queryOptions({
-    queryKey: ["comparison", inputs, "series", wish],
+    queryKey: ["comparison", inputs, "series", request],
     queryFn: ({ signal }): Promise<AskedSeriesPage> =>
-      answered(client.GET("/api/v1/comparison/series", { signal, params: { query: { ...comparisonParams(inputs), ...wish } } })),
+      answered(client.GET("/api/v1/comparison/series", { signal, params: { query: { ...comparisonParams(inputs), ...request } } })),
     staleTime: 300_000,
     placeholderData: keepPreviousData,
   });

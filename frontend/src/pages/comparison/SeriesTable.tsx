@@ -1,7 +1,7 @@
 import { Button, Group as Row, Table, Text, UnstyledButton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { seriesQuery, type SeriesWish } from "../../api/comparison";
+import { seriesQuery, type SeriesRequest } from "../../api/comparison";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
@@ -21,7 +21,7 @@ import {
 } from "../../logic/series_verdict";
 import { type Place, seriesLink } from "./link";
 
-type Sort = NonNullable<SeriesWish["sort"]>;
+type Sort = NonNullable<SeriesRequest["sort"]>;
 
 interface SeriesTableProps {
   readonly comparison: Comparison;
