@@ -149,7 +149,9 @@ export function seriesQuery(inputs: ComparisonInputs, request: SeriesRequest) {
   return queryOptions({
     queryKey: ["comparison", inputs, "series", request],
     queryFn: ({ signal }): Promise<AskedSeriesPage> =>
-      answered(client.GET("/api/v1/comparison/series", { signal, params: { query: { ...comparisonParams(inputs), ...request } } })),
+      answered(
+        client.GET("/api/v1/comparison/series", { signal, params: { query: { ...comparisonParams(inputs), ...request } } }),
+      ),
     staleTime: 300_000,
     placeholderData: keepPreviousData,
   });
