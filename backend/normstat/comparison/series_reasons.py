@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,10 @@ from normstat.stats.spec import Field
 
 # The chance of a change is known no better than this.
 MAX_ONE_IN: Final = 1_000_000
+# Below it, `to_text` gives a value between two whole numbers a decimal.
+MIN_WHOLE: Final = 10
+# A float from here on has no digits to round.
+MAX_ROUNDED: Final = 1e12
 # What moved, by kind of change; the kind after those of the series itself is the level without the load.
 SUBJECTS: Final = {
     "value": "Its level", "order": "Its level", "part": "Its level", "trend": "Its level within the incident",
@@ -77,11 +82,11 @@ def _explain_insufficient(rows: SeriesRows, row: int, field: Field) -> str:
         return f"{no_verdict} In the {('baseline', 'incident')[there]}: {_level(rows, row, field, there)}."
     word = "Value" if rows.n[:, row].max() == 1 else "Median"
     if one == other:
-        return f"{no_verdict} {word} {to_text(field, other)} on both sides."
+        return f"{no_verdict} {word} {_text(field, other)} on both sides."
     sign = "+" if other > one else "-"
     ratio = "" if min(one, other) <= 0 else f", {format_factor(other / one)} times the baseline"
-    difference = f"{sign}{to_text(field, abs(other - one))}"
-    return f"{no_verdict} {word} {to_text(field, other)}, in the baseline {to_text(field, one)}: {difference}{ratio}."
+    difference = f"{sign}{_text(field, abs(other - one))}"
+    return f"{no_verdict} {word} {_text(field, other)}, in the baseline {_text(field, one)}: {difference}{ratio}."
 
 
 def format_factor(ratio: float) -> str:
@@ -94,21 +99,30 @@ def _both(rows: SeriesRows, row: int, field: Field) -> str:
     one, other = (_value(rows, row, side, MEDIAN) for side in (BASELINE, INCIDENT))
     span = _span(rows, row, field, BASELINE)
     outside = ", and no sample of the incident is within that range" if rows.is_disjoint(row) else ""
-    return f"Median {to_text(field, other)}; in the baseline {to_text(field, one)} ({span}){outside}."
+    return f"Median {_text(field, other)}; in the baseline {_text(field, one)} ({span}){outside}."
 
 
 def _level(rows: SeriesRows, row: int, field: Field, side: int) -> str:
     n = int(rows.n[side, row])
     if n == 1:
-        return f"{to_text(field, _value(rows, row, side, MEDIAN))}, 1 sample"
-    return f"median {to_text(field, _value(rows, row, side, MEDIAN))} ({_span(rows, row, field, side)}), {_samples(n)}"
+        return f"{_text(field, _value(rows, row, side, MEDIAN))}, 1 sample"
+    return f"median {_text(field, _value(rows, row, side, MEDIAN))} ({_span(rows, row, field, side)}), {_samples(n)}"
 
 
 def _span(rows: SeriesRows, row: int, field: Field, side: int) -> str:
     low, high = (_value(rows, row, side, what) for what in (LOWEST, HIGHEST))
     if low == high:
-        return f"always {to_text(field, high)}"
-    return f"{to_text(replace(field, unit=''), low)} to {to_text(field, high)}"
+        return f"always {_text(field, high)}"
+    return f"{_text(replace(field, unit=''), low)} to {_text(field, high)}"
+
+
+def _text(field: Field, value: float | None) -> str:
+    """Return a value with its unit, halves rounded away from zero, as the page rounds them."""
+    if value is None or not abs(value) < MAX_ROUNDED or (field.decimals == 0 and abs(value) < MIN_WHOLE):
+        return to_text(field, value)
+    rounded = float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-field.decimals), ROUND_HALF_UP))
+    # A small value must not read as zero.
+    return to_text(field, rounded or value)
 
 
 def _value(rows: SeriesRows, row: int, side: int, what: int) -> float | None:

@@ -160,11 +160,10 @@ def _text_of(item: ComparedField) -> str:
 
 
 def _order(hosts: Sequence[SeriesRows], matched: Sequence[IntArray], question: SeriesQuestion) -> IntArray:
-    """Return the order of the rows that match: by the wanted number, then by difference, then by name."""
-    names = [ranks[some] for ranks, some in zip(_name_ranks(hosts), matched, strict=True)]
-    by_name = np.concatenate([*names, np.empty(0, np.int64)])
+    """Return the order of the rows that match: by the wanted number, then by difference."""
     if question.sort == "series":
-        order = np.argsort(by_name, kind="stable")
+        names = [ranks[some] for ranks, some in zip(_name_ranks(hosts), matched, strict=True)]
+        order = np.argsort(np.concatenate([*names, np.empty(0, np.int64)]), kind="stable")
         return np.asarray(order[::-1] if question.is_descending else order, np.int64)
     keys = [_sort_key(rows, question.sort)[some] for rows, some in zip(hosts, matched, strict=True)]
     apart = [rows.decades[some] for rows, some in zip(hosts, matched, strict=True)]
@@ -172,7 +171,8 @@ def _order(hosts: Sequence[SeriesRows], matched: Sequence[IntArray], question: S
     # What is missing comes last in either direction.
     key = np.where(np.isnan(key), np.inf, -key if question.is_descending else key)
     difference = np.where(np.isnan(difference), np.inf, -difference)
-    return np.asarray(np.lexsort((by_name, difference, key)), np.int64)
+    # Otherwise equal ones stay in the order of hosts and stats.
+    return np.asarray(np.lexsort((difference, key)), np.int64)
 
 
 def _name_ranks(hosts: Sequence[SeriesRows]) -> list[IntArray]:

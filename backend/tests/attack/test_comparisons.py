@@ -29,6 +29,8 @@ ASKED = {
     "host": "web1", "start": "2026-11-21T10:10:00Z", "end": "2026-11-21T10:20:00Z",
     "baseline_start": "2026-11-21T10:00:00Z", "baseline_end": "2026-11-21T10:10:00Z",
 }  # fmt: skip
+# A comparison of their own for each of three people: who asks for the same waits for the same work.
+OWN = [ASKED | {"limit": limit} for limit in ("100", "101", "102")]
 PATHS = ("/comparison", "/comparison/stream", "/comparison/report.html", "/comparison/report.csv")
 GIB = 1 << 30
 
@@ -74,7 +76,9 @@ async def test_a_stat_with_very_many_instances_costs_an_error_and_no_memory(
                 for own in people
             ]
             for path in PATHS:
-                for answer in await asyncio.gather(*(client.get(API + path, params=ASKED) for client in clients)):
+                for answer in await asyncio.gather(
+                    *(client.get(API + path, params=own) for client, own in zip(clients, OWN, strict=True))
+                ):
                     body = json.loads(answer.text.splitlines()[-1])
                     assert body["error"]["code"] == "too_large", answer.text
                     message = body["error"]["message"]
@@ -105,12 +109,12 @@ async def test_comparisons_that_fit_run_side_by_side_within_the_budget(
     await fill_crowd(sessions, 14_000)
     with serving(database_url, tmp_path / "log") as (address, process):
 
-        async def ask(cookies: dict[str, str]) -> tuple[int, str]:
+        async def ask(cookies: dict[str, str], asked: dict[str, str]) -> tuple[int, str]:
             async with httpx.AsyncClient(base_url=address, cookies=cookies, headers=PAGE, timeout=600) as client:
-                answer = await client.get(f"{API}/comparison", params=ASKED)
+                answer = await client.get(f"{API}/comparison", params=asked)
             return answer.status_code, answer.text
 
-        answers = await asyncio.gather(*map(ask, people))
+        answers = await asyncio.gather(*map(ask, people, OWN))
         assert 200 in {status for status, _ in answers}
         for status, text in answers:
             assert status == 200 or (status == 503 and json.loads(text)["error"]["code"] == "overloaded"), text
@@ -181,14 +185,17 @@ async def test_comparisons_beyond_the_limit_wait_and_are_sent_away(
     with serving(database_url, tmp_path / "log") as (address, _):
         async with await psycopg.AsyncConnection.connect(database_url) as other:
             await other.execute('LOCK TABLE samples."mpstat_linux" IN ACCESS EXCLUSIVE MODE')
-            readers = [SilentReader(address, f"{API}/comparison?{urlencode(ASKED)}", own) for own in people[:2]]
+            readers = [
+                SilentReader(address, f"{API}/comparison?{urlencode(asked)}", own)
+                for own, asked in zip(people[:2], OWN[:2], strict=True)
+            ]
             await wait_for_waiting(other, 2)
             async with httpx.AsyncClient(base_url=address, cookies=people[2], headers=PAGE, timeout=60) as client:
-                answer = await client.get(f"{API}/comparison", params=ASKED)
+                answer = await client.get(f"{API}/comparison", params=OWN[2])
                 assert (answer.status_code, answer.json()["error"]["code"]) == (503, "overloaded")
                 assert "Comparisons running: 2" in answer.json()["error"]["message"]
                 assert int(answer.headers["Retry-After"]) >= 10
-                streamed = await client.get(f"{API}/comparison/stream", params=ASKED)
+                streamed = await client.get(f"{API}/comparison/stream", params=OWN[2])
                 assert json.loads(streamed.text)["error"]["code"] == "overloaded"
                 assert (await client.get(f"{API}/hosts")).status_code == 200
                 assert (await client.get(f"{API}/health")).status_code == 200

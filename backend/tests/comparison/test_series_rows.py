@@ -63,7 +63,7 @@ def test_util_finds_every_disk_whatever_its_verdict() -> None:
     calm = found["sda"]
     assert calm.significance is not None
     assert calm.significance < 4.7
-    assert calm.reason.startswith("Median 2.75 %; in the baseline 2.96 % (0.00 to 6.07 %). ")
+    assert calm.reason.startswith("Median 2.76 %; in the baseline 2.96 % (0.00 to 6.07 %). ")
     assert calm.reason.endswith(" Only a change as rare as 1 in 50,000 counts as unusual.")
     new = found["sdc"]
     assert new.reason.startswith("Not in the baseline. In the incident: median 7.")
@@ -194,3 +194,13 @@ def test_why_there_is_no_verdict() -> None:
     assert describe_counts(1, 1) == "1 sample each"
     assert describe_counts(600, 2) == "2 samples in the incident (at least 3 are needed)"
     assert describe_counts(600, 0) == "none in the incident (at least 3 are needed)"
+
+
+def test_halves_are_rounded_as_the_page_rounds_them() -> None:
+    baseline = {("sda", "util_pct"): np.full(5, 1.0)}
+    incident = {("sda", "util_pct"): np.array([97.08, 97.09])}
+    [row] = ask(compare_values({"iostat_linux": (baseline, incident)}))
+    assert row.incident.median == 97.085
+    assert "Median 97.09 %, in the baseline 1.00 %: +96.09 %, 97.1 times the baseline." in row.reason
+    huge = compare_values({"iostat_linux": (baseline, {("sda", "util_pct"): np.full(2, 1e25)})})
+    assert "Median 10,000,000,000,000,000" in ask(huge)[0].reason

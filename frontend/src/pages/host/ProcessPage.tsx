@@ -5,8 +5,10 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import { ApiError } from "../../api/client";
 import { processQuery } from "../../api/processes";
+import { eventsQuery } from "../../api/queries";
 import { PageLink } from "../../components/PageLink";
 import { StateView } from "../../components/StateView";
+import { eventsWindow, marksInside, toMarks } from "../../logic/event";
 import type { InstanceChoice, PanelPlan } from "../../logic/panel";
 import { lastSampleOf, processPanels, processTitle, sectionsOf } from "../../logic/process";
 import { windowEndingAt, zoomRange } from "../../logic/range";
@@ -49,6 +51,8 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
     state.set({ tab: "graphs", process: null, panels: [own, ...view.panels] });
   });
   const lastSampleAt = detail.data === undefined ? null : lastSampleOf(detail.data);
+  const events = useQuery(eventsQuery(host.name, eventsWindow(shown))).data;
+  const marks = useMemo(() => marksInside(toMarks(events?.events ?? []), shown), [events, shown]);
   const graph = useMemo(
     (): GraphContext => ({
       host: host.name,
@@ -60,6 +64,8 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
       tool: "zoom",
       pointer,
       bands: view.mark === null ? [] : [{ key: "mark", kind: "mark", label: "selection", window: view.mark }],
+      events: marks,
+      hasCpuLabels: false,
       bandBaseline: null,
       lastSampleAt,
       onZoom,
@@ -67,7 +73,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
       onZoomOut,
       onShow,
     }),
-    [host.name, shown, zone, scheme, pointer, view.mark, lastSampleAt, onZoom, onMark, onZoomOut, onShow],
+    [host.name, shown, zone, scheme, pointer, view.mark, marks, lastSampleAt, onZoom, onMark, onZoomOut, onShow],
   );
   return (
     <>
