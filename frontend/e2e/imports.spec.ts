@@ -97,7 +97,10 @@ test("a file without times is loaded by Retry, without choosing it again, and re
     await interval.fill("1");
   }
   await form.getByRole("button", { name: "Retry timeless.txt" }).click();
-  const retried = table.getByRole("row").filter({ hasText: /timeless\.txt.*59 samples/ }).first();
+  const retried = table
+    .getByRole("row")
+    .filter({ hasText: /timeless\.txt.*59 samples/ })
+    .first();
   await expect(retried).toBeVisible();
 
   await retried.getByRole("button", { name: "Undo timeless.txt" }).click();

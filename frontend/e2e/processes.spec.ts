@@ -23,10 +23,13 @@ function told(pid: number, user: string, text: string): string {
 /** Every 5 s: java from before, a dd from 2 s to 12 s, and 300 short processes of cc. */
 function snapshots(): string {
   return Array.from({ length: 8 }, (_, at) => {
-    const java = stat(7, "java", { utime: 100 + at * 50, start: 50_000 }) + (at === 0 ? told(7, "web", "java -jar shop.jar") : "");
+    const java =
+      stat(7, "java", { utime: 100 + at * 50, start: 50_000 }) + (at === 0 ? told(7, "web", "java -jar shop.jar") : "");
     const dd = at === 1 || at === 2 ? stat(20, "dd", { parent: 7, utime: at * 200, start: 100_200 }) : "";
     const first = at === 1 ? told(20, "root", "dd if=/dev/zero of=/tmp/x") : "";
-    const compilers = Array.from({ length: 300 }, (_unused, n) => stat(1000 + at * 300 + n, "cc1", { utime: 1, start: 100_000 + at * 500 - 100 }));
+    const compilers = Array.from({ length: 300 }, (_unused, n) =>
+      stat(1000 + at * 300 + n, "cc1", { utime: 1, start: 100_000 + at * 500 - 100 }),
+    );
     const uptime = `==> /proc/uptime <==\n${String(1000 + 5 * at)}.00 0.00\n`;
     return `${String(EPOCH + 5 * at)}\n${uptime}${stat(1, "init", { utime: 0, start: 1 })}${java}${dd}${first}${compilers.join("")}`;
   }).join("");
