@@ -1,4 +1,4 @@
-import { Group as Row, Text, Title } from "@mantine/core";
+import { Group as Row, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -7,6 +7,7 @@ import type { Comparison, StatInfo } from "../../logic/api";
 import type { Window } from "../../logic/time";
 import { zoneOf } from "../../state/clock";
 import type { ComparisonView } from "../../state/comparison";
+import { Lead } from "./Lead";
 import { Results } from "./Results";
 import { Sides } from "./Sides";
 
@@ -35,11 +36,7 @@ export function Compared({ comparison, incident, view, note, actions, onNewest, 
         {actions}
       </Row>
       {note}
-      {comparison.groups.length > 0 && (
-        <Text fz="md" fw={600} mb={8}>
-          {comparison.verdict}
-        </Text>
-      )}
+      <Lead comparison={comparison} />
       <Sides comparison={comparison} incident={incident} zone={zone} clock={view.clock} onNewest={onNewest} />
       <Results comparison={comparison} stats={stats} view={view} incident={incident} zone={zone} onChange={onChange} />
     </>

@@ -51,6 +51,7 @@ export function GroupSketch({ finding, unit, align, zone, label }: GroupSketchPr
         {align === "elapsed" && sketch.baseline !== "" && <path className="sketch-baseline" d={sketch.baseline} />}
         <path className="sketch-incident" d={sketch.incident} />
       </svg>
+      {sketch.note !== "" && <span className="sketch-note soft">{sketch.note}</span>}
       <svg
         className="sketch-values"
         viewBox={`0 0 ${String(2 * SIDE)} ${String(HEIGHT)}`}

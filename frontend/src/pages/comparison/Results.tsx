@@ -7,6 +7,7 @@ import type { Comparison, FindingGroup, StatInfo } from "../../logic/api";
 import { statOf } from "../../logic/comparison";
 import { filterGroups, groupKey, sortGroups, toggledOf } from "../../logic/group";
 import { formatCount } from "../../logic/number";
+import { shownList } from "../../logic/story";
 import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { COMPARISON_TABS, type ComparisonView } from "../../state/comparison";
@@ -16,6 +17,7 @@ import { InsufficientData, UnmatchedSeries } from "./Lists";
 import { Muted } from "./Muted";
 import { MuteDialog } from "./MuteDialog";
 import type { Place } from "./link";
+import { ListSwitch, Stories } from "./Stories";
 import { Verdict } from "./Verdict";
 
 interface ResultsProps {
@@ -92,10 +94,14 @@ function Findings(props: ResultsProps) {
     onChange({ pins: toggledOf(view.pins, key) }, false);
   });
   if (comparison.groups.length === 0) {
-    return <Verdict comparison={comparison} />;
+    return <Verdict comparison={comparison} stats={stats} />;
+  }
+  if (shownList(comparison, view.list) === "stories") {
+    return <Stories {...props} place={place} />;
   }
   return (
     <>
+      <ListSwitch comparison={comparison} list="changes" onChange={onChange} />
       <Filters groups={comparison.groups} hosts={comparison.hosts} view={view} onChange={onChange} />
       <ol className="findings">
         {shown.map((group) => (
