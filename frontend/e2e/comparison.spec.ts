@@ -99,7 +99,7 @@ test.describe("when progress cannot be had", () => {
 
 test("a muted series is no finding any more, but counted and listed, until it is unmuted", async ({ page, request }) => {
   const id = await makeBaseline(request, "Before muting");
-  await page.goto(`/comparison?host=${HOST}&baseline=${String(id)}&incident=${windowText(INCIDENT)}&tz=utc`);
+  await page.goto(`/comparison?host=${HOST}&baseline=${String(id)}&incident=${windowText(INCIDENT)}&tz=utc&list=changes`);
   const first = page.locator(".finding").first();
   const name = (await first.getAttribute("data-finding")) ?? "";
   await first.getByRole("button", { name: "Mute…" }).click();
@@ -134,7 +134,7 @@ test("a saved comparison has its result, note and report, and can be run again",
   await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
   await expect(page).toHaveURL(/saved=\d+/);
   await expect(page.getByRole("region", { name: "Saved comparison" })).toContainText("It ran into the morning.");
-  await expect(page.locator(".finding").first()).toBeVisible();
+  await expect(page.locator(".story").first()).toBeVisible();
   const report = await request.get((await page.getByRole("link", { name: "Report" }).getAttribute("href")) ?? "");
   expect(report.status()).toBe(200);
   expect(await report.text()).toContain("It ran into the morning.");
