@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { madeComparison, madeStory } from "../src/logic/comparison_fixture";
 import type { Comparison } from "../src/logic/api";
-import { expect, expectAccessible, showIn, test } from "./fixture";
+import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso } from "./story";
 
 const ASKED = `/comparison?host=${HOST}&ago=day&incident=2026-11-21T09:35:00Z/2026-11-21T09:45:00Z&tz=utc`;
@@ -117,5 +117,6 @@ test("the replayed incident is told with its process first", async ({ page }) =>
     .getByRole("list", { name: "Processes" })
     .getByRole("link", { name: /^tar \(28110\)/ })
     .click();
-  await expect(page).toHaveURL(/\/hosts\/web1\?.*28110/);
+  await expect(page).toHaveURL(/\/hosts\/web1\?.*panel=pidstat_linux_command\.kb_rd_per_s\.only:tar/);
+  await drawnPanel(page, "custom-0");
 });
