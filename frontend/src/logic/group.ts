@@ -178,11 +178,11 @@ export function describeMembers(
 }
 
 /** Kinds of change of a series that has samples on one side only. */
-const ONE_SIDED: readonly FindingKind[] = ["appeared", "disappeared"];
+const UNMATCHED_KINDS: readonly FindingKind[] = ["appeared", "disappeared"];
 
 /** `12.4 times its natural variability`; what is on one side only is measured by what comes and goes in the baseline. */
 export function describeChangeRatio(ratio: number, kind: FindingKind): string {
-  return `${formatScore(ratio)} times ${ONE_SIDED.includes(kind) ? "what comes and goes anyway" : "its natural variability"}`;
+  return `${formatScore(ratio)} times ${UNMATCHED_KINDS.includes(kind) ? "what comes and goes anyway" : "its natural variability"}`;
 }
 
 /** The number of series in each list; they add up. */
