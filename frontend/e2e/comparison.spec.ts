@@ -1,6 +1,6 @@
 import type { APIRequestContext, Page } from "@playwright/test";
 import { madeComparison } from "../src/logic/comparison_fixture";
-import { expect, expectAccessible, test } from "./fixture";
+import { answerSeries, expect, expectAccessible, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso } from "./story";
 
 const OURS = { "X-Normstat-Request": "1" };
@@ -18,6 +18,7 @@ async function makeBaseline(request: APIRequestContext, name: string): Promise<n
 
 /** An answer as large as a large host gives; the replayed one is small. */
 async function answerWithMany(page: Page, nGroups: number): Promise<void> {
+  await answerSeries(page);
   const lines = [{ progress: { done: 1, total: 2, what: "mpstat_linux of web1" } }, { result: madeComparison(nGroups) }];
   await page.route("**/api/v1/comparison/stream?*", (route) =>
     route.fulfill({ contentType: "application/x-ndjson", body: lines.map((line) => `${JSON.stringify(line)}\n`).join("") }),

@@ -1,12 +1,13 @@
 import type { Page } from "@playwright/test";
 import { madeComparison, madeStory } from "../src/logic/comparison_fixture";
 import type { Comparison } from "../src/logic/api";
-import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
+import { answerSeries, drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso } from "./story";
 
 const ASKED = `/comparison?host=${HOST}&ago=day&incident=2026-11-21T09:35:00Z/2026-11-21T09:45:00Z&tz=utc`;
 
 async function answer(page: Page, result: Comparison): Promise<void> {
+  await answerSeries(page);
   await page.route("**/api/v1/comparison/stream?*", (route) =>
     route.fulfill({ contentType: "application/x-ndjson", body: `${JSON.stringify({ result })}\n` }),
   );
