@@ -1,6 +1,6 @@
 import type { APIRequestContext, Page } from "@playwright/test";
 import { madeComparison } from "../src/logic/comparison_fixture";
-import { expect, expectAccessible, test } from "./fixture";
+import { answerSeries, expect, expectAccessible, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso } from "./story";
 
 const OURS = { "X-Normstat-Request": "1" };
@@ -18,6 +18,7 @@ async function makeBaseline(request: APIRequestContext, name: string): Promise<n
 
 /** An answer as large as a large host gives; the replayed one is small. */
 async function answerWithMany(page: Page, nGroups: number): Promise<void> {
+  await answerSeries(page);
   const lines = [{ progress: { done: 1, total: 2, what: "mpstat_linux of web1" } }, { result: madeComparison(nGroups) }];
   await page.route("**/api/v1/comparison/stream?*", (route) =>
     route.fulfill({ contentType: "application/x-ndjson", body: lines.map((line) => `${JSON.stringify(line)}\n`).join("") }),
@@ -99,7 +100,7 @@ test.describe("when progress cannot be had", () => {
 
 test("a muted series is no finding any more, but counted and listed, until it is unmuted", async ({ page, request }) => {
   const id = await makeBaseline(request, "Before muting");
-  await page.goto(`/comparison?host=${HOST}&baseline=${String(id)}&incident=${windowText(INCIDENT)}&tz=utc`);
+  await page.goto(`/comparison?host=${HOST}&baseline=${String(id)}&incident=${windowText(INCIDENT)}&tz=utc&list=changes`);
   const first = page.locator(".finding").first();
   const name = (await first.getAttribute("data-finding")) ?? "";
   await first.getByRole("button", { name: "Mute…" }).click();
@@ -134,7 +135,7 @@ test("a saved comparison has its result, note and report, and can be run again",
   await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
   await expect(page).toHaveURL(/saved=\d+/);
   await expect(page.getByRole("region", { name: "Saved comparison" })).toContainText("It ran into the morning.");
-  await expect(page.locator(".finding").first()).toBeVisible();
+  await expect(page.locator(".story").first()).toBeVisible();
   const report = await request.get((await page.getByRole("link", { name: "Report" }).getAttribute("href")) ?? "");
   expect(report.status()).toBe(200);
   expect(await report.text()).toContain("It ran into the morning.");

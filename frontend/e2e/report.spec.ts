@@ -24,6 +24,11 @@ test("the report of a comparison needs nothing but its file, and prints", async 
   await page.goto(address);
   await expect(page.getByRole("heading", { level: 1 })).toContainText(HOST);
   await expect(page.locator(".notes")).toHaveText("Ask <b>Kim</b>.");
+  // The stories are first; all changes are below, on a screen only.
+  await expect(page.getByRole("heading", { name: "What happened" })).toBeVisible();
+  await expect(page.locator(".story svg").first()).toBeVisible();
+  await expect(page.locator("article").first()).toBeHidden();
+  await page.locator("summary").click();
   expect(await page.locator("article svg").count()).toBeGreaterThan(0);
   await expect(page.getByRole("heading", { name: "Next questions" }).first()).toBeVisible();
   await expectAccessible(page);
@@ -38,5 +43,6 @@ test("the report of a comparison needs nothing but its file, and prints", async 
 
   const paper = await page.pdf({ format: "A4", printBackground: true });
   expect(paper.subarray(0, 5).toString()).toBe("%PDF-");
+  expect(paper.toString("latin1").match(/\/Type\s*\/Page[^s]/g)?.length, "pages of paper").toBeLessThanOrEqual(2);
   expect(wanted.filter((url) => url !== address && !url.startsWith("data:"))).toEqual([]);
 });

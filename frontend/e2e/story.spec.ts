@@ -29,6 +29,10 @@ test("from samples to a ranked answer", async ({ page }) => {
   // The answer.
   await expect(page.getByRole("heading", { name: `Changes on ${HOST}` })).toBeVisible();
   await expect(page.getByRole("region", { name: /^Baseline: .*Quiet hour before the backup/ })).toBeVisible();
+  await expect(page.locator(".lead")).toContainText("tar");
+  await expect(page.locator(".story").first()).toContainText("Disk I/O");
+  await page.locator(".list-switch").getByText("All changes").click();
+  await expect(page).toHaveURL(/list=changes/);
   const findings = page.locator(".finding");
   await expect(findings.first()).toContainText("worse");
   await expect(findings.first()).toContainText("times its natural variability");
@@ -87,7 +91,7 @@ test("the comparison looks right in light and dark, at 1280 and 1920", async ({ 
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: width === 1280 ? 900 : 1080 });
       await page.goto(address);
-      await expect(page.locator(".finding .sketch-incident").nth(1)).not.toHaveAttribute("d", "");
+      await expect(page.locator(".story .sketch-incident").first()).not.toHaveAttribute("d", "");
       await page.screenshot({ path: info.outputPath(`comparison-${String(width)}-${colorScheme}.png`) });
       if (SCREENSHOT_DIR !== null && width === 1280 && colorScheme === "light") {
         await page.screenshot({ path: `${SCREENSHOT_DIR}/comparison.png` });

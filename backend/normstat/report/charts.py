@@ -52,6 +52,7 @@ def draw_finding(finding: Finding, unit: str, name: str) -> Markup | None:
         _line(sparkline, scale),
         _times(sparkline),
         _distribution(finding, scale),
+        _one_side(finding),
         viewBox=f"0 0 {BOX_WIDTH} {BOX_HEIGHT}",
         role="img",
         aria_label=f"{name}: {finding.sentence}",
@@ -119,6 +120,14 @@ def _line(sparkline: Sparkline | None, scale: Scale) -> Markup:
         parts.append(tag("path", d=_outline(sparkline.baseline, scale), class_="baseline"))
     parts.append(tag("path", d=_outline(sparkline, scale), class_="incident"))
     return tag("g", *parts)
+
+
+def _one_side(finding: Finding) -> Markup | None:
+    """Return a note in the graph of a series that has samples on one side only. Missing: None for all others."""
+    if finding.baseline.n and finding.incident.n:
+        return None
+    side = "incident" if finding.baseline.n else "baseline"
+    return tag("text", f"no samples in the {side}", x=LEFT + WIDTH - 4, y=TOP + 10, class_="left")
 
 
 def _outline(columns: SparklineColumns, scale: Scale) -> str:

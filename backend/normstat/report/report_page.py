@@ -12,8 +12,9 @@ from normstat.comparison.model import Comparison, FindingGroup
 from normstat.report.charts import draw_finding
 from normstat.report.markup import Markup, join, tag
 from normstat.report.numbers import write_csv
-from normstat.report.tables import ARROWS, WORSE, group_table, median_change, other_series, series_name, side_table
-from normstat.report.words import count, duration, instant, number, with_unit
+from normstat.report.stories import lead_of, story_section
+from normstat.report.tables import ARROWS, WORSE, group_table, median_change, member_change, other_series, series_name, side_table
+from normstat.report.words import count, duration, instant, number
 from normstat.window import Window
 
 # Limits of what is described; the table of all findings has a row for each group, the CSV all numbers.
@@ -44,9 +45,8 @@ def render_report(record: Comparison, cover: Cover) -> str:
         "body",
         _header(record, cover),
         _summary(record),
-        _findings(record),
-        group_table(record, MAX_GROUPS),
-        other_series(record),
+        story_section(record),
+        _details(record),
         _inputs(record, cover),
         _numbers(record),
         tag("footer", f"Created by normstat {version()} on {instant(cover.made_at)} for {cover.made_by}. All times are UTC."),
@@ -61,6 +61,15 @@ def render_report(record: Comparison, cover: Cover) -> str:
         tag("style", Markup(_style())),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _details(record: Comparison) -> Markup:
+    """Return all groups and the other series: below the stories on a screen only, or the report itself without stories."""
+    parts = (_findings(record), group_table(record, MAX_GROUPS), other_series(record))
+    if not record.stories:
+        return join(*parts)
+    summary = tag("summary", f"{count(record.n_groups, 'change')}, next questions and other series")
+    return tag("details", summary, *parts, class_="screen")
 
 
 def title_of(record: Comparison) -> str:
@@ -84,13 +93,16 @@ def _header(record: Comparison, cover: Cover) -> Markup:
         "header",
         tag("h1", cover.title),
         tag("p", f"{', '.join(record.hosts)} · {instant(record.start)} to {instant(record.end)}", class_="soft"),
-        tag("p", record.verdict, class_="verdict"),
+        tag("p", lead_of(record), class_="verdict"),
+        tag("ul", *(tag("li", note) for note in record.notes), class_="soft small") if record.notes else None,
         tag("div", cover.note, class_="notes") if cover.note.strip() else None,
     )
 
 
 def _summary(record: Comparison) -> Markup:
-    first = [tag("li", tag("a", group.sentence, href=f"#g{group.rank}")) for group in record.groups[:FIRST_SENTENCES]]
+    # The stories say it better.
+    told = [] if record.stories else record.groups[:FIRST_SENTENCES]
+    first = [tag("li", tag("a", group.sentence, href=f"#g{group.rank}")) for group in told]
     return tag(
         "section",
         tag("h2", "Summary"),
@@ -226,8 +238,7 @@ def _graphs(group: FindingGroup) -> list[Markup]:
         name = f"{group.stat} {group.field} {member.instance}".strip()
         graph = draw_finding(member, group.unit, name)
         if graph is not None:
-            change = f"{number(member.baseline.median)} → {with_unit(member.incident.median, group.unit)}"
-            said = f": {member.kind}, {change}, change ratio {number(member.change_ratio)}"
+            said = f": {member.kind}, {member_change(member, group.unit)}, change ratio {number(member.change_ratio)}"
             caption = tag("figcaption", tag("bdi", member.instance or group.column), said)
             drawn.append(tag("figure", caption, graph))
     return drawn

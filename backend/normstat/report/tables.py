@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from normstat.comparison.model import Comparison, FindingGroup
+from normstat.comparison.model import Comparison, Finding, FindingGroup, SideValues
 from normstat.report.markup import Child, Markup, tag
 from normstat.report.words import count, number, with_unit
 
@@ -56,12 +56,16 @@ def _group_cells(group: FindingGroup, *, is_linked: bool) -> Sequence[Child]:
         series_name(group.host, group.stat, group.field, instance),
         f"{ARROWS[group.direction]} {group.kind} {WORSE[group.is_worse]}",
         f"{group.n_members} of {group.n_instances}",
-        number(strongest.baseline.median) if strongest else None,
-        number(strongest.incident.median) if strongest else None,
+        _median(strongest.baseline, "not there") if strongest else None,
+        _median(strongest.incident, "gone") if strongest else None,
         group.unit,
         number(group.change_ratio),
         number(group.impact),
     )
+
+
+def _median(side: SideValues, missing: str) -> str:
+    return missing if side.n == 0 else number(side.median)
 
 
 def other_series(record: Comparison) -> Markup | None:
@@ -118,7 +122,12 @@ def _of(shown: int, n: int, what: str) -> str:
 
 def median_change(group: FindingGroup) -> str:
     """Return the medians of the strongest member: `2.1 → 38 %`. Missing: "" without members."""
-    if not group.members:
-        return ""
-    first = group.members[0]
-    return f"{number(first.baseline.median)} → {with_unit(first.incident.median, group.unit)}"
+    return member_change(group.members[0], group.unit) if group.members else ""
+
+
+def member_change(member: Finding, unit: str) -> str:
+    """Return the medians of a finding: `2.1 → 38 %`, `not there → 38 %`, `38 % → gone`."""
+    before, after = member.baseline.median, member.incident.median
+    if before is None:
+        return "no samples" if after is None else f"not there → {with_unit(after, unit)}"
+    return f"{with_unit(before, unit)} → gone" if after is None else f"{number(before)} → {with_unit(after, unit)}"

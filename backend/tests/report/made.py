@@ -17,6 +17,9 @@ from normstat.comparison.model import (
     Sides,
     SideValues,
     Sparkline,
+    Story,
+    StoryLine,
+    StoryProcess,
 )
 from normstat.window import Window
 
@@ -88,6 +91,31 @@ def group(rank: int = 1, *instances: str, **change: Any) -> FindingGroup:
         members=members,
         related=["vmstat sy is up, too"],
         questions=[Question("Which calls?", [Command("truss -c -p 17", "Counts calls.", "", "truss(1)")])],
+    )
+    return replace(given, **change)
+
+
+def story(rank: int = 1, *ranks: int, **change: Any) -> Story:
+    """A story of the groups of those ranks: a new process and what the disk did."""
+    start_ms = round(START.timestamp() * 1000)
+    process = StoryProcess(
+        "web1", "pidstat_linux", "29206/dd", "dd (29206)", [29206], "new", start_ms + 12_400, "dd (29206) wrote 1.81 GiB/s"
+    )
+    given = Story(
+        rank=rank,
+        hosts=["web1"],
+        topic="disk",
+        title="Disk I/O",
+        sentence=f"story {rank}: dd (29206) wrote 1.81 GiB/s.",
+        anomaly_score=1 / rank,
+        significance=8.0,
+        impact=0.5,
+        is_worse=True,
+        onset_ms=start_ms + 12_900,
+        processes=[process],
+        lines=[StoryLine("busy", "vda was busy 83 % of the time (normally 0 to 6 %)", ranks[0] if ranks else 1)],
+        also_seen_by=["bo (vmstat)"],
+        ranks=list(ranks or (1,)),
     )
     return replace(given, **change)
 

@@ -20,13 +20,15 @@ from normstat.comparison.model import (
     InsufficientData,
     MutedFinding,
     Question,
+    StoryLine,
+    StoryProcess,
     UnmatchedSeries,
 )
 from normstat.report.markup import Markup, join, tag, visible
 from normstat.report.numbers import HEADER, write_csv
 from normstat.report.report_page import MAX_GROUPS, POLICY, Cover, render_report, title_of
 from normstat.report.words import duration, instant, number
-from tests.report.made import HOSTILE, NO_VALUES, START, comparison, finding, group, side_values, sparkline
+from tests.report.made import HOSTILE, NO_VALUES, START, comparison, finding, group, side_values, sparkline, story
 
 COVER = Cover("Slow mornings", "Ask Kim.\n& Bob", "alice", START + timedelta(hours=3), "https://norm.example/comparison?h=web1")
 VOID = {"meta", "br", "hr", "img", "link"}
@@ -87,6 +89,17 @@ def everything_called(name: Any) -> Comparison:
         muted=[MutedFinding(name, name, name, name, 2.0, 5.0)],
         counts=Counts(1, 1, 1, 1),
         spec_versions={name: 1},
+        stories=[
+            story(
+                hosts=[name],
+                title=name,
+                sentence=name,
+                processes=[StoryProcess(name, name, name, name, [1], "new", 0, f"{name}.")],
+                lines=[StoryLine("busy", f"{name};", 1)],
+                also_seen_by=[name],
+            )
+        ],
+        notes=[name],
     )
 
 

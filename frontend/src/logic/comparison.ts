@@ -1,6 +1,7 @@
 /** Names of series, their values and windows in comparisons. */
 
 import type { BaselineInfo, FieldInfo, Interval, StatInfo, SideValues } from "./api";
+import { formatWithUnit } from "./number";
 import { fromApi, type Window } from "./time";
 
 export function fieldOf(stats: readonly StatInfo[], stat: string, field: string): FieldInfo | null {
@@ -17,6 +18,21 @@ export function computedDecimals(value: number | null, decimals: number): number
 
 export function toWindow(interval: Interval): Window {
   return { start: fromApi(interval.start), end: fromApi(interval.end) };
+}
+
+/** `2 to 38 %`; `not there, then 38 %` and `38 %, then gone` where one side has no samples. */
+export function describeMedians(
+  { baseline, incident }: { readonly baseline: SideValues; readonly incident: SideValues },
+  decimals: number,
+  unit: string,
+): string {
+  const text = (value: number | null, shown: string): string => formatWithUnit(value, computedDecimals(value, decimals), shown);
+  if (baseline.median === null) {
+    return incident.median === null ? "no samples" : `not there, then ${text(incident.median, unit)}`;
+  }
+  return incident.median === null
+    ? `${text(baseline.median, unit)}, then gone`
+    : `${text(baseline.median, "")} to ${text(incident.median, unit)}`;
 }
 
 /** Return the longest window of a side, which its graph shows. */

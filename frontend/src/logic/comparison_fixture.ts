@@ -1,6 +1,6 @@
 /** A synthetic comparison for tests, with any number of groups and all kinds of change. */
 
-import type { Comparison, Finding, Sparkline, FindingGroup, SideValues } from "./api";
+import type { Comparison, Finding, FindingGroup, SideValues, Sparkline, Story } from "./api";
 import { FINDING_KINDS, SUBSYSTEMS } from "./group";
 
 const START = Date.UTC(2026, 10, 21, 9, 35);
@@ -31,6 +31,18 @@ export function madeSideValues(level: number, spread: number): SideValues {
     quantiles,
   };
 }
+
+export const NO_VALUES: SideValues = {
+  n: 0,
+  mean: null,
+  median: null,
+  p5: null,
+  p95: null,
+  p99: null,
+  lowest: null,
+  highest: null,
+  quantiles: null,
+};
 
 function madeSparkline(random: () => number, level: number, spread: number): Sparkline {
   const columns = (shift: number): { low: (number | null)[]; high: (number | null)[] } => {
@@ -86,6 +98,44 @@ export function madeGroup(rank: number, change: Partial<FindingGroup> = {}): Fin
     members: [madeFinding({})],
     related: [],
     questions: [],
+    ...change,
+  };
+}
+
+/** A story of the given groups, with a new process. */
+export function madeStory(rank: number, ranks: readonly number[], change: Partial<Story> = {}): Story {
+  return {
+    rank,
+    hosts: ["web1"],
+    topic: "disk",
+    title: "Disk I/O",
+    sentence: "dd (29206), which is new, wrote 1.81 GiB/s; vda was busy 83 % of the time (normally 0 to 6 %).",
+    anomaly_score: 1 / rank,
+    significance: 6,
+    impact: 0.5,
+    is_worse: true,
+    onset_ms: START + 12_400,
+    processes: [
+      {
+        host: "web1",
+        stat: "pidstat_linux_command",
+        instance: "dd",
+        name: "dd (29206)",
+        pids: [29206],
+        change: "new",
+        start_ms: START + 12_000,
+        sentence: "dd (29206), which is new, wrote 1.81 GiB/s",
+      },
+    ],
+    lines: ranks
+      .slice(0, 2)
+      .map((line, index) => ({
+        rank: line,
+        role: index === 0 ? "busy" : "detail",
+        text: index === 0 ? "vda was busy 83 % of the time (normally 0 to 6 %)" : `detail ${String(line)}`,
+      })),
+    also_seen_by: ["bo (vmstat)", "pgpgout/s (proc)"],
+    ranks: [...ranks],
     ...change,
   };
 }

@@ -177,9 +177,12 @@ export function describeMembers(
   return `${formatCount(group.n_members)} of ${formatCount(group.n_instances)} ${noun}`;
 }
 
-/** `12.4 times its natural variability`. */
-export function describeChangeRatio(ratio: number): string {
-  return `${formatScore(ratio)} times its natural variability`;
+/** Kinds of change of a series that has samples on one side only. */
+const UNMATCHED_KINDS: readonly FindingKind[] = ["appeared", "disappeared"];
+
+/** `12.4 times its natural variability`; what is on one side only is measured by what comes and goes in the baseline. */
+export function describeChangeRatio(ratio: number, kind: FindingKind): string {
+  return `${formatScore(ratio)} times ${UNMATCHED_KINDS.includes(kind) ? "what comes and goes anyway" : "its natural variability"}`;
 }
 
 /** The number of series in each list; they add up. */

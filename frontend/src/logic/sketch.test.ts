@@ -51,6 +51,14 @@ describe("a small graph", () => {
     const sketch = buildSketch(madeFinding({ baseline: EMPTY, incident: madeSideValues(5, 1) }), "");
     expect([sketch.band, sketch.median, sketch.distribution.baseline]).toEqual([null, null, ""]);
     expect(sketch.distribution.incident).not.toBe("");
+    expect(sketch.note).toBe("no samples in the baseline");
+  });
+
+  it("keeps the band of what is gone, and says so", () => {
+    const sketch = buildSketch(madeFinding({ baseline: madeSideValues(5, 1), incident: EMPTY }), "");
+    expect(sketch.note).toBe("no samples in the incident");
+    expect([sketch.band === null, sketch.incident, sketch.distribution.incident]).toEqual([false, "", ""]);
+    expect(buildSketch(madeFinding({}), "").note).toBe("");
   });
 
   it("can be empty", () => {

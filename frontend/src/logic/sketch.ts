@@ -30,6 +30,8 @@ export interface Sketch {
   readonly incident: string;
   /** The baseline's own line by elapsed time; "" without one. */
   readonly baseline: string;
+  /** The side without samples, in words; "" with samples on both. */
+  readonly note: string;
   readonly distribution: { readonly baseline: string; readonly incident: string };
 }
 
@@ -160,6 +162,7 @@ export function buildSketch(finding: Pick<Finding, "baseline" | "incident" | "sp
     median: baseline.median === null ? null : yOf(baseline.median),
     incident: sparkline === null ? "" : columnsPath(sparkline, yOf),
     baseline: sparkline?.baseline == null ? "" : columnsPath(sparkline.baseline, yOf),
+    note: baseline.n === 0 ? "no samples in the baseline" : incident.n === 0 ? "no samples in the incident" : "",
     distribution: { baseline: barsPath(before, largest, -1), incident: barsPath(during, largest, 1) },
   };
 }

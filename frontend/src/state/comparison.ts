@@ -17,6 +17,10 @@ export type ComparisonTab = (typeof COMPARISON_TABS)[number];
 export const ALIGNMENTS = ["elapsed", "clock"] as const;
 export type Alignment = (typeof ALIGNMENTS)[number];
 
+/** What the first tab lists: the stories, or every group that changed. Filters, order and pins are of the latter. */
+export const CHANGE_LISTS = ["stories", "changes"] as const;
+export type ChangeList = (typeof CHANGE_LISTS)[number];
+
 export interface ComparisonView {
   readonly clock: Clock;
   readonly hosts: readonly string[];
@@ -27,6 +31,7 @@ export interface ComparisonView {
   /** A saved comparison, instead of all of the above. */
   readonly savedId: number | null;
   readonly tab: ComparisonTab;
+  readonly list: ChangeList;
   readonly sort: GroupSort;
   readonly align: Alignment;
   readonly filter: string;
@@ -47,6 +52,7 @@ export const DEFAULT_COMPARISON_VIEW: ComparisonView = {
   divisor: null,
   savedId: null,
   tab: "findings",
+  list: "stories",
   sort: "anomaly_score",
   align: "elapsed",
   filter: "",
@@ -109,6 +115,13 @@ function listed(name: string, values: readonly string[]): RawSearch {
   return values.length === 0 ? {} : { [name]: values };
 }
 
+/** Return the list that a link means that names none: a filter, an order or a pin belongs to the list of all changes. */
+function impliedList(view: Omit<ComparisonView, "list">): ChangeList {
+  const { tab, sort, filter, onlyHosts, subsystems, kinds, pins } = view;
+  const isNarrowed = [onlyHosts, subsystems, kinds, pins].some(({ length }) => length > 0);
+  return isNarrowed || sort !== "anomaly_score" || (tab === "findings" && filter !== "") ? "changes" : "stories";
+}
+
 export function encodeComparisonView(view: ComparisonView): RawSearch {
   return {
     v: String(VERSION),
@@ -119,6 +132,7 @@ export function encodeComparisonView(view: ComparisonView): RawSearch {
     ...(view.divisor === null ? {} : { divisor: view.divisor }),
     ...(view.clock === "utc" ? { tz: "utc" } : {}),
     ...(view.tab === "findings" ? {} : { tab: view.tab }),
+    ...(view.list === impliedList(view) ? {} : { list: view.list }),
     ...(view.sort === "anomaly_score" ? {} : { sort: view.sort }),
     ...(view.align === "elapsed" ? {} : { align: view.align }),
     ...(view.filter === "" ? {} : { filter: view.filter }),
@@ -132,7 +146,8 @@ export function encodeComparisonView(view: ComparisonView): RawSearch {
 
 export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
   const reader = new Reader(raw);
-  return reader.finish({
+  const list = reader.one("list", oneOf(CHANGE_LISTS));
+  const view: Omit<ComparisonView, "list"> = {
     clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
     hosts: [...new Set(reader.all("host", parseName))],
     incident: reader.one("incident", parseWindowText),
@@ -148,5 +163,6 @@ export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
     subsystems: reader.all("sub", oneOf(SUBSYSTEMS)),
     kinds: reader.all("kind", oneOf(FINDING_KINDS)),
     pins: [...new Set(reader.all("pin", parsePinText))],
-  });
+  };
+  return reader.finish({ ...view, list: list ?? impliedList(view) });
 }

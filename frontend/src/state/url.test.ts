@@ -3,7 +3,14 @@ import { FINDING_KINDS, GROUP_SORTS, SUBSYSTEMS } from "../logic/group";
 import type { InstanceChoice } from "../logic/panel";
 import { STREAM_FILTERS } from "../logic/stream";
 import { parseIso, toDurationMs, toEpochMs, type Window } from "../logic/time";
-import { ALIGNMENTS, COMPARISON_TABS, type ComparisonView, decodeComparisonView, encodeComparisonView } from "./comparison";
+import {
+  ALIGNMENTS,
+  CHANGE_LISTS,
+  COMPARISON_TABS,
+  type ComparisonView,
+  decodeComparisonView,
+  encodeComparisonView,
+} from "./comparison";
 import {
   ACCOUNT_TABS,
   BASELINE_TABS,
@@ -116,6 +123,7 @@ function randomComparisonView(random: () => number): ComparisonView {
     divisor: pick(random, [null, "vmstat_sunos.faults_sy", "iostat_linux.r_per_s@sda"]),
     savedId: pick(random, [null, 12]),
     tab: pick(random, COMPARISON_TABS),
+    list: pick(random, CHANGE_LISTS),
     sort: pick(random, GROUP_SORTS),
     align: pick(random, ALIGNMENTS),
     filter: pick(random, ["", "%usr -idle", "a=b&c"]),
@@ -192,6 +200,13 @@ describe("links", () => {
         tab: "findings",
       },
     });
+    // Filters, order and pins are of the list of all changes, also in a link that is older than the stories.
+    const listOf = (rest: string) => decodeComparisonView(parseSearch(`?host=a&ago=day${rest}`)).view.list;
+    expect(["", "&tab=muted&filter=a", "&align=clock"].map(listOf)).toEqual(["stories", "stories", "stories"]);
+    expect(["&filter=disk", "&sort=name", "&sub=disk", "&pin=a.b@c@d", "&list=changes"].map(listOf)).toEqual(
+      Array(5).fill("changes"),
+    );
+    expect(listOf("&sort=name&list=stories")).toBe("stories");
     expect(decodeComparisonView(parseSearch("?host=a&baseline=1&ago=day&sort=name"))).toMatchObject({
       ignored: ["baseline, baseline_window, ago, other_host: give only one of them"],
       view: { against: { kind: "baseline", id: 1 }, sort: "name" },

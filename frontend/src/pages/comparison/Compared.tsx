@@ -1,4 +1,4 @@
-import { Group as Row, Text, Title } from "@mantine/core";
+import { Group as Row, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -8,6 +8,7 @@ import type { Comparison, StatInfo } from "../../logic/api";
 import type { Window } from "../../logic/time";
 import { zoneOf } from "../../state/clock";
 import type { ComparisonView } from "../../state/comparison";
+import { Lead } from "./Lead";
 import { Results } from "./Results";
 import { Sides } from "./Sides";
 
@@ -38,11 +39,7 @@ export function Compared({ comparison, inputs, incident, view, note, actions, on
         {actions}
       </Row>
       {note}
-      {comparison.groups.length > 0 && (
-        <Text fz="md" fw={600} mb={8}>
-          {comparison.verdict}
-        </Text>
-      )}
+      <Lead comparison={comparison} />
       <Sides comparison={comparison} incident={incident} zone={zone} clock={view.clock} onNewest={onNewest} />
       <Results
         comparison={comparison}

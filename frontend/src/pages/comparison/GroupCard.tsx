@@ -30,8 +30,14 @@ interface GroupCardProps {
   readonly isPinned: boolean;
   readonly hasManyHosts: boolean;
   readonly mayMute: boolean;
-  readonly onPin: (key: string) => void;
+  /** Null in a list without pins. */
+  readonly onPin: ((key: string) => void) | null;
   readonly onMute: (group: FindingGroup) => void;
+}
+
+/** The target of links to a card. */
+export function changeId(rank: number): string {
+  return `change-${String(rank)}`;
 }
 
 type Part = "questions" | "members" | "related" | "numbers";
@@ -58,21 +64,29 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
     </button>
   );
   return (
-    <li className="card finding" data-finding={`${group.stat}.${group.field}`} data-pinned={isPinned}>
+    <li
+      className="card finding"
+      id={changeId(group.rank)}
+      tabIndex={-1}
+      data-finding={`${group.stat}.${group.field}`}
+      data-pinned={isPinned}
+    >
       <div className="finding-rank">
         <span aria-label="Rank">{group.rank}</span>
-        <button
-          type="button"
-          className="card-icon"
-          aria-pressed={isPinned}
-          aria-label={`Pin ${title}`}
-          title={isPinned ? "pinned: stays on top, also in the link" : "pin to the top, also in the link"}
-          onClick={() => {
-            onPin(key);
-          }}
-        >
-          {isPinned ? <IconPinnedFilled size={15} aria-hidden /> : <IconPin size={15} aria-hidden />}
-        </button>
+        {onPin && (
+          <button
+            type="button"
+            className="card-icon"
+            aria-pressed={isPinned}
+            aria-label={`Pin ${title}`}
+            title={isPinned ? "pinned: stays on top, also in the link" : "pin to the top, also in the link"}
+            onClick={() => {
+              onPin(key);
+            }}
+          >
+            {isPinned ? <IconPinnedFilled size={15} aria-hidden /> : <IconPin size={15} aria-hidden />}
+          </button>
+        )}
       </div>
       <div className="finding-text">
         <p className="finding-title">
@@ -95,8 +109,8 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
           <span className="kind-badge" title={KIND_WORDS[group.kind].help}>
             {KIND_WORDS[group.kind].label}
           </span>
-          <span title="change ratio: the change divided by the natural variability in the baseline">
-            <b>{describeChangeRatio(group.change_ratio)}</b>
+          <span title="change ratio: the change divided by what is natural in the baseline">
+            <b>{describeChangeRatio(group.change_ratio, group.kind)}</b>
           </span>
           <Impact impact={group.impact} />
         </p>
@@ -188,10 +202,16 @@ function Side({ kind, values, unit, decimals }: SideProps) {
       <span className="side-name" data-kind={kind}>
         {kind}
       </span>{" "}
-      <b>{formatWithUnit(values.median, computedDecimals(values.median, decimals), unit)}</b>{" "}
-      <span className="soft">
-        ({text(values.p5)} to {text(values.p95)}; {plural(values.n, "sample")})
-      </span>
+      {values.median === null ? (
+        <span className="soft">{values.n === 0 ? "no samples" : plural(values.n, "sample")}</span>
+      ) : (
+        <>
+          <b>{formatWithUnit(values.median, computedDecimals(values.median, decimals), unit)}</b>{" "}
+          <span className="soft">
+            ({text(values.p5)} to {text(values.p95)}; {plural(values.n, "sample")})
+          </span>
+        </>
+      )}
     </span>
   );
 }

@@ -3,9 +3,9 @@ import { CopyBox } from "../../components/CopyBox";
 import { PageLink } from "../../components/PageLink";
 import { ProcessLink } from "../../components/ProcessLink";
 import type { Command, Finding, FindingGroup, Question, StatInfo } from "../../logic/api";
-import { computedDecimals, fieldOf, memberNames, SUMMARY_ROWS } from "../../logic/comparison";
+import { computedDecimals, describeMedians, fieldOf, memberNames, SUMMARY_ROWS } from "../../logic/comparison";
 import { describeRatios, KIND_WORDS } from "../../logic/group";
-import { formatCount, formatScore, formatShare, formatValue, formatWithUnit } from "../../logic/number";
+import { formatCount, formatScore, formatShare, formatValue } from "../../logic/number";
 import type { Zone } from "../../logic/zone";
 import type { Alignment } from "../../state/comparison";
 import { GroupSketch } from "./GroupSketch";
@@ -82,8 +82,7 @@ export function Members({ group, stat, place, zone, align, decimals }: MembersPr
               />{" "}
               <span className="soft">
                 {KIND_WORDS[member.kind].label}, change ratio {formatScore(member.change_ratio)}; median{" "}
-                {formatValue(member.baseline.median, computedDecimals(member.baseline.median, decimals))} to{" "}
-                {formatWithUnit(member.incident.median, computedDecimals(member.incident.median, decimals), group.unit)}
+                {describeMedians(member, decimals, group.unit)}
               </span>
             </p>
             <GroupSketch
@@ -163,7 +162,8 @@ function Values({ finding, unit, decimals }: { readonly finding: Finding; readon
               const value = finding[side][key];
               return (
                 <td key={key} data-main={isMain}>
-                  {formatValue(value, computedDecimals(value, decimals))} <span className="soft">{unit}</span>
+                  {formatValue(value, computedDecimals(value, decimals))}
+                  {value !== null && <span className="soft"> {unit}</span>}
                 </td>
               );
             })}

@@ -65,8 +65,10 @@ export function GroupSketch({ finding, unit, align, zone, label }: GroupSketchPr
         <path className="sketch-during" d={sketch.distribution.incident} />
         <line className="sketch-grid" x1={SIDE} x2={SIDE} y1="0" y2={HEIGHT} />
       </svg>
-      <div className="sketch-times soft" aria-hidden>
-        {times === null ? <span>not drawn over time</span> : times.map((time) => <span key={time}>{time}</span>)}
+      <div className="sketch-times soft">
+        <span aria-hidden>{times === null ? "not drawn over time" : times[0]}</span>
+        {sketch.note !== "" && <span>{sketch.note}</span>}
+        {times !== null && <span aria-hidden>{times[1]}</span>}
       </div>
       <div className="sketch-sides" aria-hidden>
         <span className="side-name" data-kind="baseline">

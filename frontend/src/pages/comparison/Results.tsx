@@ -10,6 +10,7 @@ import type { Comparison, FindingGroup, StatInfo } from "../../logic/api";
 import { statOf } from "../../logic/comparison";
 import { filterGroups, groupKey, sortGroups, toggledOf } from "../../logic/group";
 import { formatCount } from "../../logic/number";
+import { shownList } from "../../logic/story";
 import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { COMPARISON_TABS, type ComparisonView } from "../../state/comparison";
@@ -21,6 +22,7 @@ import { Muted } from "./Muted";
 import { MuteDialog } from "./MuteDialog";
 import type { Place } from "./link";
 import { SeriesTable } from "./SeriesTable";
+import { ListSwitch, Stories } from "./Stories";
 import { Verdict } from "./Verdict";
 
 interface ResultsProps {
@@ -181,11 +183,15 @@ function Findings(props: ResultsProps) {
         />
       </>
     ) : (
-      <Verdict comparison={comparison} />
+      <Verdict comparison={comparison} stats={stats} />
     );
+  }
+  if (shownList(comparison, view.list) === "stories") {
+    return <Stories {...props} place={place} />;
   }
   return (
     <>
+      <ListSwitch comparison={comparison} list="changes" onChange={onChange} />
       <Filters groups={comparison.groups} hosts={comparison.hosts} view={view} onChange={onChange} />
       <ol className="findings">
         {shown.map((group) => (

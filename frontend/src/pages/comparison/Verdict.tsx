@@ -1,18 +1,26 @@
-import { IconCircleCheck } from "@tabler/icons-react";
-import type { Comparison } from "../../logic/api";
+import { IconCircleCheck, IconInfoCircle } from "@tabler/icons-react";
+import type { Comparison, StatInfo } from "../../logic/api";
 import { describeAccount } from "../../logic/group";
+import { isAllClear } from "../../logic/story";
 
-/** The result without findings, and what to check next. */
-export function Verdict({ comparison }: { readonly comparison: Comparison }) {
-  const { appeared, disappeared, muted } = comparison.counts;
+interface VerdictProps {
+  readonly comparison: Comparison;
+  readonly stats: readonly StatInfo[];
+}
+
+/** The result without findings, and what to check next. A tick only where every series that matters was judged. */
+export function Verdict({ comparison, stats }: VerdictProps) {
+  const { appeared, disappeared, insufficient_data, muted } = comparison.counts;
+  const isClear = isAllClear(comparison, stats);
   return (
-    <section className="verdict-big" aria-label="Verdict">
-      <IconCircleCheck size={40} aria-hidden />
+    <section className="verdict-big" aria-label="Verdict" data-clear={isClear}>
+      {isClear ? <IconCircleCheck size={40} aria-hidden /> : <IconInfoCircle size={40} aria-hidden />}
       <p className="verdict-sentence">{comparison.verdict}</p>
       <p className="soft">{describeAccount(comparison)}.</p>
       <p>
         Does this window contain the problem? Is the baseline normal operation?
         {appeared + disappeared > 0 && " Series that appeared or disappeared have their own list."}
+        {insufficient_data > 0 && " Series without enough samples were not judged; a longer window judges more of them."}
         {muted > 0 && " Muted series have their own list."}
       </p>
     </section>

@@ -1,4 +1,4 @@
-import type { FindingGroup } from "../../logic/api";
+import type { FindingGroup, StoryProcess } from "../../logic/api";
 import { surroundings } from "../../logic/range";
 import type { Window } from "../../logic/time";
 import type { RawSearch } from "../../state/search";
@@ -44,4 +44,28 @@ export function seriesLink(row: Series & { readonly instance: string }, place: P
 /** The same for the strongest instances of a group. */
 export function groupLink(group: FindingGroup, place: Place): RawSearch {
   return panelLink(group, group.instances.slice(0, MAX_LINES), place);
+}
+
+// More panels would hide the first.
+const MAX_PANELS = 4;
+
+/** The host's graphs of one process: the fields that changed, strongest first. The only place that knows where a process is shown. */
+export function processLink(
+  { stat, instance }: Pick<StoryProcess, "stat" | "instance">,
+  fields: readonly string[],
+  { window, clock }: Place,
+): RawSearch {
+  return encodeHostView({
+    ...DEFAULT_HOST_VIEW,
+    clock,
+    range: { kind: "fixed", window: surroundings(window) },
+    mark: window,
+    panels: fields
+      .slice(0, MAX_PANELS)
+      .map((field) => ({
+        stat,
+        fields: [field],
+        choice: instance === "" ? { kind: "one" } : { kind: "only", names: [instance] },
+      })),
+  });
 }

@@ -1,0 +1,98 @@
+import { SegmentedControl } from "@mantine/core";
+import { useMemo, useState } from "react";
+import { mayWrite, useMe } from "../../components/me";
+import type { Comparison, FindingGroup, StatInfo } from "../../logic/api";
+import { statOf } from "../../logic/comparison";
+import { plural } from "../../logic/number";
+import { byRank, MAX_STORIES, storiesOf } from "../../logic/story";
+import type { Zone } from "../../logic/zone";
+import type { ChangeList, ComparisonView } from "../../state/comparison";
+import type { Place } from "./link";
+import { MuteDialog } from "./MuteDialog";
+import { StoryRow } from "./StoryRow";
+
+interface ListSwitchProps {
+  readonly comparison: Comparison;
+  readonly list: ChangeList;
+  readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
+}
+
+/** Stories or all changes; nothing to choose without stories. */
+export function ListSwitch({ comparison, list, onChange }: ListSwitchProps) {
+  return storiesOf(comparison).length === 0 ? null : (
+    <div className="list-switch no-print">
+      <SegmentedControl
+        size="xs"
+        aria-label="List"
+        value={list}
+        data={[
+          { value: "stories", label: "Stories" },
+          { value: "changes", label: "All changes" },
+        ]}
+        onChange={(value) => {
+          onChange({ list: value === "changes" ? "changes" : "stories" }, false);
+        }}
+      />
+    </div>
+  );
+}
+
+interface StoriesProps {
+  readonly comparison: Comparison;
+  readonly stats: readonly StatInfo[];
+  readonly view: ComparisonView;
+  readonly zone: Zone;
+  readonly place: Place;
+  readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
+}
+
+/** What happened, a row for each story; the culprit first. */
+export function Stories({ comparison, stats, view, zone, place, onChange }: StoriesProps) {
+  const me = useMe();
+  const [muting, setMuting] = useState<FindingGroup | null>(null);
+  const [hasAll, setAll] = useState(false);
+  const ranked = useMemo(() => byRank(comparison.groups), [comparison.groups]);
+  const stories = storiesOf(comparison);
+  const shown = hasAll ? stories : stories.slice(0, MAX_STORIES);
+  return (
+    <>
+      <ListSwitch comparison={comparison} list="stories" onChange={onChange} />
+      <ol className="stories" aria-label="Stories">
+        {shown.map((story) => (
+          <StoryRow
+            key={story.rank}
+            story={story}
+            ranked={ranked}
+            stats={stats}
+            place={place}
+            zone={zone}
+            align={view.align}
+            hasManyHosts={comparison.hosts.length > 1}
+            mayMute={mayWrite(me)}
+            onMute={setMuting}
+          />
+        ))}
+      </ol>
+      {shown.length < stories.length && (
+        <button
+          type="button"
+          className="card-button"
+          onClick={() => {
+            setAll(true);
+          }}
+        >
+          Show {plural(stories.length - shown.length, "more story", "more stories")}
+        </button>
+      )}
+      {muting && (
+        <MuteDialog
+          group={muting}
+          instanceTitle={statOf(stats, muting.stat)?.instance_title ?? ""}
+          onClose={() => {
+            setMuting(null);
+          }}
+        />
+      )}
+    </>
+  );
+}
