@@ -13,7 +13,7 @@ from normstat.comparison.divisor import Divisor, divide, divide_field
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
 from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.model import FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
-from normstat.comparison.read_side import read_side
+from normstat.comparison.read_side import before_window, read_side
 from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
 from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.sparklines import DrawnSides, sparkline_of
@@ -105,11 +105,15 @@ async def _read_stat(session: AsyncSession, task: Task, stat: StatRef, max_rows:
     baseline = None
     if task.profile is None:
         baseline = await read_side(session, task.baseline_host_id, stat, task.baseline, fields=fields, max_rows=max_rows)
+    before = None
+    right_before = None if task.divisor is not None else before_window(task.incident, task.baseline)
+    if right_before is not None:
+        before = await read_side(session, task.host_id, stat, (right_before,), fields=fields, max_rows=max_rows)
     if task.divisor is not None:
         incident = divide(incident, task.divisor.incident)
         baseline = None if baseline is None else divide(baseline, task.divisor.baseline)
         fields = [divide_field(field, task.divisor) for field in fields]
-    return StatPair({field.key: field for field in fields}, baseline, incident)
+    return StatPair({field.key: field for field in fields}, baseline, incident, before)
 
 
 def compare_sides(task: Task, stats: Sequence[StatPair], spec_versions: dict[str, int]) -> HostComparison:
