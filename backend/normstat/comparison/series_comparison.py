@@ -26,14 +26,19 @@ def compare_arrays(
     times_incident: FloatArray,
     incident: FloatArray,
     names: Sequence[str] | None = None,
+    *,
+    before: tuple[FloatArray, FloatArray] | None = None,
 ) -> tuple[FloatArray, list[Verdict]]:
     """Return the significance of each series' change, and the verdict.
 
-    `names`: series whose names differ only in numbers are a family and share their calibration.
+    `names`: series whose names differ only in numbers are a family and share their calibration; `before`: instants and values of
+    the time right before the incident.
     Shape: times (n,) and (m,), seconds since the epoch, ascending; baseline (n_series, n), incident (n_series, m). Missing: NaN
     """
     families = np.zeros(len(baseline), np.int64) if names is None else families_of(names)
-    _, scores = compare_blocks([Block(times_baseline, baseline, times_incident, incident)], families)
+    times_before, values_before = (None, None) if before is None else before
+    block = Block(times_baseline, baseline, times_incident, incident, times_before=times_before, before=values_before)
+    _, scores = compare_blocks([block], families)
     return scores.significance, verdicts_of(scores)
 
 
