@@ -29,6 +29,8 @@ SAMPLINGS: Final = (
 )
 SPARSE: Final = ((60.0, (20, 60), (5, 20)), (300.0, (20, 60), (5, 12)))
 SPARSE_KINDS: Final = {"sparse_other_load", "stale_baseline", "none/sparse"}
+# Where the baseline is of another time, the time right before the incident is there as well: so many times the incident's length.
+BEFORE_LENGTHS: Final = {"stale_baseline": 4}
 # Kinds that need samples close together, or many of them, to be there at all.
 MAX_INTERVAL_S: Final = {"stalls": 5.0}
 MANY_SAMPLES: Final = {"rare_spikes", "second_mode", "oscillation", "wider", "narrower", "frozen", "stalls", "mid_incident"}
@@ -56,6 +58,9 @@ class Case:
     fields: list[str] = field(default_factory=list)
     truths: frozenset[str] = frozenset()
     involved: frozenset[str] = frozenset()
+    # The time right before the incident, None where there is none that is not of the baseline.
+    times_before: FloatArray | None = None
+    before: FloatArray | None = None
 
 
 def generate(kind: str, seed: int) -> Case:
@@ -90,7 +95,8 @@ def make_plan(rng: np.random.Generator, kind: str) -> Plan:
     length_s = n * interval_s
     start = 1.7672256e9 + float(rng.integers(0, 300 * 24)) * 3600 + float(rng.integers(3600))
     gap_s = interval_s * float(rng.choice([0, 0, 5, 60, 1000]))
-    times: FloatArray = start + interval_s * np.arange(1, n + m + 1, dtype=np.float64)
+    n_before = m * BEFORE_LENGTHS.get(kind, 0)
+    times: FloatArray = start + interval_s * np.arange(1, n + n_before + m + 1, dtype=np.float64)
     times[n:] += gap_s
     swing = float(rng.uniform(0.2, 0.8)) if rng.random() < 0.6 or kind in {"none/diurnal", "level_in_swing"} else 0.0
     plan = Plan(
@@ -107,6 +113,7 @@ def make_plan(rng: np.random.Generator, kind: str) -> Plan:
         burst_rate=float(rng.choice([0.0, 1 / 900, 1 / 200])),
         has_jobs=bool(rng.random() < 0.5),
         percent_decimals=int(rng.choice([0, 0, 1])),
+        n_before=n_before,
     )
     return _for_kind(rng, kind, plan)
 
@@ -157,7 +164,7 @@ def _make_case(kind: str, seed: int, scene: Scene) -> Case:
     values[lost] = np.nan
     order = rng.permutation(len(names) + len(newcomers))
     values, names = np.concatenate([values, newcomer_values])[order], [(names + newcomers)[place] for place in order]
-    n = plan.n_baseline
+    n, first = plan.n_baseline, plan.n_baseline + plan.n_before
     return Case(
         name=f"{kind.replace('/', '-')}-{seed}",
         kind=kind.split("/", maxsplit=1)[0],
@@ -165,13 +172,15 @@ def _make_case(kind: str, seed: int, scene: Scene) -> Case:
         seed=seed,
         size=scene.size if kind in FAULTS else None,
         times_baseline=plan.times[:n],
-        times_incident=plan.times[n:],
+        times_incident=plan.times[first:],
         metrics=names,
         baseline=np.ascontiguousarray(values[:, :n]),
-        incident=np.ascontiguousarray(values[:, n:]),
+        incident=np.ascontiguousarray(values[:, first:]),
         fields=[UNITS.get(name.rsplit("/", 1)[1], "1/s") for name in names],
         truths=truths,
         involved=involved,
+        times_before=plan.times[n:first] if plan.n_before else None,
+        before=np.ascontiguousarray(values[:, n:first]) if plan.n_before else None,
     )
 
 

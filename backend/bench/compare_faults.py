@@ -287,7 +287,8 @@ def stale_baseline(scene: Scene) -> None:
     scene.injected.clear()
     key = scene.pick(BUSY_FIELDS, lambda key: key not in others and scene.is_lively(key))
     values = scene.incident(key)
-    first = round(float(scene.rng.uniform(0.3, 0.5)) * len(values))
+    n_before = scene.plan.n_before
+    first = n_before + round(float(scene.rng.uniform(0.3, 0.5)) * (len(values) - n_before))
     values[first:] = values[first:] * scene.by_size(8.0, 4.5, 3.0) * noise(scene, 0.1)[first:]
     scene.put(key, values)
 

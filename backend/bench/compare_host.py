@@ -53,6 +53,8 @@ class Plan:
     burst_rate: float
     has_jobs: bool
     more_load: float = 1.0
+    # Samples between the baseline and the incident, of the time right before it.
+    n_before: int = 0
     percent_decimals: int = 0
 
 

@@ -79,9 +79,11 @@ def product(case: Case) -> Ranking:
     """The product's own method, through the door that `normstat compare` uses."""
     from normstat.comparison.series_comparison import compare_arrays  # noqa: PLC0415
 
-    scores, verdicts = compare_arrays(case.times_baseline, case.baseline, case.times_incident, case.incident, case.metrics)
+    sides = case.times_baseline, case.baseline, case.times_incident, case.incident
+    before = None if case.times_before is None or case.before is None else (case.times_before, case.before)
+    scores, verdicts = compare_arrays(*sides, case.metrics, before=before)
     verdict = np.array(verdicts)
-    return np.where((verdict == "not-judged") | np.isnan(scores), -np.inf, scores), verdict == "unusual"
+    return np.where((verdict == "insufficient-data") | np.isnan(scores), -np.inf, scores), verdict == "unusual"
 
 
 def find_methods() -> dict[str, Method]:

@@ -32,6 +32,9 @@ def compare(
     *,
     baseline_csv: Annotated[Path | None, typer.Option(help="long CSV (time,metric,value) of the baseline")] = None,
     incident_csv: Annotated[Path | None, typer.Option(help="long CSV of the incident")] = None,
+    before_csv: Annotated[
+        Path | None, typer.Option(help="long CSV of the time right before the incident: what was so already counts less")
+    ] = None,
     host: Annotated[list[str] | None, typer.Option(help="name of a host; repeatable")] = None,
     start: Annotated[str, typer.Option("--from", help="first instant of the incident, ISO-8601")] = "",
     end: Annotated[str, typer.Option("--to", help="first instant after the incident")] = "",
@@ -48,15 +51,17 @@ def compare(
 ) -> None:
     """Show what changed in an incident against a baseline.
 
-    Two CSV files: a line for each metric, `metric<TAB>significance<TAB>verdict`, most significant first; metrics with insufficient
+    CSV files: a line for each metric, `metric<TAB>significance<TAB>verdict`, most significant first; metrics with insufficient
     data come last. Where no metric has enough data, they are sorted by how much they differ, and a fourth column has both values.
     Hosts: the findings as a table, or as JSON.
     """
     if baseline_csv is not None and incident_csv is not None and not host:
-        _compare_files(baseline_csv, incident_csv)
+        _compare_files(baseline_csv, incident_csv, before_csv)
         return
-    if not host or not start or not end or baseline_csv or incident_csv:
-        typer.echo("normstat: give --baseline-csv and --incident-csv, or --host, --from, --to and a baseline", err=True)
+    if not host or not start or not end or baseline_csv or incident_csv or before_csv:
+        typer.echo(
+            "normstat: give --baseline-csv and --incident-csv (and --before-csv), or --host, --from, --to and a baseline", err=True
+        )
         raise typer.Exit(2)
     given: dict[str, object] = {
         "host": host, "start": start, "end": end, "baseline_start": baseline_from, "baseline_end": baseline_to, "ago": ago,
@@ -136,12 +141,14 @@ def _print(whole: WholeComparison) -> None:
     )
 
 
-def _compare_files(baseline: Path, incident: Path) -> None:
+def _compare_files(baseline: Path, incident: Path, before: Path | None) -> None:
+    paths = [baseline, incident] if before is None else [baseline, incident, before]
     try:
-        tables = [read_long_csv(path) for path in (baseline, incident)]
+        # The time before may have no samples; the two sides must have some.
+        tables = [read_long_csv(path, may_be_empty=path is before) for path in paths]
     except NormstatError as error:
         raise exit_with(error) from error
-    for path, table in zip((baseline, incident), tables, strict=True):
+    for path, table in zip(paths, tables, strict=True):
         _tell_losses(path, table)
     scores = compare_tables(*tables)
     unjudged = [item.metric for item in scores if item.verdict == "insufficient-data"]

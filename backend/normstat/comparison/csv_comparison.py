@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.long_csv import LongTable, names_of
-from normstat.comparison.series_comparison import Verdict, families_of, verdicts_of
+from normstat.comparison.series_comparison import UNUSUAL, Verdict, families_of, verdicts_of
 from normstat.profiles.adhoc_profile import Block, compare_blocks
+from normstat.scoring.appearance import appearance_significance
 from normstat.scoring.host_profile import MIN_BASELINE
 from normstat.scoring.summary import FloatArray
 
@@ -19,7 +20,8 @@ SAME_INTERVAL: Final = 1.1
 NOTHING: Final = np.empty(0)
 
 Samples = tuple[FloatArray, FloatArray]
-Sides = tuple[Samples, Samples]
+# Baseline, incident, and the time right before the incident.
+Sides = tuple[Samples, Samples, Samples]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,18 @@ class MetricScore:
     verdict: Verdict
 
 
-def compare_tables(baseline: LongTable, incident: LongTable) -> list[MetricScore]:
-    """Return every metric of both files once: most significant first, those with insufficient data last."""
+def compare_tables(baseline: LongTable, incident: LongTable, before: LongTable | None = None) -> list[MetricScore]:
+    """Return every metric of both files once: most significant first, those with insufficient data last.
+
+    A metric of the incident that the baseline does not have has the significance of its appearance.
+    `before`: the time right before the incident
+    """
     names = names_of([baseline, incident])
-    baseline_series, incident_series = baseline.series(), incident.series()
+    sides = baseline.series(), incident.series(), {} if before is None else before.series()
     nothing: Samples = (NOTHING, NOTHING)
-    series = {name: (baseline_series.get(name, nothing), incident_series.get(name, nothing)) for name in names}
+    series: dict[str, Sides] = {
+        name: (sides[0].get(name, nothing), sides[1].get(name, nothing), sides[2].get(name, nothing)) for name in names
+    }
     # Metrics with a shorter baseline, or none, are not scored, and must not affect the others.
     scored = [name for name in names if np.isfinite(series[name][0][1]).sum() >= MIN_BASELINE]
     result: list[MetricScore] = []
@@ -48,8 +56,38 @@ def compare_tables(baseline: LongTable, incident: LongTable) -> list[MetricScore
             MetricScore(name, significance, verdict)
             for name, significance, verdict in zip(ordered, scores.significance.tolist(), verdicts_of(scores), strict=True)
         ]
-    result += [MetricScore(name, 0.0, "insufficient-data") for name in names if name not in set(scored)]
+    result += _judge_appeared(series)
+    listed = {item.metric for item in result}
+    result += [MetricScore(name, 0.0, "insufficient-data") for name in names if name not in listed]
     return sorted(result, key=lambda item: (item.verdict == "insufficient-data", -item.significance, item.metric))
+
+
+def _judge_appeared(series: dict[str, Sides]) -> list[MetricScore]:
+    """Return the metrics that only the incident has. Where the time right before it has a metric, that is not new either."""
+    known = {name: sides[0][0] for name, sides in series.items() if np.isfinite(sides[0][1]).any()}
+    new = [
+        name
+        for name, (baseline, incident, before) in series.items()
+        if len(known) and not np.isfinite(baseline[1]).any() and np.isfinite(incident[1]).any() and not np.isfinite(before[1]).any()
+    ]
+    if not new:
+        return []
+    families = families_of([*known, *new])
+    n_families = int(families[: len(known)].max()) + 1
+    start, end = min(float(times[0]) for times in known.values()), max(float(times[-1]) for times in known.values())
+    firsts = [float(sides[1][0][0]) for sides in series.values() if len(sides[1][0])]
+    lasts = [float(sides[1][0][-1]) for sides in series.values() if len(sides[1][0])]
+    interval = max(_interval(sides) for sides in series.values())
+    length = max(max(lasts) - min(firsts) + interval, interval) or 1.0
+    windows = np.array([int((float(times[0]) - start) // length) for times in known.values()])
+    # What is there in the first window may have been there for long.
+    appeared = {(family, window) for family, window in zip(families.tolist(), windows.tolist(), strict=False) if window}
+    n_with_new = np.bincount([family for family, _ in appeared], minlength=n_families).astype(float)
+    codes = np.where(families[len(known) :] < n_families, families[len(known) :], -1)
+    scores = appearance_significance(n_with_new, (end - start + interval) / length, codes).tolist()
+    return [
+        MetricScore(name, score, "unusual" if score >= UNUSUAL else "appeared") for name, score in zip(new, scores, strict=True)
+    ]
 
 
 def _group_by_interval(series: dict[str, Sides]) -> list[list[str]]:
@@ -71,8 +109,8 @@ def _interval(sides: Sides) -> float:
 
 
 def _to_block(series: Sequence[Sides]) -> Block:
-    one, other = (_to_grid([sides[side] for sides in series]) for side in (0, 1))
-    return Block(*one, *other)
+    one, other, (times_before, before) = (_to_grid([sides[side] for sides in series]) for side in (0, 1, 2))
+    return Block(*one, *other, times_before=times_before, before=before)
 
 
 def _to_grid(samples: Sequence[Samples]) -> tuple[FloatArray, FloatArray]:

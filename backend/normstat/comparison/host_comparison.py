@@ -15,7 +15,7 @@ from normstat.comparison.findings.classify import SeriesIdentity, make_findings,
 from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.findings.stalls import describe_stalls, find_stalls
 from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
-from normstat.comparison.read_side import read_side
+from normstat.comparison.read_side import before_window, read_side
 from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
 from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.series_rows import SeriesRows, make_rows
@@ -118,7 +118,11 @@ async def _read_stat(session: AsyncSession, task: Task, stat: StatRef, max_rows:
     baseline = None
     if task.profile is None:
         baseline = await read_side(session, task.baseline_host_id, stat, task.baseline, fields=fields, max_rows=max_rows)
-    return StatPair({field.key: field for field in fields}, baseline, incident)
+    before = None
+    right_before = None if task.divisor is not None else before_window(task.incident, task.baseline)
+    if right_before is not None:
+        before = await read_side(session, task.host_id, stat, (right_before,), fields=fields, max_rows=max_rows)
+    return StatPair({field.key: field for field in fields}, baseline, incident, before)
 
 
 def compare_sides(

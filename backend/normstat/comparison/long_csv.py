@@ -49,10 +49,10 @@ class LongTable:
         }
 
 
-def read_long_csv(path: Path) -> LongTable:
+def read_long_csv(path: Path, *, may_be_empty: bool = False) -> LongTable:
     """Return the samples of a file.
 
-    Raises: BadRequest when there is no such file, it is no CSV with these columns, or holds no sample
+    Raises: BadRequest when there is no such file, it is no CSV with these columns, or holds no sample and must have some
     """
     table, broken = _read_text(path)
     texts = {name: pc.utf8_trim_whitespace(table[name].combine_chunks()) for name in COLUMNS}
@@ -65,7 +65,7 @@ def read_long_csv(path: Path) -> LongTable:
     encoded = texts["metric"].filter(pa.array(good)).dictionary_encode()
     names = [str(name) for name in encoded.dictionary.to_pylist()]
     codes = np.asarray(encoded.indices, np.int64)
-    if len(codes) == 0:
+    if len(codes) == 0 and not (may_be_empty and len(bad) + len(broken) == 0):
         unread = count_of(len(bad) + len(broken), "line")
         raise BadRequest(f"{path} holds no sample: {unread} could not be read", {"file": str(path)})
     result = _in_order(LongTable(names, codes, times[good], values[good], len(bad) + len(broken)))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 import anyio.to_thread
@@ -18,6 +19,7 @@ from normstat.scoring.summary import FloatArray, IntArray
 from normstat.stats.spec import Field
 from normstat.storage.lookup import StatRef, read_instance_names
 from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_codes
+from normstat.window import Window
 
 # Above the row limit, this many evenly spaced pieces are read.
 N_PIECES: Final = 120
@@ -25,6 +27,10 @@ N_PIECES: Final = 120
 PIECE_QUANTILE: Final = 0.1
 # Tolerance of the row estimate from the first page.
 ROUGHLY: Final = 1.2
+
+# The time right before an incident that is looked at: so many times the incident's length, so that there are several pieces of it.
+BEFORE_LENGTHS: Final = 8
+MAX_BEFORE: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,18 @@ class StatSide:
             if span is not None and column is not None:
                 result[row, place[span]] = column[span]
         return result
+
+
+def before_window(incident: Window, baseline: Windows) -> Window | None:
+    """Return the time right before an incident, as far as it is not of the baseline itself.
+
+    Missing: None where that is shorter than the incident
+    """
+    start = incident.start - min(MAX_BEFORE, BEFORE_LENGTHS * (incident.end - incident.start))
+    ends = [min(window.end, incident.start) for window in baseline if window.start < incident.start and window.end > start]
+    start = max([start, *ends])
+    enough = min(incident.end - incident.start, MAX_BEFORE)
+    return Window(start, incident.start) if incident.start - start >= enough else None
 
 
 async def read_side(

@@ -7,11 +7,11 @@ import numpy as np
 
 from normstat.comparison.findings.classify import SeriesIdentity
 from normstat.comparison.read_side import StatSide
-from normstat.profiles.adhoc_profile import Block, compare_blocks, event_size_of, relative
+from normstat.profiles.adhoc_profile import Block, before_of, compare_blocks, event_size_of, relative
 from normstat.profiles.sketch_builder import SPARSE_SHARE
 from normstat.profiles.stored_profile import LoadedProfile, SeriesKey
 from normstat.scoring.bins import Edges, fill_bins
-from normstat.scoring.host_profile import HostProfile, WindowScores, score_window
+from normstat.scoring.host_profile import Before, HostProfile, WindowScores, score_window
 from normstat.scoring.load_model import to_log
 from normstat.scoring.summary import Float32Array, FloatArray, concatenate, summarise
 from normstat.stats.spec import Field, Kind, Storage, Worse
@@ -20,11 +20,15 @@ from normstat.window import Window
 
 @dataclass(frozen=True, slots=True)
 class StatPair:
-    """Both sides of a stat; `baseline` is None where a profile replaces it."""
+    """Both sides of a stat; `baseline` is None where a profile replaces it.
+
+    `before`: the time right before the incident, None where it is not looked at
+    """
 
     fields: Mapping[str, Field]
     baseline: StatSide | None
     incident: StatSide
+    before: StatSide | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +68,23 @@ def score_samples(stats: Sequence[StatPair]) -> ScoredSeries | None:
     if not parts:
         return None
     # A generator: a block is needed only until its distances are computed.
-    blocks = (_to_block(baseline, stat.incident, rows, stat.fields, sparse=sparse) for stat, baseline, rows, sparse in parts)
+    blocks = (_to_block(baseline, stat, rows, sparse=sparse) for stat, baseline, rows, sparse in parts)
     profile, scores = compare_blocks(blocks, np.array(families, np.int64))
     return ScoredSeries(series, profile, scores)
 
 
-def _to_block(
-    baseline: StatSide, incident: StatSide, rows: Sequence[tuple[str, str]], fields: Mapping[str, Field], *, sparse: bool
-) -> Block:
-    sides = [side.packed(rows) if sparse else side.grid(rows) for side in (baseline, incident)]
+def _to_block(baseline: StatSide, stat: StatPair, rows: Sequence[tuple[str, str]], *, sparse: bool) -> Block:
+    own = [side for side in (baseline, stat.incident, stat.before) if side is not None and side.n_rows]
+    sides = [side.packed(rows) if sparse else side.grid(rows) for side in own]
     # Packed samples have no common instants: spread them evenly over the side.
     times = [
         np.linspace(side.times_s[0], side.times_s[-1], values.shape[1]) if sparse else side.times_s
-        for side, values in zip((baseline, incident), sides, strict=True)
+        for side, values in zip(own, sides, strict=True)
     ]
-    digit = np.array([10.0 ** -fields[key].decimals for _, key in rows])
-    is_percent = np.array([fields[key].kind is Kind.PERCENT for _, key in rows], np.bool_)
-    return Block(times[0], sides[0], times[1], sides[1], digit, is_percent)
+    digit = np.array([10.0 ** -stat.fields[key].decimals for _, key in rows])
+    is_percent = np.array([stat.fields[key].kind is Kind.PERCENT for _, key in rows], np.bool_)
+    before = (times[2], sides[2]) if len(own) > 2 else (None, None)
+    return Block(times[0], sides[0], times[1], sides[1], digit, is_percent, *before)
 
 
 def score_with_profile(loaded: LoadedProfile, incident: Window, stats: Mapping[str, StatPair]) -> ScoredSeries | None:
@@ -109,9 +113,28 @@ def score_with_profile(loaded: LoadedProfile, incident: Window, stats: Mapping[s
     back = np.argsort(np.array(order, np.intp))
     window, size, binned = concatenate(windows).take(back), np.concatenate(sizes)[back], np.concatenate(bins)[back]
     binned = binned[:, ~np.isnan(binned).all(axis=0)]
-    scores = score_window(profile, window, size, to_log(binned, profile.added) if binned.shape[1] else None, incident.length_s)
+    bins_in_log = to_log(binned, profile.added) if binned.shape[1] else None
+    before = _before(profile, keys, rows_of, stats)
+    scores = score_window(profile, window, size, bins_in_log, incident.length_s, before=before)
     series = [SeriesIdentity(key.stat, key.instance, _field_of(stats, key)) for key in keys]
     return ScoredSeries(series, profile, scores)
+
+
+def _before(
+    profile: HostProfile, keys: Sequence[SeriesKey], rows_of: Mapping[str, Sequence[int]], stats: Mapping[str, StatPair]
+) -> Before | None:
+    """Return the time right before the incident in the order of the profile. Missing: None where it is not looked at."""
+    blocks: list[tuple[Float32Array, FloatArray, int]] = []
+    order: list[int] = []
+    for name, rows in rows_of.items():
+        pair = stats.get(name)
+        n_incident = 0 if pair is None else len(pair.incident.times_s)
+        pairs = [(keys[row].instance, keys[row].field) for row in rows]
+        for some, distances, _, times in _distances(None if pair is None else pair.before, pairs, profile, rows):
+            order += some
+            blocks.append((distances, np.empty(0) if times is None else times, n_incident))
+    found = before_of(blocks, profile.added[order], profile.bin_s)
+    return None if found is None else found.take(np.argsort(np.array(order, np.intp)))
 
 
 def _field_of(stats: Mapping[str, StatPair], key: SeriesKey) -> Field:

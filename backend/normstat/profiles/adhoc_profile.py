@@ -1,5 +1,6 @@
 """A profile built from samples for one comparison: for windows without a stored profile, and for files."""
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -8,7 +9,7 @@ import numpy as np
 
 from normstat import work_budget
 from normstat.scoring.bins import Edges, choose_edges, fill_bins
-from normstat.scoring.host_profile import HostProfile, WindowScores, learn_window_model, score_window
+from normstat.scoring.host_profile import Before, HostProfile, WindowScores, learn_window_model, score_window
 from normstat.scoring.load_model import learn, log_scale_of, to_log, window_middles
 from normstat.scoring.series_stats import BoolArray, digits_of, levels_of, looks_like_percent, series_stats_of
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
@@ -24,8 +25,9 @@ MIN_WINDOWS: Final = 4
 class Block:
     """Series that share their instants. Missing: NaN; `digit` and `is_percent` None where unknown, then they are guessed.
 
-    Shape: times_baseline (n,), times_incident (m,), seconds, ascending; baseline (n_series, n), incident (n_series, m),
-    the rest (n_series,)
+    `before`: the time right before the incident, None where it is not known.
+    Shape: times_baseline (n,), times_incident (m,), times_before (k,), seconds, ascending; baseline (n_series, n), incident
+    (n_series, m), before (n_series, k), the rest (n_series,)
     """
 
     times_baseline: FloatArray
@@ -34,6 +36,8 @@ class Block:
     incident: FloatArray
     digit: FloatArray | None = None
     is_percent: BoolArray | None = None
+    times_before: FloatArray | None = None
+    before: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class _Distances:
     level: FloatArray
     digit: FloatArray
     is_percent: BoolArray
+    times_before: FloatArray
+    before: Float32Array
 
 
 def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProfile, WindowScores]:
@@ -107,20 +113,58 @@ def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProf
     window = concatenate(
         [_summarise(distances, piece=pieces[0].stop - pieces[0].start) for distances, pieces in zip(incident, cuts, strict=True)]
     )
-    return profile, score_window(profile, window, event_size, incident_bins, 1.0)
+    bin_s = edges[0][1] if edges else 0.0
+    before = before_of([(block.before, block.times_before, block.incident.shape[1]) for block in blocks], added, bin_s)
+    return profile, score_window(profile, window, event_size, incident_bins, 1.0, before=before)
+
+
+def before_of(blocks: Sequence[tuple[Float32Array, FloatArray, int]], added: Float32Array, bin_s: float) -> Before | None:
+    """Return the time right before an incident. Missing: None where no block has a report of it.
+
+    `blocks`: distances from the level, their instants, and the reports of the incident. `bin_s`: length of the load model's bins,
+    0 without one. Shape: added (n_series,)
+    """
+    seen = [times for _, times, _ in blocks if len(times)]
+    if not seen:
+        return None
+    pieces = [_equal_pieces(distances.shape[1], n_incident) for distances, _, n_incident in blocks]
+    n_pieces = max(map(len, pieces))
+    bins = None
+    if bin_s:
+        start, end = min(float(times[0]) for times in seen), max(float(times[-1]) for times in seen)
+        edges: Edges = (start, bin_s, max(1, int(np.ceil((end - start) / bin_s))))
+        filled = np.concatenate([fill_bins(distances, times, edges) for distances, times, _ in blocks])
+        bins = to_log(filled[:, ~np.isnan(filled).all(axis=0)], added)
+    sides = list(zip(blocks, pieces, strict=True))
+    whole = concatenate([_summarise(distances, piece=max(1, own[0].stop)) for (distances, _, _), own in sides])
+    windows = [
+        concatenate([_summarise(distances[:, own[_spread(number, n_pieces, len(own))]]) for (distances, _, _), own in sides])
+        for number in range(n_pieces)
+    ]
+    return Before(whole, windows, bins)
+
+
+def _equal_pieces(n: int, n_wanted: int) -> list[slice]:
+    """Return n reports cut into pieces of about the wanted number, one at least."""
+    n_pieces = min(MAX_WINDOWS, max(1, n // max(n_wanted, 1)))
+    bounds = np.linspace(0, n, n_pieces + 1).astype(np.intp).tolist()
+    return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]
 
 
 def _measure(block: Block) -> _Distances:
     level = levels_of(block.baseline)
-    work_budget.keep(4 * (block.baseline.size + block.incident.size))
+    n_before = 0 if block.before is None else block.before.size
+    work_budget.keep(4 * (block.baseline.size + block.incident.size + n_before))
     return _Distances(
         block.times_baseline,
         relative(block.baseline, level),
         block.times_incident,
         relative(block.incident, level),
         level,
-        digits_of(block.baseline) if block.digit is None else block.digit,
+        np.minimum(digits_of(block.baseline), digits_of(block.incident)) if block.digit is None else block.digit,
         looks_like_percent(block.baseline) if block.is_percent is None else block.is_percent,
+        np.empty(0) if block.times_before is None else block.times_before,
+        np.empty((len(level), 0), np.float32) if block.before is None else relative(block.before, level),
     )
 
 

@@ -71,6 +71,11 @@ class SeriesStats:
     is_event: np.ndarray[tuple[int], np.dtype[np.bool_]]
     event_size: FloatArray
 
+    @property
+    def has_events(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Whether there were events: a series that was constant has shown none, and its first move is measured as it is."""
+        return np.asarray(self.is_event & (self.event_size > 0), np.bool_)
+
 
 @dataclass(frozen=True, slots=True)
 class Ends:
@@ -119,7 +124,7 @@ def measure(
     result = np.empty((len(KINDS), len(baseline)), np.float32)
     # Events are too rare for quantiles: their frequency counts; their size shows at the ends.
     often = np.abs(window.away - baseline.away) * np.maximum(series_stats.event_size, digit)
-    result[VALUE] = np.where(series_stats.is_event, often, value)
+    result[VALUE] = np.where(series_stats.has_events, often, value)
     result[ORDER] = np.abs(ranks).mean(axis=1)
     result[LOW], result[HIGH] = np.maximum(ranks[:, 0], 0), np.maximum(-ranks[:, -1], 0)
     result[SPREAD] = np.abs(spread_of(window, digit) - ends.spread)
@@ -136,7 +141,7 @@ def measure(
     result[HOLLOW] = np.abs(hollow_of(window, series_stats) - hollow_of(baseline, series_stats))
     # A series with events only has a frequency and a size, nothing else.
     for kind in (SPREAD, STEP, JITTER, STILL, HOLLOW):
-        result[kind, series_stats.is_event] = 0
+        result[kind, series_stats.has_events] = 0
     return result
 
 
@@ -249,9 +254,9 @@ def floors_of(baseline: Summary, series_stats: SeriesStats, n_window: FloatArray
     a_sample = 1 / np.maximum(n_window, 1)
     # One event more or less, or as many as can be missing from the baseline by chance.
     # Events come in bursts: where there are some, there can be several times as many.
-    by_chance = 2 * a_sample + 1 / n_baseline + np.where(series_stats.is_event, EVENT_BURST * np.nan_to_num(baseline.away), 0)
-    shared = np.where(series_stats.is_event, series_stats.event_size * by_chance, series_stats.digit * a_sample)
-    ends = np.where(series_stats.is_event, np.maximum(series_stats.event_size, series_stats.digit), series_stats.digit)
+    by_chance = 2 * a_sample + 1 / n_baseline + np.where(series_stats.has_events, EVENT_BURST * np.nan_to_num(baseline.away), 0)
+    shared = np.where(series_stats.has_events, series_stats.event_size * by_chance, series_stats.digit * a_sample)
+    ends = np.where(series_stats.has_events, np.maximum(series_stats.event_size, series_stats.digit), series_stats.digit)
     floors = np.empty((len(KINDS), len(baseline)), np.float32)
     for kind in (VALUE, STEP):
         floors[kind] = np.maximum(level, shared)

@@ -5,8 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from normstat.scoring.change_scale import (
+    HOLLOW,
+    JITTER,
+    SPREAD,
+    STEP,
+    STILL,
     VALUE,
     Ends,
     NaturalChange,
@@ -21,8 +27,8 @@ from normstat.scoring.change_scale import (
     own_ranks_of,
 )
 from normstat.scoring.load_model import LoadModel, unexplained
-from normstat.scoring.significance import LOAD, Calibration, calibrate, combine
-from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary
+from normstat.scoring.significance import LOAD, Calibration, Constants, calibrate, combine
+from normstat.scoring.summary import BoolArray, Float32Array, FloatArray, IntArray, Summary
 
 MIN_BASELINE: Final = 5
 MIN_INCIDENT: Final = 1
@@ -31,6 +37,8 @@ MAX_MISSING: Final = 0.1
 ONE_STEP_FACTOR: Final = 0.6
 # This many windows count as much as the residuals of all series.
 LOAD_POOL: Final = 16.0
+# Kinds that need several samples.
+OF_SHAPE: Final = (SPREAD, STEP, JITTER, STILL, HOLLOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +72,31 @@ class HostProfile:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """The time right before a window. A difference from the baseline that was there already is not the window's own.
+
+    `pieces`: the time cut into windows as long as the scored one. Shape: bins (n_series, n_bins), from `to_log`.
+    Missing: None without bins
+    """
+
+    summary: Summary
+    pieces: Sequence[Summary]
+    bins: Float32Array | None
+
+    def take(self, rows: npt.NDArray[np.intp]) -> "Before":
+        """Return some of the series."""
+        return Before(
+            self.summary.take(rows), [piece.take(rows) for piece in self.pieces], None if self.bins is None else self.bins[rows]
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class WindowScores:
     """The scores of a window. Shape: change, change_scale, kind_significance (n_kinds + 1, n_series), the rest (n_series,)
 
     `kind_significance`: minus the decimal logarithm of the chance of such a change in a normal window; `significance`: all kinds in
-    one number; `explained_by_load`: share of the shift, 0..1; `has_enough_data`: whether both sides have enough samples
+    one number; `explained_by_load`: share of the shift, 0..1; `is_disjoint`: all samples lie outside the baseline's range;
+    `has_enough_data`: whether both sides have enough samples
     """
 
     window: Summary
@@ -77,7 +105,8 @@ class WindowScores:
     kind_significance: FloatArray
     explained_by_load: Float32Array
     significance: FloatArray
-    has_enough_data: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    is_disjoint: BoolArray
+    has_enough_data: BoolArray
 
     @property
     def change_ratios(self) -> Float32Array:
@@ -107,28 +136,65 @@ def learn_window_model(
     normal = _ratio(changes, change_scale_of(natural_change, baseline, series_stats, n_window))
     others = change_scale_of(replace(natural_change, change=nearly_largest_of_others(changes)), baseline, series_stats, n_window)
     _put_largest(normal, changes, others)
-    calibration = calibrate(normal, families)
+    is_constant = _is_constant(baseline)
+    normal[:, :, is_constant] = np.nan
+    calibration = calibrate(normal, families, _first_moves(changes, baseline, series_stats, n_window, n_disjoint))
     if left is None:
         return WindowModel(natural_change, None, calibration)
     floor = _load_floor(baseline, series_stats, n_window)
     mine, others = (_pooled(array, len(left)) for array in (nearly_largest(left), nearly_largest_of_others(left)))
     normal = _ratio(left, np.maximum(mine, floor))
     _put_largest(normal, left, np.maximum(others, floor))
+    normal[:, is_constant] = np.nan
     return WindowModel(natural_change, mine, calibration.with_kind(calibrate(normal[:, None, :], families)))
 
 
+def _is_constant(baseline: Summary) -> BoolArray:
+    """Return whether each series has had one value only. Shape: (n_series,)"""
+    return np.asarray((baseline.n > 0) & (baseline.away == 0), np.bool_)
+
+
+def _first_moves(
+    changes: Float32Array, baseline: Summary, series_stats: SeriesStats, n_window: FloatArray, n_disjoint: float
+) -> Constants:
+    """Return how often a series that is constant otherwise moves in a window of the baseline, and by how much.
+
+    A series that moved in one window only was constant in all others: what it did there, a constant series can do in the incident.
+    Shape: changes (n_windows, n_kinds, n_series)
+    """
+    has_moved = changes[:, VALUE] > 0
+    n_moved = has_moved.sum(axis=0)
+    first, last = has_moved.argmax(axis=0), len(has_moved) - 1 - has_moved[::-1].argmax(axis=0)
+    # Neighbouring windows overlap.
+    is_single = (n_moved > 0) & (last - first <= 1) & (baseline.away <= 1 / max(n_disjoint, 1)) & (len(changes) > 2)
+    columns = np.flatnonzero(is_single)
+    still = replace(
+        series_stats,
+        event_size=np.zeros_like(series_stats.event_size),
+        size=np.where(series_stats.level == 0, 0, series_stats.size),
+    )
+    floors = floors_of(baseline, still, n_window)[:, columns]
+    largest = np.fmax(changes[first[columns], :, columns], changes[last[columns], :, columns]).T
+    n_windows = n_disjoint * (int(_is_constant(baseline).sum()) + len(columns))
+    return Constants((len(columns) + 1) / (n_windows + 2), _ratio(largest, floors))
+
+
 def score_window(
-    profile: HostProfile, window: Summary, event_size: FloatArray, bins: Float32Array | None, length_s: float
+    profile: HostProfile,
+    window: Summary,
+    event_size: FloatArray,
+    bins: Float32Array | None,
+    length_s: float,
+    *,
+    before: Before | None = None,
 ) -> WindowScores:
-    """Return the scores of a window.
+    """Return the scores of a window. With `before`, a change is the smaller of those against the baseline and against that time.
 
     `event_size`: distance of the window's samples from the level when not at it; `bins`: the window's means over bins, from
     `to_log`. Shape: event_size (n_series,), bins (n_series, n_bins)
     """
     window_model = window_model_at(profile.window_models, length_s)
-    # Without events in the baseline, take the size of the incident's.
-    seen = profile.series_stats.event_size
-    series_stats = replace(profile.series_stats, event_size=np.where(profile.series_stats.is_event & (seen == 0), event_size, seen))
+    series_stats = _with_digits(profile.series_stats, event_size)
     n_window = window.n_reports.astype(np.float64)
     nothing = np.zeros((1, len(window)), np.float32)
     change = np.concatenate(
@@ -137,25 +203,77 @@ def score_window(
     change_scale = np.concatenate(
         [change_scale_of(window_model.natural_change, profile.baseline, series_stats, n_window), nothing + 1]
     )
+    if before is not None:
+        change[:-1] = _new_part(change[:-1], change_scale[:-1], *_hold_against(before, window, profile, window_model, series_stats))
     explained_by_load = nothing[0]
     if profile.load_model is not None and window_model.unexplained is not None and bins is not None and bins.shape[1]:
         left, shift, beyond = unexplained(profile.load_model, bins)
         change[LOAD] = np.abs(left)
         change_scale[LOAD] = np.maximum(window_model.unexplained * beyond, _load_floor(profile.baseline, series_stats, n_window))
+        if before is not None and before.bins is not None and before.bins.shape[1]:
+            already = unexplained(profile.load_model, before.bins)[0]
+            change[LOAD] = _new_part(change[LOAD], change_scale[LOAD], np.abs(already), np.abs(left - already))
         with np.errstate(invalid="ignore", divide="ignore"):
             explained_by_load = np.nan_to_num(1 - np.minimum(1, np.abs(left) / np.abs(shift))).astype(np.float32)
-    change_ratios = _ratio(change, change_scale)
-    kind_significance = window_model.calibration.significance(change_ratios, profile.families)
+    change_ratios, is_constant = _ratio(change, change_scale), _is_constant(profile.baseline)
+    kind_significance = window_model.calibration.significance(change_ratios, profile.families, is_constant)
     kind_significance[:, _is_one_step(window, profile.baseline, series_stats)] *= ONE_STEP_FACTOR
     # A series that was always present and is gone is scored as missing.
     is_gone = (window.n == 0) & (window.n_reports > 0) & (profile.baseline.missing < MAX_MISSING)
     has_enough_data = (profile.baseline.n >= MIN_BASELINE) & ((window.n >= MIN_INCIDENT) | is_gone)
     significance = np.where(
         has_enough_data,
-        combine(kind_significance, change_ratios, explained_by_load, _steadiness(window, profile.baseline), n_window),
+        combine(kind_significance, change_ratios, explained_by_load, is_constant),
         0,
     )
-    return WindowScores(window, change, change_scale, kind_significance, explained_by_load, significance, has_enough_data)
+    return WindowScores(
+        window,
+        change,
+        change_scale,
+        kind_significance,
+        explained_by_load,
+        significance,
+        _is_disjoint(window, profile.baseline),
+        has_enough_data,
+    )
+
+
+def _hold_against(
+    before: Before, window: Summary, profile: HostProfile, window_model: WindowModel, series_stats: SeriesStats
+) -> tuple[Float32Array, Float32Array]:
+    """Return how far the time right before a window is from the baseline, and the window from that time, by kind.
+
+    Missing: NaN with few samples. Shape: both (n_kinds, n_series)
+    """
+    digit, ends = least_digit(series_stats), ends_of(before.pieces, series_stats)
+    # The ends of a longer time lie farther out: take those of pieces as long as the window.
+    typical = replace(before.summary, top=ends.top, bottom=ends.bottom)
+    already = measure(typical, profile.baseline, window_model.natural_change.ends, digit, series_stats)
+    since = measure(window, before.summary, ends, digit, series_stats)
+    # A few samples do not show how much a series moves at another level.
+    since[:, before.summary.n < MIN_BASELINE] = np.nan
+    # Without any sample, nothing is known of that time.
+    already[:, before.summary.n == 0] = np.nan
+    return already, since
+
+
+def _new_part(change: Float32Array, change_scale: Float32Array, already: Float32Array, since: Float32Array) -> Float32Array:
+    """Return the part of a change from the baseline that was not there right before.
+
+    It is divided by the change ratio of the time before where that is above 1, but stays as large as the change since then.
+    """
+    ratio = np.maximum(1, _ratio(already, change_scale))
+    if ratio.ndim > 1:
+        # A series at another level moves otherwise as well.
+        ratio[list(OF_SHAPE)] = np.maximum(ratio[list(OF_SHAPE)], ratio[VALUE])
+    left = np.fmax(since, change / ratio)
+    return np.asarray(np.fmin(change, left), np.float32)
+
+
+def _with_digits(series_stats: SeriesStats, event_size: FloatArray) -> SeriesStats:
+    """Return the statistics with a smallest difference for series that showed none: constant at zero, printed with many digits."""
+    has_none = (series_stats.digit == 0) & (series_stats.size == 0)
+    return replace(series_stats, digit=np.where(has_none, event_size, series_stats.digit))
 
 
 def _is_one_step(window: Summary, baseline: Summary, series_stats: SeriesStats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -167,12 +285,10 @@ def _is_one_step(window: Summary, baseline: Summary, series_stats: SeriesStats) 
     return np.asarray((series_stats.digit > 0) & (apart <= 1.5 * series_stats.digit) & is_there & is_rounding, np.bool_)
 
 
-def _steadiness(window: Summary, baseline: Summary) -> Float32Array:
-    """Return the deviation of the first part relative to the largest of all parts, 0..1. Shape: (n_series,)"""
-    away = np.abs(window.parts - baseline.median[:, None])
-    farthest = np.fmax.reduce(away, axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.nan_to_num(np.minimum(1, away[:, 0] / farthest)), np.float32)
+def _is_disjoint(window: Summary, baseline: Summary) -> BoolArray:
+    """Return whether all samples of a window lie outside the range of the baseline. Shape: (n_series,)"""
+    above = window.quantiles[:, 0] > baseline.quantiles[:, -1]
+    return np.asarray(above | (window.quantiles[:, -1] < baseline.quantiles[:, 0]), np.bool_)
 
 
 def window_model_at(window_models: Sequence[WindowModel], length_s: float) -> WindowModel:

@@ -28,7 +28,7 @@ from normstat.scoring.change_scale import (
     TREND,
     VALUE,
 )
-from normstat.scoring.summary import Float32Array, FloatArray, IntArray
+from normstat.scoring.summary import BoolArray, Float32Array, FloatArray, IntArray
 
 # The tail: the largest windows of a family.
 TAIL_SHARE: Final = 0.02
@@ -40,32 +40,40 @@ MAX_TAIL: Final = 0.7
 LOAD: Final = len(KINDS)
 # Kinds that move together; a second group adds to the first.
 GROUPS: Final = ((VALUE, ORDER, PART, TREND, LOAD), (TOP, BOTTOM, LOW, HIGH, HOLLOW), (STEP, JITTER, STILL, SPREAD), (MISSING,))
+# Groups depend on each other: a second one is no second proof, only support.
 SECOND_SHARE: Final = 0.2
-# Weights of the kinds, fitted on half of the cases (docs/comparison.md).
-WEIGHTS: Final = (0.75, 0.75, 1.1, 1.0, 0.75, 1.0, 0.75, 1.15, 0.75, 1.1, 1.0, 1.15, 1.15, 1.1, 1.15)
-SIZE_WEIGHT: Final = 36.0
-# Where something began within the window with at least this significance, series that were off all the time count less.
-MIN_ONSET: Final = 3.5
-STALE_SHARE: Final = 0.45
-# Shares end at 1, so they cannot distinguish a large change from a huge one.
-MAX_OF_SHARES: Final = 6.0
-OF_LOAD: Final = (VALUE, ORDER, TOP, BOTTOM, LOW, HIGH, STEP, PART, TREND)
-EXPLAINED_SHARE: Final = 0.45
+# From this significance on a series is unusual: one normal window in a hundred thousand reaches it.
+UNUSUAL: Final = 5.0
+# The level follows the load. What the load explains counts half, for the load model may err.
+OF_LEVEL: Final = (VALUE, ORDER, PART, TREND)
+EXPLAINED_SHARE: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """How often constant series move for the first time, and by how much.
+
+    `chance`: that one does so in a normal window; `ratios`: the change ratios of first moves. Shape: ratios (n_kinds, n_moves)
+    """
+
+    chance: float
+    ratios: Float32Array
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """The change ratios of normal windows, by kind and family.
 
-    Shape: threshold, tail (n_kinds, n_families): TAIL_SHARE of normal windows have a ratio above `threshold`;
-    `tail` is the mean logarithm of the excess
+    Shape: threshold, tail (n_kinds, n_families + 1): TAIL_SHARE of normal windows have a ratio above `threshold`;
+    `tail` is the mean logarithm of the excess. The last column is of the series that are constant, whatever their family.
     """
 
     threshold: Float32Array
     tail: Float32Array
 
-    def significance(self, change_ratios: Float32Array, families: IntArray) -> FloatArray:
+    def significance(self, change_ratios: Float32Array, families: IntArray, is_constant: BoolArray) -> FloatArray:
         """Return minus the decimal logarithm of the chance of such a ratio in a normal window. Shape: (n_kinds, n_series)"""
+        families = np.where(is_constant, self.threshold.shape[1] - 1, families)
         threshold, tail = self.threshold[:, families], self.tail[:, families]
         change_ratios = change_ratios[: len(threshold)]
         ratio = np.maximum(change_ratios, 1e-9) / threshold
@@ -78,58 +86,69 @@ class Calibration:
         return Calibration(np.concatenate([self.threshold, other.threshold]), np.concatenate([self.tail, other.tail]))
 
 
-def calibrate(change_ratios: Float32Array, families: IntArray) -> Calibration:
+def calibrate(change_ratios: Float32Array, families: IntArray, of_constants: Constants | None = None) -> Calibration:
     """Return the calibration from windows of the baseline.
 
     Shape: change_ratios (n_windows, n_kinds, n_series), each window measured by the others; families (n_series,) codes from 0 on
     """
     n_kinds = change_ratios.shape[1]
     n_families = int(families.max(initial=-1)) + 1
-    threshold = np.ones((n_kinds, n_families), np.float32)
-    tail = np.full((n_kinds, n_families), 0.2, np.float32)
+    threshold = np.ones((n_kinds, n_families + 1), np.float32)
+    tail = np.full((n_kinds, n_families + 1), 0.2, np.float32)
     order = np.argsort(families, kind="stable")
     bounds = np.searchsorted(families[order], np.arange(n_families + 1))
     for kind in range(n_kinds):
-        common, common_tail, _ = _fit(change_ratios[:, kind, :].ravel())
+        common, common_tail, n_common = _fit(change_ratios[:, kind, :].ravel())
+        # The fewer windows the tail is fitted to, the heavier it may be: one standard error is added.
+        error = 1 + 1 / np.sqrt(max(n_common, 1))
+        threshold[kind, -1], tail[kind, -1] = common, common_tail * error
         for family in range(n_families):
             own, own_tail, n_tail = _fit(change_ratios[:, kind, order[bounds[family] : bounds[family + 1]]].ravel())
             weight = n_tail / (n_tail + POOL_WEIGHT)
             threshold[kind, family] = np.exp(weight * np.log(own) + (1 - weight) * np.log(common))
-            tail[kind, family] = weight * own_tail + (1 - weight) * common_tail
-    return Calibration(np.maximum(threshold, 1.0), np.clip(tail, MIN_TAIL, MAX_TAIL))
+            tail[kind, family] = np.clip(weight * own_tail + (1 - weight) * common_tail, MIN_TAIL, MAX_TAIL) * error
+    calibration = Calibration(np.maximum(threshold, 1.0), np.clip(tail, MIN_TAIL, MAX_TAIL))
+    if of_constants is not None:
+        _calibrate_constants(calibration, of_constants)
+    return calibration
+
+
+def _calibrate_constants(calibration: Calibration, constants: Constants) -> None:
+    """Put the calibration of constant series into the last column. Their tail is the heaviest unless first moves show a lighter
+    one.
+    """
+    n_moves = constants.ratios.shape[1]
+    for kind in range(len(KINDS)):
+        if kind == MISSING:
+            continue
+        excess = float(np.log(np.maximum(constants.ratios[kind], 1)).sum())
+        tail = max((excess + POOL_WEIGHT * MAX_TAIL) / (n_moves + POOL_WEIGHT), MIN_TAIL)
+        calibration.tail[kind, -1] = tail
+        calibration.threshold[kind, -1] = (constants.chance / TAIL_SHARE) ** tail
 
 
 def combine(
-    kind_significance: FloatArray,
-    change_ratios: Float32Array,
-    explained_by_load: Float32Array,
-    steady: Float32Array,
-    n_window: FloatArray,
+    kind_significance: FloatArray, change_ratios: Float32Array, explained_by_load: Float32Array, is_constant: BoolArray
 ) -> FloatArray:
     """Return the significance of each series: that of the most significant group of kinds, plus a share of the second.
 
-    Less where the load explains the change. Where something significant began within the window, series that were off from its
-    first sample on count less: the baseline may be of another time. With few samples significance is limited, so the change ratio
-    counts too.
+    All kinds of a constant series show the same first move, so there a second group adds nothing. Less where the load explains the
+    change. Chances far beyond the baseline's windows are extrapolated, so there the size decides as well: what is above UNUSUAL
+    grows by itself with each decade of the change ratio.
 
-    Shape: kind_significance, change_ratios (n_kinds, n_series), explained_by_load, steady (0..1), n_window (n_series,) ->
+    Shape: kind_significance, change_ratios (n_kinds, n_series), explained_by_load, is_constant (n_series,) ->
     (n_series,)
     """
     n_kinds = len(kind_significance)
-    weights = np.array(WEIGHTS[:n_kinds])[:, None]
-    result = kind_significance * weights
-    shares = list(SHARES)
-    result[shares] = np.minimum(result[shares], MAX_OF_SHARES)
-    sizes = np.log10(np.maximum(change_ratios[:n_kinds], 1))
-    sizes[shares] = 0
-    result += SIZE_WEIGHT / (n_window + 1) * sizes * weights
-    result[[kind for kind in OF_LOAD if kind < n_kinds]] *= 1 - EXPLAINED_SHARE * explained_by_load
-    onset = float(np.max(result[TREND] * (1 - steady), initial=0))
-    stale = STALE_SHARE * min(1.0, max(0.0, (onset - MIN_ONSET) / MIN_ONSET)) * np.nan_to_num(steady)
-    result[[kind for kind in range(n_kinds) if kind not in (TREND, MISSING)]] *= 1 - stale
+    result = kind_significance.copy()
+    result[list(OF_LEVEL)] *= 1 - EXPLAINED_SHARE * explained_by_load
     groups = np.stack([result[[kind for kind in group if kind < n_kinds]].max(axis=0) for group in GROUPS])
     groups.sort(axis=0)
-    return np.asarray(groups[-1] + SECOND_SHARE * groups[-2], np.float64)
+    together = groups[-1] + np.where(is_constant, 0, SECOND_SHARE * groups[-2])
+    # Shares end at 1: they cannot distinguish a large change from a huge one.
+    sizes = change_ratios[[kind for kind in range(n_kinds) if kind not in SHARES]].max(axis=0)
+    decades = np.log10(np.maximum(sizes, 1))
+    return np.asarray(np.where(together > UNUSUAL, UNUSUAL + (together - UNUSUAL) * (1 + decades), together), np.float64)
 
 
 def _fit(values: Float32Array) -> tuple[float, float, int]:

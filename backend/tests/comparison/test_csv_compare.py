@@ -136,8 +136,10 @@ def test_what_changed_comes_first_and_insufficient_data_last(tmp_path: Path) -> 
     found = verdicts(scores)
     assert scores[0].metric == "cpu7"
     assert [name for name, verdict in found.items() if verdict == "unusual"] == ["cpu7"]
-    assert {name for name, verdict in found.items() if verdict == "insufficient-data"} == {"once", "only_baseline", "only_incident"}
-    assert [item.verdict for item in scores] == ["unusual"] + ["normal"] * 11 + ["insufficient-data"] * 3
+    assert {name for name, verdict in found.items() if verdict == "insufficient-data"} == {"once", "only_baseline"}
+    assert found["only_incident"] == "appeared"
+    assert sorted(item.verdict for item in scores[:-2]) == ["appeared"] + ["normal"] * 11 + ["unusual"]
+    assert [item.verdict for item in scores[-2:]] == ["insufficient-data"] * 2
     scored = [item.significance for item in scores if item.verdict != "insufficient-data"]
     assert scored == sorted(scored, reverse=True)
 
@@ -177,7 +179,7 @@ def test_instants_that_waver_and_those_without_any_order(tmp_path: Path) -> None
 
 def test_nothing_in_common(tmp_path: Path) -> None:
     found = compared(tmp_path, samples(1, ["a", "b"], 60), samples(2, ["c"], 60))
-    assert found == dict.fromkeys("abc", "insufficient-data")
+    assert found == {"a": "insufficient-data", "b": "insufficient-data", "c": "appeared"}
 
 
 def test_the_same_file_twice_is_normal(tmp_path: Path) -> None:
@@ -232,15 +234,15 @@ def test_the_command_prints_a_line_for_each_metric(tmp_path: Path) -> None:
     assert sorted(line[0] for line in lines) == sorted(['a, with "quotes" and a tab', "größe", "plain", "hot", "new"])
     assert (lines[0][0], lines[0][2]) == ("hot", "unusual")
     assert float(lines[0][1]) > float(lines[1][1])
-    assert lines[-1] == ["new", "0.000", "insufficient-data"]
-    assert {line[2] for line in lines[1:-1]} == {"normal"}
+    assert {line[0]: line[2] for line in lines[1:]}.pop("new") == "appeared"
+    assert {line[2] for line in lines[1:] if line[0] != "new"} == {"normal"}
     assert "cannot read 'never','hot','1'" in err
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 2, "give --baseline-csv and --incident-csv, or --host"),
+        ([], 2, "give --baseline-csv and --incident-csv (and --before-csv), or --host"),
         (["--baseline-csv", "a.csv"], 2, "give --baseline-csv and --incident-csv"),
         (["--baseline-csv", "no.csv", "--incident-csv", "no.csv"], 1, "There is no file no.csv"),
         (["--host", "web1", "--from", "2026-01-01T00:00Z"], 2, "--to"),
