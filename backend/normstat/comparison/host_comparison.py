@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat import work_budget
 from normstat.baselines.window_sets import Windows
 from normstat.comparison.divisor import Divisor, LeftOut, describe_left_out, divide_pair
-from normstat.comparison.findings.appearance import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
+from normstat.comparison.findings.coming_and_going import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.findings.stalls import describe_stalls, find_stalls
 from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries

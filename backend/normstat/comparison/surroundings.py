@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.comparison.findings.appearance import Surroundings
+from normstat.comparison.findings.coming_and_going import Surroundings
 from normstat.comparison.score import ScoredSeries, StatPair
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.summaries import is_summary

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from normstat import work_budget
-from normstat.comparison.findings.appearance import Unmatched
 from normstat.comparison.findings.classify import SeriesIdentity, to_values
+from normstat.comparison.findings.coming_and_going import Unmatched
 from normstat.comparison.findings.wording import describe_insufficient_data, describe_unmatched
 from normstat.comparison.model import InsufficientData, SideName, UnmatchedSeries
 from normstat.comparison.read_side import StatSide

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from normstat.comparison.findings import human
-from normstat.comparison.findings.appearance import MAX_RATIO
+from normstat.comparison.findings.coming_and_going import MAX_RATIO
 from normstat.comparison.findings.human import format_human
 from normstat.comparison.host_comparison import HostComparison
 from normstat.comparison.model import Finding, FindingGroup, Story

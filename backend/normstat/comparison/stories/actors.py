@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.comparison.findings.appearance import MIN_BYTES, MIN_BYTES_PER_S, MIN_CPU_PCT, is_process_stat
+from normstat.comparison.findings.coming_and_going import MIN_BYTES, MIN_BYTES_PER_S, MIN_CPU_PCT, is_process_stat
 from normstat.comparison.findings.human import format_human
 from normstat.comparison.findings.wording import name_instance
 from normstat.comparison.model import Finding, FindingGroup, ProcessChange, StoryProcess

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from normstat import work_budget
-from normstat.comparison.findings.appearance import is_process_stat
+from normstat.comparison.findings.coming_and_going import is_process_stat
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.actors import Actor, command_of, describe_actor, find_actors, join_words
