@@ -151,7 +151,7 @@ def _compare_files(baseline: Path, incident: Path, before: Path | None) -> None:
     for path, table in zip(paths, tables, strict=True):
         _tell_losses(path, table)
     scores = compare_tables(*tables)
-    unjudged = [item.metric for item in scores if item.verdict == "insufficient-data"]
+    unjudged = [item.metric for item in scores if item.verdict in ("insufficient-data", "appeared")]
     if len(unjudged) == len(scores):
         # Two single outputs: nothing can be judged, but it can be put side by side.
         for plain in plain_differences(tables[0], tables[1], set(unjudged)):

@@ -48,7 +48,7 @@ def explain(rows: SeriesRows, row: int, verdict: SeriesVerdict) -> str:
         return f"{both} {moved}, but the load of the host explains {share} % of the shift."
     significance = float(rows.significance[row])
     needed = f"1 in {round_count(10**UNUSUAL):,}"
-    if verdict == "unchanged":
+    if verdict in ("unchanged", "out_of_range"):
         how_rare = _how_rare(significance)
         as_normal = "as normal windows do" if how_rare is None else f"as about {how_rare} normal windows does"
         return f"{both} {moved}, {as_normal}. Only a change as rare as {needed} counts as unusual."

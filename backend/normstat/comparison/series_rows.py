@@ -22,9 +22,11 @@ from normstat.scoring.significance import LOAD
 from normstat.scoring.summary import MIDDLE, Float32Array, FloatArray, IntArray, Summary
 from normstat.stats.spec import Field
 
-SeriesVerdict = Literal["unusual", "unchanged", "explained_by_load", "appeared", "disappeared", "insufficient_data", "muted"]
+SeriesVerdict = Literal[
+    "unusual", "unchanged", "explained_by_load", "out_of_range", "appeared", "disappeared", "insufficient_data", "muted"
+]  # fmt: skip
 VERDICTS: Final[tuple[SeriesVerdict, ...]] = get_args(SeriesVerdict)
-UNUSUAL_CODE, UNCHANGED, EXPLAINED, APPEARED, DISAPPEARED, INSUFFICIENT, MUTED = range(len(VERDICTS))
+UNUSUAL_CODE, UNCHANGED, EXPLAINED, OUT_OF_RANGE, APPEARED, DISAPPEARED, INSUFFICIENT, MUTED = range(len(VERDICTS))
 # The load explains a change when it explains at least half of the shift.
 MIN_EXPLAINED: Final = 0.5
 NO_KIND: Final = -1
@@ -224,9 +226,12 @@ def _verdicts(
 ) -> Int8Array:
     n_baseline, n_incident = part.n
     is_unusual = part.significance >= UNUSUAL
-    has_moved = (part.alone >= UNUSUAL) | _is_disjoint(part.values)
+    is_disjoint = _is_disjoint(part.values)
+    has_moved = (part.alone >= UNUSUAL) | is_disjoint
     is_explained = ~is_unusual & has_moved & (part.explained_by_load >= MIN_EXPLAINED)
-    verdict = np.where(is_unusual, UNUSUAL_CODE, np.where(is_explained, EXPLAINED, UNCHANGED)).astype(np.int8)
+    # A range that the baseline never touched is not unchanged, even where that may be by chance.
+    other = np.where(is_explained, EXPLAINED, np.where(is_disjoint, OUT_OF_RANGE, UNCHANGED))
+    verdict = np.where(is_unusual, UNUSUAL_CODE, other).astype(np.int8)
     for row in np.flatnonzero(verdict == UNUSUAL_CODE).tolist():
         if is_muted(part.series[row]):
             verdict[row] = MUTED

@@ -95,6 +95,7 @@ class SeriesCounts(Documented):
     unusual: int
     unchanged: int
     explained_by_load: int
+    out_of_range: int
     appeared: int
     disappeared: int
     insufficient_data: int
@@ -216,7 +217,7 @@ def _to_series(rows: SeriesRows, row: int) -> AskedSeries:
     verdict = VERDICTS[int(rows.verdict[row])]
     baseline, incident = (_to_side(rows, row, side) for side in (BASELINE, INCIDENT))
     one, other = baseline.median, incident.median
-    is_scored = verdict in ("unusual", "unchanged", "explained_by_load", "muted")
+    is_scored = verdict in ("unusual", "unchanged", "explained_by_load", "out_of_range", "muted")
     return AskedSeries(
         host=rows.host,
         stat=item.stat,

@@ -58,7 +58,7 @@ def test_util_finds_every_disk_whatever_its_verdict() -> None:
     assert "no sample of the incident is within that range" in busy.reason
     assert busy.reason.endswith(
         "times its natural variability; fewer than 1 in 1,000,000 normal windows change as much"
-        " (1 in 50,000 is enough to be unusual)."
+        " (1 in 100,000 is enough to be unusual)."
     )
     calm = found["sda"]
     assert calm.significance is not None
@@ -76,7 +76,7 @@ def test_every_series_has_one_row_that_agrees_with_the_counts() -> None:
     assert answer.n_series == answer.n_matched == len(answer.series) == found.n_series == len(found.rows)
     counts = answer.counts
     assert counts.unusual == found.n_findings
-    assert counts.unchanged + counts.explained_by_load == found.n_unchanged
+    assert counts.unchanged + counts.explained_by_load + counts.out_of_range == found.n_unchanged
     assert counts.appeared == len(found.appeared)
     assert counts.insufficient_data == len(found.insufficient_data)
     finding = found.groups[0].members[0]
@@ -163,6 +163,19 @@ def test_a_load_that_explains_a_change_is_said() -> None:
     assert explained.explained_by_load == pytest.approx(0.92)
     assert explained.reason.endswith(" times its natural variability, but the load of the host explains 92 % of the shift.")
     assert ask_series([rows], SeriesQuestion(verdicts=["unchanged"])).n_matched == 3
+    # A range that the baseline never touched is not unchanged where the load does not explain it either.
+    by_chance = replace(by_load, explained_by_load=np.zeros(len(scored.series), np.float32))
+    rows = make_rows(
+        "web1",
+        replace(scored, scores=by_chance),
+        {"iostat_linux": pair},
+        None,
+        left_out=frozenset(),
+        is_muted=lambda _: False,
+    )
+    [outside] = ask_series([rows], SeriesQuestion(verdicts=["out_of_range"])).series
+    assert (outside.instance, outside.field, outside.is_disjoint) == ("sdb", "util_pct", True)
+    assert "no sample of the incident is within that range" in outside.reason
 
 
 def test_no_series_gives_no_rows() -> None:

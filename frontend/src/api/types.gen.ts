@@ -1256,7 +1256,15 @@ export interface components {
        * Verdict
        * @enum {string}
        */
-      verdict: "unusual" | "unchanged" | "explained_by_load" | "appeared" | "disappeared" | "insufficient_data" | "muted";
+      verdict:
+        | "unusual"
+        | "unchanged"
+        | "explained_by_load"
+        | "out_of_range"
+        | "appeared"
+        | "disappeared"
+        | "insufficient_data"
+        | "muted";
     };
     /**
      * AskedSeriesPage
@@ -3917,6 +3925,8 @@ export interface components {
       insufficient_data: number;
       /** Muted */
       muted: number;
+      /** Out Of Range */
+      out_of_range: number;
       /** Unchanged */
       unchanged: number;
       /** Unusual */
@@ -5538,7 +5548,16 @@ export interface operations {
         /** @description words that are all in the stat, field, column or instance: `util` finds %util of all disks; `-word`: not */
         search?: string;
         /** @description only series with one of these verdicts */
-        verdict?: ("unusual" | "unchanged" | "explained_by_load" | "appeared" | "disappeared" | "insufficient_data" | "muted")[];
+        verdict?: (
+          | "unusual"
+          | "unchanged"
+          | "explained_by_load"
+          | "out_of_range"
+          | "appeared"
+          | "disappeared"
+          | "insufficient_data"
+          | "muted"
+        )[];
         /** @description what to sort by; `difference`: how many times the medians are apart, `series`: name */
         sort?:
           | "significance"

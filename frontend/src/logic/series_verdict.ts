@@ -10,6 +10,7 @@ export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
   unusual: "unusual",
   unchanged: "unchanged",
   explained_by_load: "explained by load",
+  out_of_range: "out of range",
   appeared: "+ appeared",
   disappeared: "− disappeared",
   insufficient_data: "not enough samples",

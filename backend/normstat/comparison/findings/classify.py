@@ -49,7 +49,7 @@ UNBOUNDED_IMPACT: Final = 0.5
 BETTER_FACTOR: Final = 0.8
 # Below this significance the anomaly score depends mostly on it, above mostly on impact.
 HALF_SIGNIFICANCE: Final = 6.0
-MIN_IMPACT_FACTOR: Final = 0.25
+MIN_IMPACT_FACTOR: Final = 0.1
 # A percentage from here on is full; this share of samples at the highest value is a limit, if the series has many values.
 FULL_PERCENT: Final = 99.0
 AT_LIMIT: Final = 0.25

@@ -106,10 +106,10 @@ const SERIES_TABS = [
   },
   {
     tab: "explained",
-    verdicts: ["explained_by_load"],
+    verdicts: ["explained_by_load", "out_of_range"],
     sort: "difference",
-    label: "Series explained by load",
-    nothing: "The load of the host explains no change",
+    label: "Series explained by load or out of the baseline's range",
+    nothing: "The load of the host explains no change, and no other series left its range",
   },
   {
     tab: "unmatched",
@@ -130,11 +130,11 @@ const SERIES_TABS = [
 /** The tabs whose counts are not part of the comparison itself. */
 function UnchangedTabs({ comparison, inputs }: { readonly comparison: Comparison; readonly inputs: ComparisonInputs }) {
   const counts = useQuery(seriesQuery(inputs, { limit: 1 })).data?.counts;
-  const explained = counts?.explained_by_load ?? 0;
+  const explained = (counts?.explained_by_load ?? 0) + (counts?.out_of_range ?? 0);
   return (
     <>
       <Tabs.Tab value="unchanged">Unchanged: {formatCount(counts?.unchanged ?? comparison.n_unchanged)}</Tabs.Tab>
-      <Tabs.Tab value="explained">Explained by load: {formatCount(explained)}</Tabs.Tab>
+      <Tabs.Tab value="explained">Explained by load or out of range: {formatCount(explained)}</Tabs.Tab>
     </>
   );
 }
