@@ -57,8 +57,9 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
     """
     head = _whole_lines(data[:GUESS_BYTES], is_all=len(data) <= GUESS_BYTES)
     lines = [clean_line(line[:MAX_LINE_LENGTH]) for line in head.split(b"\n")[:GUESS_LINES]]
-    texts = [without_prefix(line.decode("utf-8", "replace")) for line in lines]
-    headers = [line for line in map(split_header, [*texts, *folded_headers(texts)]) if line is not None]
+    printed = [line.decode("utf-8", "replace") for line in lines]
+    texts = [without_prefix(text) for text in printed]
+    headers = [line for line in map(split_header, [*texts, *folded_headers(printed)]) if line is not None]
     words = set(re.findall(r"[a-z]+", name.lower()))
     specs = list(load_catalogue().specs.values())
     candidates = [spec for spec in specs if _could_be(spec, *_english(spec, texts, headers))]

@@ -163,6 +163,16 @@ def test_folded_lines_in_any_pieces(monkeypatch: pytest.MonkeyPatch, name: str, 
     assert read_pieces(spec, pieces) == whole
 
 
+def test_lines_with_a_time_before_them_are_folded_too() -> None:
+    """The first part of the header is short without the time, which the second does not have."""
+    text = "".join(f"2026-11-21 12:00:00.50066{at}\t{line[:80]}\n" for at, line in enumerate(VMSTAT.splitlines()))
+    changed = broken(text)
+    found = guess_spec(changed.encode())
+    assert found is not None
+    assert found.name == "vmstat_linux"
+    assert values(read_text("vmstat_linux", changed)) == values(read_text("vmstat_linux", text))
+
+
 def test_a_row_without_its_rest_is_rejected() -> None:
     lines = mailed(IOSTAT).splitlines(keepends=True)
     at = next(number for number, line in enumerate(lines) if line.startswith("vda"))
