@@ -64,7 +64,7 @@ def test_util_finds_every_disk_whatever_its_verdict() -> None:
     assert calm.significance is not None
     assert calm.significance < 4.7
     assert calm.reason.startswith("Median 2.76 %; in the baseline 2.96 % (0.00 to 6.07 %). ")
-    assert calm.reason.endswith(" Only a change as rare as 1 in 50,000 counts as unusual.")
+    assert calm.reason.endswith(" Only a change as rare as 1 in 100,000 counts as unusual.")
     new = found["sdc"]
     assert new.reason.startswith("Not in the baseline. In the incident: median 7.")
     assert (new.baseline.median, new.difference, new.ratio, new.significance) == (None, None, None, None)
