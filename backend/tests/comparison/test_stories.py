@@ -275,6 +275,8 @@ def test_examples_in_docstrings() -> None:
         (5.94, "%", "5.9 %"),
         (4264.5, "1/s", "4,264 /s"),
         (2.5, "tasks", "2.5 tasks"),
+        (1, "processes", "1 process"),
+        (1, "1/s", "1 /s"),
         (None, "%", "no value"),
     ],
 )
@@ -296,6 +298,36 @@ def test_clauses_say_how_far_the_ends_went() -> None:
     group, finding = side_of(sides, "spikes")
     clause = describe_clause(group, find_place(group.stat, group.field, finding.instance))
     assert clause == "vda was busy 9.9 % of the time (up to 97 %; normally 1.8 to 2.2 %)"
+
+
+def clause_of(sides: Given, key: str) -> str:
+    group = next(group for group in compare_values(sides).groups if group.field == key)
+    return describe_clause(group, find_place(group.stat, group.field, group.members[0].instance))
+
+
+def test_a_cpu_is_named_as_one_also_where_it_waits_for_a_disk() -> None:
+    sides = quiet_host()
+    sides["mpstat_linux"][1]["1", "iowait_pct"] = noise(70, M)
+    assert clause_of(sides, "iowait_pct").startswith("CPU 1 waited for I/O 70 % of the time (normally ")
+
+
+def test_a_series_frozen_at_an_unusual_value_is_told_by_its_value() -> None:
+    sides = quiet_host()
+    sides["iostat_linux"][1]["vda", "util_pct"] = np.full(M, 100.0)
+    assert clause_of(sides, "util_pct") == "vda was busy 100 % of the time (normally 1.8 to 2.2 %)"
+    sides["iostat_linux"][1]["vda", "util_pct"] = np.full(M, 2.0)
+    assert clause_of(sides, "util_pct") == "device vda %util (iostat) is frozen at 2.00 %"
+
+
+def test_weak_stories_get_no_culprit() -> None:
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=1_890_000)
+    resets = np.zeros(M)
+    resets[7] = 1
+    sides["linux_tcp"] = ({("", "atmptf_per_s"): np.zeros(N)}, {("", "atmptf_per_s"): resets})
+    stories = compare(sides)
+    assert [story.topic for story in stories[:1]] == ["disk"]
+    assert all("dd" not in story.sentence for story in stories[1:])
 
 
 def test_what_is_normal() -> None:

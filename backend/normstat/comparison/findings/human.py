@@ -1,7 +1,7 @@
 """Format values for people: three significant digits and a prefix that fits, as on the page's axes (frontend logic/unit.ts)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 BINARY: Final[Sequence[tuple[str, float]]] = (
@@ -9,6 +9,9 @@ BINARY: Final[Sequence[tuple[str, float]]] = (
 )  # fmt: skip
 DECIMAL: Final[Sequence[tuple[str, float]]] = (("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("PB", 1e15))
 TIMES: Final[Sequence[tuple[str, float]]] = (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0))
+# Singular of units that do not just lose their s.
+SINGULAR: Final[Mapping[str, str]] = {"processes": "process", "switches": "switch", "entries": "entry"}
+MIN_PLURAL_LENGTH: Final = 4
 DIGITS: Final = 3
 MIN_WHOLE: Final = 1000
 
@@ -56,4 +59,16 @@ def format_human(value: float | None, unit: str) -> str:
         text = f"{value:.0f} %" if abs(value) >= 10 else f"{value:.1f} %"
         return "0 %" if text in ("0.0 %", "-0.0 %") else text
     number, shown = scale(value, unit) or (value, unit.removeprefix("1") if unit.startswith("1/") else unit)
-    return f"{format_digits(number)} {shown}".rstrip()
+    digits = format_digits(number)
+    return f"{digits} {to_singular(shown) if digits == '1' else shown}".rstrip()
+
+
+def to_singular(unit: str) -> str:
+    """Return the unit of one thing: `process` for `processes`; units that are no plural stay.
+
+    >>> [to_singular(unit) for unit in ("processes", "requests", "packets/s", "ms", "%")]
+    ['process', 'request', 'packets/s', 'ms', '%']
+    """
+    if len(unit) < MIN_PLURAL_LENGTH or not unit.endswith("s") or "/" in unit:
+        return unit
+    return SINGULAR.get(unit, unit[:-1])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.comparison.findings.human import format_human
+from normstat.comparison.findings.human import format_human, to_singular
 from normstat.comparison.model import FindingKind, SideName, SideValues
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
@@ -13,9 +13,6 @@ from normstat.stats.units import BYTES
 # From here on a change ratio has no decimals.
 MIN_WHOLE_RATIO: Final = 100
 MAX_RATIO: Final = 1000
-# Singular of units that do not just lose their s.
-SINGULAR: Final[Mapping[str, str]] = {"processes": "process", "switches": "switch", "entries": "entry"}
-MIN_PLURAL_LENGTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +97,7 @@ def to_text(field: Field, value: float | None) -> str:
         return format_human(value, field.unit)
     number = _number(field, value)
     unit = field.unit.removeprefix("1") if field.unit.startswith("1/") else field.unit
-    if number == "1" and len(unit) >= MIN_PLURAL_LENGTH and unit.endswith("s") and "/" not in unit:
-        unit = SINGULAR.get(unit, unit[:-1])
-    return f"{number} {unit}".rstrip()
+    return f"{number} {to_singular(unit) if number == '1' else unit}".rstrip()
 
 
 def describe_change(subject: str, change: Change, change_ratio: float, *, by_load: bool) -> str:

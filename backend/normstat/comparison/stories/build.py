@@ -12,7 +12,7 @@ from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, S
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.actors import Actor, command_of, describe_actor, find_actors, join_words
 from normstat.comparison.stories.story_table import StoryPlace, find_place, title_of
-from normstat.comparison.stories.story_words import column_with_tool, describe_clause, join_clauses, representative
+from normstat.comparison.stories.story_words import column_with_tool, describe_clause, is_usual, join_clauses, representative
 from normstat.window import Window
 
 # A detail is evidence of something else: alone it is worth half.
@@ -81,7 +81,9 @@ def build_stories(host: str, groups: Sequence[FindingGroup], sides: Mapping[str,
     ]
     stories.sort(key=lambda item: -item.story.anomaly_score)
     new_processes = [process for item in stories for process in item.story.processes if process.change == "new"]
-    return [_name_new_processes(item, new_processes) for item in stories]
+    # A weak story needs no culprit.
+    least = MIN_SHARE * max((item.story.anomaly_score for item in stories), default=0.0)
+    return [_name_new_processes(item, new_processes) if item.story.anomaly_score >= least else item for item in stories]
 
 
 def _name_new_processes(item: HostStory, new_processes: Sequence[StoryProcess]) -> HostStory:
@@ -155,10 +157,7 @@ def _choose(lines: Sequence[tuple[int, StoryLine]], placed: Sequence[Placed], le
 def _is_outside(group: FindingGroup) -> bool:
     """Return whether the incident's middle is outside the baseline's band, or the change is not one of the middle."""
     finding = representative(group)
-    middle, low, high = finding.incident.median, finding.baseline.p5, finding.baseline.p95
-    if middle is None or low is None or high is None or finding.kind not in ("level", "trend", "saturated"):
-        return True
-    return not low <= middle <= high
+    return finding.kind not in ("level", "trend", "saturated") or not is_usual(finding)
 
 
 def _preference(item: Placed) -> tuple[float, bool, float]:

@@ -17,6 +17,8 @@ HOST_SUBJECTS: Final = {"cpu": "the CPUs", "disk": "the disks", "network": "the 
 HIGH_KINDS: Final = frozenset({"spikes", "zero", "top"})
 LOW_KINDS: Final = frozenset({"stall", "bottom"})
 MAX_NAMES: Final = 2
+# Topics whose instances are known by their names alone: vda, eth0, /home.
+NAMED_PLAINLY: Final = frozenset({"disk", "network", "nfs", "filesystem"})
 
 
 class Amount(str):
@@ -70,9 +72,15 @@ def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
     if finding.kind == "disappeared":
         gone = format_human(finding.baseline.median, group.unit)
         return f"{_plain(group, finding, '').rstrip()} is gone (it was {gone})"
-    if finding.kind in ("missing", "frozen", "movement", "spread"):
+    if finding.kind == "missing" or (finding.kind in ("frozen", "movement", "spread") and is_usual(finding)):
         return finding.sentence.partition(";")[0]
     return f"{words} ({normal})" if normal else words
+
+
+def is_usual(finding: Finding) -> bool:
+    """Return whether the incident's median is within the middle 90 % of the baseline."""
+    middle, low, high = finding.incident.median, finding.baseline.p5, finding.baseline.p95
+    return middle is not None and low is not None and high is not None and low <= middle <= high
 
 
 def representative(group: FindingGroup) -> Finding:
@@ -86,11 +94,11 @@ def representative(group: FindingGroup) -> Finding:
 def _who(group: FindingGroup, finding: Finding, place: StoryPlace) -> str:
     if not finding.instance or is_summary(group.stat, finding.instance):
         return HOST_SUBJECTS.get("cpu" if place.meaning.startswith("cpu.") else place.topic, "the host")
-    if group.n_members == group.n_instances > 1 and place.meaning.startswith("cpu."):
+    is_of_cpus = place.meaning.startswith("cpu.")
+    if group.n_members == group.n_instances > 1 and is_of_cpus:
         return "each CPU" if group.n_instances > MAX_NAMES else "both CPUs"
-    name = (
-        finding.instance if place.topic in ("disk", "network", "nfs", "filesystem") else name_instance(group.stat, finding.instance)
-    )
+    is_plain = place.topic in NAMED_PLAINLY and not is_of_cpus
+    name = finding.instance if is_plain else name_instance(group.stat, finding.instance)
     return name if group.n_members == 1 else f"{name} and {group.n_members - 1} more"
 
 
