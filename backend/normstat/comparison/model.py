@@ -195,6 +195,8 @@ class StoryProcess(Documented):
     start_ms: int | None
     """First sample in the incident, milliseconds since the epoch. Null where it was there from the first report on."""
     sentence: str
+    origin: str = ""
+    """User, parent and arguments of the first process, as far as the raw output says them. Empty: nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)

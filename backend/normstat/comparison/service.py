@@ -14,6 +14,7 @@ from normstat.comparison.divisor import Divisor, parse_divisor, read_rate
 from normstat.comparison.host_comparison import HostComparison, Mutes, Progress, Task, compare_host
 from normstat.comparison.model import ComparedBaseline, Comparison, Counts, FindingGroup, SideCoverage, Sides, Story
 from normstat.comparison.next_questions.questions import FindingContext, FindingValue, System, find_questions, to_system
+from normstat.comparison.process_origins import add_origins
 from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
 from normstat.comparison.series_rows import SeriesRows
 from normstat.comparison.stories.build import merge_hosts
@@ -90,6 +91,7 @@ async def run_whole_comparison(
     hosts = await compare_hosts(session, request, host_ids, baseline, max_rows=max_rows, progress=progress)
     groups, ranks = _rank(hosts)
     stories = merge_hosts([host.stories for host in hosts], ranks)
+    stories = await add_origins(session, stories, host_ids, request.incident)
     shown = groups[: request.limit]
     shown = _add_questions(shown, await _read_systems(session, hosts))
     elapsed_ms = round(1000 * (time.monotonic() - started))

@@ -1,5 +1,7 @@
 """Commands and processes of a host, from the agent's text to the answers."""
 
+import doctest
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -8,11 +10,17 @@ from sqlalchemy import delete
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
+from normstat.comparison import process_origins
+from normstat.comparison.model import Story, StoryProcess
+from normstat.comparison.process_origins import add_origins, describe_origin
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.query.process_details import ProcessDetail, ProcessFacts
 from normstat.query.process_list import ProcessList
 from normstat.rollups.rollup_job import roll_up
+from normstat.storage.lookup import require_host
 from normstat.storage.schema.models import Chunk
+from normstat.storage.session import open_read_session
+from normstat.window import Window
 from tests.api.people import People
 from tests.api.samples import HOST, send
 
@@ -194,3 +202,25 @@ async def test_a_quantity_that_no_field_tells_is_refused(people: People) -> None
     assert "linux_command has no switches; sort by one of cpu, " in response.json()["error"]["message"]
     response = await client.get(f"/api/v1/hosts/{HOST}/processes", params={**window(0, 60), "stat": "vmstat_linux"})
     assert response.status_code == 404
+
+
+async def test_a_story_says_where_its_process_comes_from(people: People, state: AppState) -> None:
+    await send_pieces(people, "proc_pid_linux", "1", snapshots())
+    process = StoryProcess(HOST, "linux_command", "dd", "dd (20)", [20], "new", None, "dd (20), which is new, wrote 15 MiB/s")
+    unknown = replace(process, instance="ghost", name="ghost (99)", pids=[99])
+    nameless = replace(process, pids=[])
+    story = Story(1, [HOST], "disk", "Disk I/O", "", 0.5, 9, 0.5, None, None, [process, unknown, nameless], [], [], [1])
+    async with open_read_session(state.sessions) as session:
+        host_id = await require_host(session, HOST)
+        [told] = await add_origins(session, [story], {HOST: host_id}, Window(at(0), at(60)))
+    assert [one.origin for one in told.processes] == [
+        "user root; started by sh (9); dd if=/dev/zero of=/x 1795305600",
+        "",
+        "",
+    ]
+
+
+def test_origins_in_words() -> None:
+    assert doctest.testmod(process_origins).attempted == 1
+    assert describe_origin(ProcessFacts(None, 812, None, None, None)) == "started by process 812"
+    assert describe_origin(ProcessFacts(None, None, None, None, None)) == ""

@@ -4546,6 +4546,12 @@ export interface components {
        */
       name: string;
       /**
+       * Origin
+       * @description User, parent and arguments of the first process, as far as the raw output says them. Empty: nothing is known.
+       * @default
+       */
+      origin: string;
+      /**
        * Pids
        * @description Process ids seen in the incident, at most 20. Empty where no tool reported them.
        */

@@ -125,6 +125,7 @@ export function madeStory(rank: number, ranks: readonly number[], change: Partia
         change: "new",
         start_ms: START + 12_000,
         sentence: "dd (29206), which is new, wrote 1.81 GiB/s",
+        origin: "user root; started by bash (812)",
       },
     ],
     lines: ranks

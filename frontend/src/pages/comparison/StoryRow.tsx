@@ -112,7 +112,7 @@ function Chips({ story, ranked, stats, place, zone, isOpen }: StoryRowProps & { 
                 to="/hosts/$host"
                 params={{ host: process.host }}
                 search={link(process)}
-                title={process.sentence}
+                title={process.origin === "" ? process.sentence : `${process.sentence}. ${process.origin}`}
               >
                 <b>{process.name}</b> {describeProcess(process, place.window, zone)}
               </PageLink>
@@ -155,7 +155,10 @@ function Evidence({ story, ranked, stats, place, zone, align, hasManyHosts, mayM
     <>
       <ul className="story-evidence" aria-label="Evidence">
         {story.processes.map((process) => (
-          <li key={`${process.host} ${process.stat} ${process.instance}`}>{process.sentence}</li>
+          <li key={`${process.host} ${process.stat} ${process.instance}`}>
+            {process.sentence}
+            {process.origin !== "" && <span className="soft"> ({process.origin})</span>}
+          </li>
         ))}
         {story.lines.map(({ rank, role, text }) => {
           const group = ranked.get(rank);
