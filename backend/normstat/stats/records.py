@@ -37,6 +37,7 @@ class Timing:
     prints no day; `start_us` the instant of the first report of a tool that prints no times at all. `interval_us` is the time
     from one report to the next: a report without its own time is that much later than the previous one. `is_first_real`: the first
     report covers an interval like all others, although the tool prints one about the time since boot unless it is told not to.
+    `is_live`: an agent sends the stream, through a pipe, where nothing folds lines.
     Units: microseconds since the epoch, microseconds.
     """
 
@@ -45,6 +46,7 @@ class Timing:
     start_us: int | None = None
     interval_us: int | None = None
     is_first_real: bool = False
+    is_live: bool = False
 
 
 NO_TIMING: Final = Timing()

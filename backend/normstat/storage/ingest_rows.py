@@ -138,7 +138,7 @@ class OpenStream:
     @property
     def timing(self) -> Timing:
         """The timing given from outside (by an import)."""
-        return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s, is_first_real=self.is_first_real)
+        return to_timing(self.key, self.time_zone, self.first_day, self.start_at, self.interval_s, is_first_real=self.is_first_real)
 
     @property
     def n_all_lines(self) -> int:

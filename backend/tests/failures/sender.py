@@ -24,6 +24,7 @@ from tests.e2e.product import Server
 from tests.generated import vmstat_text, vmstat_times
 
 SPEC: Final = "vmstat_linux"
+COMMAND: Final = "vmstat -n -t 1"
 REQUEST_TIMEOUT_S: Final = 20.0
 # Real agents wait as long as they are told to; a test has less time.
 PAUSE_S: Final = 0.1
@@ -89,7 +90,7 @@ class Agent:
             _assert_stored_once(connection, self)
 
     def _post(self, piece: bytes) -> tuple[int, str]:
-        frame = Frame(FrameKind.STREAM, SPEC, self.key, self.acked, len(piece), "vmstat -n -t 1", piece)
+        frame = Frame(FrameKind.STREAM, SPEC, self.key, self.acked, len(piece), COMMAND, piece)
         connection = HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)
         try:
             connection.request(
@@ -172,7 +173,7 @@ def _assert_stored_once(connection: psycopg.Connection, agent: Agent) -> None:
         position = end
     assert position == acked
     assert (n_rejected, n_lost) == (0, 0)
-    [block] = read(require_spec(SPEC), agent.data[:acked], state={}, offset=0).blocks
+    [block] = read(require_spec(SPEC), agent.data[:acked], state={}, offset=0, command=COMMAND).blocks
     expected = sorted(
         zip(block.line_offset.tolist(), block.time_us.tolist(), *(column.tolist() for column in block.values), strict=True)
     )

@@ -109,7 +109,7 @@ async def test_rollups_are_dropped_and_made_anew_by_one_command(engine: AsyncEng
     before = minutes_of(database_url, "vmstat_linux", "procs_r")
     assert len(before) == 84
     assert "2026-11-21 21:00" in await command(database_url, "status")
-    assert "1 hosts" in await command(database_url, "drop", "--host", "alpha")
+    assert "1 host " in await command(database_url, "drop", "--host", "alpha")
     assert query(database_url, "SELECT count(*) FROM rollups")[0][0] == 0
     assert "rolled up" in await command(database_url, "rebuild")
     await roll(sessions)

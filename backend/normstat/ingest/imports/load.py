@@ -25,6 +25,7 @@ from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.records import Timing
 from normstat.storage import import_rows
 from normstat.storage.import_rows import ImportedFile, LoadedStream, MissingOption
+from normstat.storage.schema.models import IMPORT_KEY
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 
 log = structlog.get_logger()
@@ -217,7 +218,7 @@ def stream_key(content_hash: bytes, timing: Timing) -> str:
     """Return the key of the stream of a file of that content, read with that timing."""
     day = timing.date.isoformat() if timing.date is not None else ""
     told = f"{timing.zone or ''} {day} {timing.start_us or ''} {timing.interval_us or ''}{' first' if timing.is_first_real else ''}"
-    return "import-" + hashlib.sha256(content_hash + told.encode()).hexdigest()[:KEY_DIGITS]
+    return IMPORT_KEY + hashlib.sha256(content_hash + told.encode()).hexdigest()[:KEY_DIGITS]
 
 
 def to_result(found: Found, stream: LoadedStream | None, n_before: int, note: str) -> ImportedFile:

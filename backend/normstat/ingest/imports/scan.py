@@ -290,6 +290,9 @@ class _Content:
         """Write down what came out."""
         found.end = found.begin + self.n_bytes
         found.hashes = self.hashes | {self.n_bytes: self._hash.digest()}
+        if self._days is not None:
+            # The last line may wait for another that goes on.
+            self._days.feed(b"", is_final=True)
         found.n_days = self._days.n_days if self._days is not None else 0
 
 
@@ -344,10 +347,10 @@ class _DayCounter:
         self._offset = 0
         self.n_days = 0
 
-    def feed(self, data: bytes) -> None:
+    def feed(self, data: bytes, *, is_final: bool = False) -> None:
         """Read the next bytes."""
         data = self._rest + data
-        result = read(self._spec, data, state=self._state, offset=self._offset, timing=self._timing)
+        result = read(self._spec, data, state=self._state, offset=self._offset, is_final=is_final, timing=self._timing)
         self._state, self._rest = result.state, data[result.n_taken :]
         self._offset += result.n_taken
         tzinfo = require_zone(self._timing.zone or "UTC")

@@ -5,6 +5,7 @@ Instants are timestamptz. Secrets are stored as SHA-256 of 256 random bits (toke
 
 import datetime as dt
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import (
     BigInteger,
@@ -35,10 +36,12 @@ NAMING_CONVENTION = {
     "pk": "pk_%(table_name)s",
 }
 NOW = text("now()")
+# How the key of a stream begins that an import made; agents send all others.
+IMPORT_KEY: Final = "import-"
 
 
 def to_timing(
-    zone: str | None, day: dt.date | None, start_at: datetime | None, interval_s: float | None, *, is_first_real: bool
+    key: str, zone: str | None, day: dt.date | None, start_at: datetime | None, interval_s: float | None, *, is_first_real: bool
 ) -> Timing:
     """Return the timing given by the columns of a stream."""
     return Timing(
@@ -47,6 +50,7 @@ def to_timing(
         start_us=None if start_at is None else to_us(start_at),
         interval_us=None if interval_s is None else round(interval_s * 1_000_000),
         is_first_real=is_first_real,
+        is_live=not key.startswith(IMPORT_KEY),
     )
 
 
@@ -161,7 +165,7 @@ class Stream(Base):
     @property
     def timing(self) -> Timing:
         """The timing given from outside (by an import)."""
-        return to_timing(self.time_zone, self.first_day, self.start_at, self.interval_s, is_first_real=self.is_first_real)
+        return to_timing(self.key, self.time_zone, self.first_day, self.start_at, self.interval_s, is_first_real=self.is_first_real)
 
 
 class Load(Base):

@@ -84,7 +84,7 @@ class Reader(LineEngine[ColumnLayout]):
         self._heading = Heading(known, self._state)
         self._folding = Folding(self.layout, self._heading, self._state, self.decode, is_translated=self.translations is not None)
         # What an agent sends comes through a pipe, where nothing folds lines.
-        self.joins_lines = not may_be_live(command)
+        self.joins_lines = not timing.is_live and not may_be_live(command)
         self._plain: dict[int, PlainRows | None] = {}
         self._runs: dict[int, _Runs] = {}
         self._is_after_blank = False
