@@ -14,6 +14,7 @@ from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.story_table import StoryPlace, find_place
 from normstat.comparison.stories.story_words import Amount, describe_normal, field_of
 from normstat.stats.catalogue import load_catalogue
+from normstat.stats.engine.report_sums import split_process
 from normstat.stats.units import BYTES
 
 MAX_PIDS: Final = 20
@@ -62,11 +63,8 @@ def command_of(stat: str, instance: str) -> tuple[int | None, str]:
     ((29206, 'dd'), (None, 'kworker/1:1'))
     """
     known = load_catalogue().stats.get(stat)
-    if known is not None and known[1].instance_title in ("process", "thread"):
-        pid, slash, command = instance.partition("/")
-        if slash and pid.isdigit():
-            return int(pid), command
-    return None, instance
+    process = split_process(instance) if known is not None and known[1].instance_title == "process" else None
+    return (None, instance) if process is None else (int(process[0]), process[1])
 
 
 def find_actors(groups: Sequence[FindingGroup]) -> list[Actor]:

@@ -40,16 +40,24 @@ async def _read_parts(session: AsyncSession, stream: OpenStream, spec: Spec, par
     """Return the state behind the last part; [start, end) bytes each, widened to whole chunks."""
     state: State = {}
     known = 0
+    rest = b""
     for part_start, part_end in parts:
         async for start, data in chunks.read_chunks(session, stream.id, start=max(part_start, known)):
             if start > known:
-                state = state_after_gap(state)
+                state, rest = state_after_gap(state), b""
+            # A line that may go on in the next chunk is left to it.
+            piece = rest + data
+            begin = start - len(rest)
             result = await asyncio.to_thread(
-                read, spec, data, state=state, offset=start, timing=stream.timing, command=stream.command
+                read, spec, piece, state=state, offset=begin, timing=stream.timing, command=stream.command
             )
-            state, known = result.state, start + len(data)
+            state, known, rest = result.state, start + len(data), piece[result.n_taken :]
             if known >= part_end:
                 break
+    if rest and known >= stream.acked_offset:
+        # What is acknowledged was read, its last line too.
+        begin = known - len(rest)
+        state = read(spec, rest, state=state, offset=begin, is_final=True, timing=stream.timing, command=stream.command).state
     return state_after_gap(state) if known < stream.acked_offset else state
 
 
