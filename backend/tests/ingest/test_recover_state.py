@@ -1,6 +1,7 @@
 """The state of a reader is derived from the stored bytes again, chunk by chunk, as it was when they came."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 from sqlalchemy import select
@@ -10,12 +11,15 @@ from normstat.ingest.imports import load
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.reparse import recover_state
 from normstat.stats.catalogue import require_spec
+from normstat.storage.ingest_rows import OpenStream
 from normstat.storage.schema.models import Chunk, Stream
 from normstat.storage.session import make_sessions
 from tests.ingest.test_import_load import load_files
-from tests.stats.test_folded_lines import MPSTAT
 
 WIDTH = 60
+HEADER = "12:00:00 PM  CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
+ROW = "12:{:02}:00 PM  all   11.22    0.00    3.06    0.51    0.00    0.00    0.00    0.00    0.00   85.20\n"
+MPSTAT = "Linux 6.1.0 (web1)  11/21/2026  _x86_64_ (2 CPU)\n\n" + HEADER + "".join(ROW.format(minute) for minute in range(1, 10))
 
 
 def fold(text: str) -> str:
@@ -33,7 +37,9 @@ async def test_folded_lines_go_on_in_the_next_chunk(engine: AsyncEngine, tmp_pat
         stream = (await session.scalars(select(Stream))).one()
         assert len((await session.scalars(select(Chunk.start_offset))).all()) > 3
         parts = [(0, stream.acked_offset)]
-        state = await recover_state._read_parts(session, stream, require_spec("mpstat_linux"), parts)
+        # A row of the table has the same columns as an open stream.
+        opened = cast("OpenStream", stream)
+        state = await recover_state._read_parts(session, opened, require_spec("mpstat_linux"), parts)
     assert state["fold"] == stream.reader_state["fold"]
     assert {key: value for key, value in state.items() if key != "line_no"} == {
         key: value for key, value in stream.reader_state.items() if key != "line_no"
