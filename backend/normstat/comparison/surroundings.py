@@ -7,6 +7,7 @@ import numpy as np
 
 from normstat.comparison.findings.coming_and_going import Surroundings
 from normstat.comparison.score import ScoredSeries, StatPair
+from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.summaries import is_summary
 from normstat.stats.units import BYTES
@@ -27,7 +28,23 @@ def find_surroundings(stats: Sequence[StatPair], scored: ScoredSeries | None) ->
             _add_samples(stat, come_and_go, totals)
     if scored is not None and any(stat.baseline is None for stat in stats):
         _add_profile(scored, come_and_go, totals)
-    return Surroundings(_count_cpus(stats), _memory_of(stats), come_and_go, totals)
+    return Surroundings(_count_cpus(stats), _memory_of(stats), come_and_go, totals, _find_long_enough(stats, scored))
+
+
+def _find_long_enough(stats: Sequence[StatPair], scored: ScoredSeries | None) -> frozenset[str]:
+    """Return the stats with enough reports on both sides: of a single one nobody knows what comes and goes."""
+    n_baseline: dict[str, int] = {}
+    if scored is not None:
+        for series, n in zip(scored.series, scored.profile.baseline.n_reports.tolist(), strict=True):
+            n_baseline[series.stat] = max(n_baseline.get(series.stat, 0), n)
+    for stat in stats:
+        if stat.baseline is not None:
+            n_baseline[stat.incident.stat.name] = len(stat.baseline.times_s)
+    return frozenset(
+        name
+        for name, n_incident in ((stat.incident.stat.name, len(stat.incident.times_s)) for stat in stats)
+        if n_baseline.get(name, 0) >= MIN_BASELINE and n_incident >= MIN_INCIDENT
+    )
 
 
 def _add_samples(stat: StatPair, come_and_go: dict[Key, float], totals: dict[Key, float]) -> None:

@@ -166,6 +166,14 @@ def test_small_newcomers_are_one_line() -> None:
     assert found.small_processes.startswith("40 other commands are new, together 0.")
 
 
+def test_of_single_samples_nothing_is_said_to_be_new() -> None:
+    sides = {name: tuple({key: values[:2] for key, values in side.items()} for side in both) for name, both in quiet_host().items()}
+    sides[COMMANDS][1]["yes", "cpu_pct"] = noise(99, 2)
+    found = compare_values(sides)  # type: ignore[arg-type]
+    assert (found.groups, found.stories) == ([], [])
+    assert [item.instance for item in found.appeared] == ["yes"]
+
+
 def test_one_cpu_of_many_is_a_small_part_of_the_host() -> None:
     impacts = []
     for n_cpus in (2, 64):

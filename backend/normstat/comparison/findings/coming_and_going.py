@@ -57,13 +57,15 @@ class Surroundings:
     """What a host is otherwise.
 
     `come_and_go`: by stat and field, the largest weight that an instance has in a window of the incident's length and that is there
-    for a part of the baseline only; `totals`: the sum of all instances in the baseline
+    for a part of the baseline only; `totals`: the sum of all instances in the baseline; `long_enough`: stats with enough reports on
+    both sides for a verdict
     """
 
     n_cpus: int
     memory_bytes: float
     come_and_go: Mapping[tuple[str, str], float]
     totals: Mapping[tuple[str, str], float]
+    long_enough: frozenset[str]
 
 
 def is_process_stat(stat: str) -> bool:
@@ -77,6 +79,8 @@ def find_unmatched(host: str, unmatched: Iterable[Unmatched], around: Surroundin
     best: dict[tuple[str, str, SideName], tuple[float, Unmatched, Finding]] = {}
     for one in unmatched:
         work_budget.check()
+        if one.series.stat not in around.long_enough:
+            continue
         finding = _to_finding(one, around)
         key = (one.series.stat, one.series.instance, one.side)
         if finding is not None and (key not in best or finding.anomaly_score > best[key][0]):
