@@ -82,6 +82,7 @@ def read_pieces(spec: Spec, pieces: Sequence[bytes], command: str = "") -> Readi
         offset += result.n_taken
         rest = rest[result.n_taken :]
     assert not rest
-    # The sums of a report are made at its end: they stand after the row of the line that they begin with.
-    rows = sorted(reading.rows, key=lambda row: (row.offset, row.stat in SUMMARIES))
+    # The sums of a report are made at its end: they stand after the row of the line that they begin with. Rows of several stats
+    # of one line are in blocks of their own, whose order says nothing.
+    rows = sorted(reading.rows, key=lambda row: (row.offset, row.stat in SUMMARIES, row.stat))
     return Reading(rows, reading.rejected, reading.n_lines, reading.n_bytes, state)
