@@ -67,6 +67,8 @@ SIGNIFICANT: Final = 9
 RESOLUTION: Final = 1e-7
 # The largest power of ten that a float holds exactly.
 MAX_EXACT: Final = 22
+# A side without samples.
+NO_VALUES: Final = SideValues(0, None, None, None, None, None, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +140,13 @@ def make_findings(
                 is_worse=is_worse,
                 baseline=change.baseline,
                 incident=change.incident,
-                change_scale=_round(_to_change_scale(best, float(scores.change_scale[best, row]), size, change_ratio)),
-                change=_round(size),
-                change_ratio=_round(change_ratio),
-                significance=_round(significance),
-                explained_by_load=_round(float(scores.explained_by_load[row])),
+                change_scale=round_value(_to_change_scale(best, float(scores.change_scale[best, row]), size, change_ratio)),
+                change=round_value(size),
+                change_ratio=round_value(change_ratio),
+                significance=round_value(significance),
+                explained_by_load=round_value(float(scores.explained_by_load[row])),
                 change_ratios=ratios_by_kind[place],
-                impact=_round(impact),
+                impact=round_value(impact),
                 anomaly_score=anomaly_score_of(significance, impact, is_worse=is_worse),
                 sentence=describe_change(name, change, change_ratio, by_load=best == LOAD),
                 sparkline=None,
@@ -156,14 +158,14 @@ def make_findings(
 def anomaly_score_of(significance: float, impact: float, *, is_worse: bool | None) -> float:
     """Return the number that orders findings: how significant a change is and how much it matters, 0..1."""
     score = significance / (significance + HALF_SIGNIFICANCE) * (MIN_IMPACT_FACTOR + (1 - MIN_IMPACT_FACTOR) * impact**0.5)
-    return _round(score * (BETTER_FACTOR if is_worse is False else 1.0))
+    return round_value(score * (BETTER_FACTOR if is_worse is False else 1.0))
 
 
 def strongest_ratios(rows: Sequence[int], scores: WindowScores) -> list[float]:
     """Return the change ratio of each of some series, for the kind of change that a finding would report."""
     chosen = np.array(rows, np.intp)
     bests = choose_kinds(scores.kind_significance[:, chosen])
-    return [_round(ratio) for ratio in scores.change_ratios[:, chosen][bests, np.arange(len(chosen))].tolist()]
+    return [round_value(ratio) for ratio in scores.change_ratios[:, chosen][bests, np.arange(len(chosen))].tolist()]
 
 
 def choose_kinds(significance: FloatArray) -> IntArray:
@@ -205,7 +207,7 @@ def add_levels(distances: Float32Array, levels: FloatArray) -> FloatArray:
 
 def _to_side(n: int, row: list[float]) -> SideValues:
     if n == 0:
-        return SideValues(0, None, None, None, None, None, None, None, None)
+        return NO_VALUES
     mean, median, p5, p95, p99, lowest, highest, *quantiles = row
     return SideValues(n, mean, median, p5, p95, p99, lowest, highest, quantiles)
 
@@ -350,9 +352,15 @@ def _impact(field: Field, change: Change, baseline_total: float, presence: float
     total = max(baseline_total, one)
     floor = max(10.0**-field.decimals, 0.01 * total)
     incident_total = max(0.0, total + other - one)
-    decades = abs(float(np.log10((incident_total + floor) / (total + floor))))
-    return presence * UNBOUNDED_IMPACT * min(1.0, decades / DECADES)
+    return presence * impact_of_totals(total, incident_total, floor)
 
 
-def _round(value: float) -> float:
+def impact_of_totals(baseline: float, incident: float, floor: float) -> float:
+    """Return the impact of a total without an upper bound, by the decades it moved; less than `floor` is nothing."""
+    decades = abs(float(np.log10((incident + floor) / (baseline + floor))))
+    return UNBOUNDED_IMPACT * min(1.0, decades / DECADES)
+
+
+def round_value(value: float) -> float:
+    """Return the value with SIGNIFICANT digits."""
     return float(f"{value:.{SIGNIFICANT}g}")

@@ -12,13 +12,19 @@ from typing import Final
 import numpy as np
 
 from normstat import work_budget
-from normstat.comparison.findings.classify import SeriesIdentity, anomaly_score_of
-from normstat.comparison.findings.grouping import subsystem_of
+from normstat.comparison.findings.classify import (
+    NO_VALUES,
+    SeriesIdentity,
+    anomaly_score_of,
+    impact_of_totals,
+    round_value,
+)
+from normstat.comparison.findings.grouping import Found, to_group
 from normstat.comparison.findings.wording import describe_unmatched
 from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingGroup, SideName, SideValues
 from normstat.comparison.series_comparison import UNUSUAL
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.spec import Field, Kind, Worse
+from normstat.stats.spec import Kind, Worse
 from normstat.stats.units import BYTES
 
 # Titles of instances that are processes, or sums of them.
@@ -29,12 +35,8 @@ MIN_BYTES_PER_S: Final = 1024.0 * 1024.0
 MIN_BYTES: Final = 64 * 1024.0 * 1024.0
 # Beyond this many times what comes and goes anyway, more makes no difference.
 MAX_RATIO: Final = 10_000.0
-# Of this many decades above the host's total the impact is largest.
-DECADES: Final = 5.0
-UNBOUNDED_IMPACT: Final = 0.5
-NO_VALUES: Final = SideValues(0, None, None, None, None, None, None, None, None)
-# The fields that tell what a process uses, by their meaning.
-CPU_MEANINGS: Final = ("cpu_pct", "usr_pct", "system_pct", "sys_pct")
+# The fields that tell how much CPU time a process uses.
+CPU_FIELDS: Final = ("cpu_pct", "usr_pct", "system_pct", "sys_pct")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +78,16 @@ def is_process_stat(stat: str) -> bool:
 
 def find_unmatched(host: str, unmatched: Iterable[Unmatched], around: Surroundings) -> list[FindingGroup]:
     """Return a group for each instance that came or went with weight: that of its field with the largest anomaly score."""
-    best: dict[tuple[str, str, SideName], tuple[float, Unmatched, Finding]] = {}
+    best: dict[tuple[str, str, SideName], Found] = {}
     for one in unmatched:
         work_budget.check()
         if one.series.stat not in around.long_enough:
             continue
         finding = _to_finding(one, around)
         key = (one.series.stat, one.series.instance, one.side)
-        if finding is not None and (key not in best or finding.anomaly_score > best[key][0]):
-            best[key] = (finding.anomaly_score, one, finding)
-    return [_to_group(host, one.series, finding) for _, one, finding in best.values()]
+        if finding is not None and (key not in best or finding.anomaly_score > best[key][1].anomaly_score):
+            best[key] = (one.series, finding)
+    return [to_group(host, [found], {}) for found in best.values()]
 
 
 def _to_finding(one: Unmatched, around: Surroundings) -> Finding | None:
@@ -110,13 +112,13 @@ def _to_finding(one: Unmatched, around: Surroundings) -> Finding | None:
         is_worse=is_worse,
         baseline=NO_VALUES if is_new else one.values,
         incident=one.values if is_new else NO_VALUES,
-        change_scale=_round(usual),
-        change=_round(weight if is_new else -weight),
-        change_ratio=_round(ratio),
-        significance=_round(significance),
+        change_scale=round_value(usual),
+        change=round_value(weight if is_new else -weight),
+        change_ratio=round_value(ratio),
+        significance=round_value(significance),
         explained_by_load=0.0,
-        change_ratios=ChangeRatios(_round(ratio), 0, 0, 0, 0, 0, 0, 0),
-        impact=_round(impact),
+        change_ratios=ChangeRatios(round_value(ratio), 0, 0, 0, 0, 0, 0, 0),
+        impact=round_value(impact),
         anomaly_score=anomaly_score_of(significance, impact, is_worse=is_worse),
         sentence=describe_unmatched(series.stat, series.instance, series.field, one.side, one.values),
         sparkline=None,
@@ -134,7 +136,7 @@ def _floor(series: SeriesIdentity) -> float | None:
             # Address space costs nothing.
             return None
         return (MIN_BYTES_PER_S if unit.endswith("/s") else MIN_BYTES) / size
-    return MIN_CPU_PCT if field.key in CPU_MEANINGS else None
+    return MIN_CPU_PCT if field.key in CPU_FIELDS else None
 
 
 def _impact(one: Unmatched, around: Surroundings) -> float:
@@ -148,35 +150,7 @@ def _impact(one: Unmatched, around: Surroundings) -> float:
         return min(1.0, weight * size / around.memory_bytes)
     total = around.totals.get((one.series.stat, field.key), 0.0) if one.side == "incident" else 0.0
     floor = max(_floor(one.series) or 0.0, 0.01 * total, 1e-9)
-    return UNBOUNDED_IMPACT * min(1.0, float(np.log10((total + weight + floor) / (total + floor))) / DECADES)
-
-
-def _to_group(host: str, series: SeriesIdentity, finding: Finding) -> FindingGroup:
-    field: Field = series.field
-    return FindingGroup(
-        rank=0,
-        host=host,
-        stat=series.stat,
-        field=field.key,
-        column=field.column,
-        unit=field.unit,
-        help=field.help,
-        subsystem=subsystem_of(series.stat, field.key),
-        kind=finding.kind,
-        direction=finding.direction,
-        is_worse=finding.is_worse,
-        change_ratio=finding.change_ratio,
-        significance=finding.significance,
-        impact=finding.impact,
-        anomaly_score=finding.anomaly_score,
-        sentence=finding.sentence,
-        n_members=1,
-        n_instances=1,
-        instances=[series.instance],
-        members=[finding],
-        related=[],
-        questions=[],
-    )
+    return impact_of_totals(total, total + weight, floor)
 
 
 def describe_small(unmatched: Sequence[Unmatched], found: Sequence[FindingGroup]) -> str:
@@ -194,11 +168,7 @@ def describe_small(unmatched: Sequence[Unmatched], found: Sequence[FindingGroup]
     by_stat: dict[str, list[float]] = {}
     for (stat, _), cpu in small.items():
         by_stat.setdefault(stat, []).append(cpu)
-    cpus = max(by_stat.values(), key=len)
-    title = load_catalogue().stats[max(by_stat, key=lambda stat: len(by_stat[stat]))][1].instance_title
+    stat, cpus = max(by_stat.items(), key=lambda item: len(item[1]))
+    title = load_catalogue().stats[stat][1].instance_title
     what = f"1 other {title} is" if len(cpus) == 1 else f"{len(cpus):,} other {title}s are"
     return f"{what} new, together {sum(cpus):.1f} % of one CPU."
-
-
-def _round(value: float) -> float:
-    return float(f"{value:.9g}")

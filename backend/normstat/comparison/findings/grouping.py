@@ -45,7 +45,7 @@ def group_findings(host: str, found: Sequence[Found], n_instances: Mapping[tuple
         by_kind.setdefault(key, []).append((series, finding))
     groups = []
     for members in by_kind.values():
-        groups += [_to_group(host, part, n_instances) for part in _split_outliers(members)]
+        groups += [to_group(host, part, n_instances) for part in _split_outliers(members)]
     groups.sort(
         key=lambda group: (
             -round(group.anomaly_score, 2),
@@ -79,7 +79,8 @@ def _size(finding: Finding) -> float:
     return abs((finding.incident.mean or 0.0) - (finding.baseline.mean or 0.0))
 
 
-def _to_group(host: str, members: list[Found], n_instances: Mapping[tuple[str, str], int]) -> FindingGroup:
+def to_group(host: str, members: Sequence[Found], n_instances: Mapping[tuple[str, str], int]) -> FindingGroup:
+    """Return findings of one field as a group. `n_instances`: series of each (stat, field), where they are more than the members"""
     members = sorted(members, key=lambda item: (-item[1].anomaly_score, item[1].instance))
     series, strongest = members[0]
     findings = [finding for _, finding in members]

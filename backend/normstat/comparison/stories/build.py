@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from normstat import work_budget
+from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.coming_and_going import is_process_stat
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
 from normstat.comparison.read_side import StatSide
@@ -191,7 +192,7 @@ def _onset_of(finding: Finding, field: str, side: StatSide) -> float | None:
 
 
 def _half(score: float) -> float:
-    return float(f"{DETAIL_FACTOR * score:.9g}")
+    return round_value(DETAIL_FACTOR * score)
 
 
 def merge_hosts(hosts: Sequence[Sequence[HostStory]], ranks: Sequence[Mapping[int, int]]) -> list[Story]:

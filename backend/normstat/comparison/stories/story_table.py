@@ -60,7 +60,8 @@ def parse_table(text: str) -> StoryTable:
     return StoryTable(topics, places)
 
 
-@functools.cache
+# Instances are names of a host, processes among them: without a bound the cache would grow for ever.
+@functools.lru_cache(maxsize=16384)
 def find_place(stat: str, field: str, instance: str) -> StoryPlace:
     """Return the place of a series in a story: by the meaning of its field, else among the fields of its panel.
 
