@@ -141,7 +141,7 @@ def test_a_process_that_begins_within_the_incident_has_a_start(late: int, words:
         # It is missing from the first reports.
         times_s = start_s + np.arange(M + late, dtype=np.float64)
         seen[stat] = replace(side, report=side.report + late, times_s=times_s)
-    process = actors.describe_actor("web1", actor, seen, start_s)
+    process = actors.describe_actor("web1", actor, actors.Incident(seen, start_s, actors.find_pids(seen)))
     assert process.sentence.startswith(words)
     assert process.start_ms == (round(1000 * (start_s + late)) if late > 1 else None)
 

@@ -76,17 +76,22 @@ def name_instance(stat: str, instance: str) -> str:
     return f"{title} {instance}" if title and _is_plain(title) else instance
 
 
+def tool_of(stat: str) -> str:
+    """Return the tool that a stat is from; the name of the stat where it is unknown."""
+    known = load_catalogue().stats.get(stat)
+    return stat if known is None else known[0].tool
+
+
 def name_group(stat: str, field: Field, n_members: int, n_instances: int) -> str:
     """Return the name of several series of a field: `%usr of 61 of 64 CPUs (mpstat)`."""
     known = load_catalogue().stats.get(stat)
     title = "" if known is None else known[1].instance_title
     things = _plural(title) if title and _is_plain(title) else "instances"
-    tool = stat if known is None else known[0].tool
     count = f"all {n_instances:,}" if n_members == n_instances else f"{n_members:,} of {n_instances:,}"
     if n_members == n_instances <= 2:
         # One alone changed together with the summary of all.
         count, things = ("both", things) if n_members == 2 else ("the only", title if things != "instances" else "instance")
-    return f"{name_column(field)} of {count} {things} ({tool})"
+    return f"{name_column(field)} of {count} {things} ({tool_of(stat)})"
 
 
 def to_text(field: Field, value: float | None) -> str:

@@ -12,7 +12,7 @@ from normstat.comparison.findings.wording import name_instance
 from normstat.comparison.model import Finding, FindingGroup, ProcessChange, StoryProcess
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.story_table import StoryPlace, find_place
-from normstat.comparison.stories.story_words import Amount, describe_normal, field_of
+from normstat.comparison.stories.story_words import Amount, describe_normal, field_of, is_in_band
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
 from normstat.stats.units import BYTES
@@ -80,9 +80,37 @@ def find_actors(groups: Sequence[FindingGroup]) -> list[Actor]:
     return sorted(actors.values(), key=lambda actor: -actor.anomaly_score)
 
 
-def describe_actor(host: str, actor: Actor, sides: Mapping[str, StatSide], start_s: float) -> StoryProcess:
-    """Return a process with its sentence. `sides`: the incident of all stats of the host; `start_s`: of the incident"""
-    pids, first_s = _find_pids(actor, sides)
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """The incident of a host: the samples of all its stats, its start, and the first sample of each process id by command."""
+
+    sides: Mapping[str, StatSide]
+    start_s: float
+    pids: Mapping[str, Mapping[int, float]]
+
+
+def find_pids(sides: Mapping[str, StatSide]) -> dict[str, dict[int, float]]:
+    """Return the first sample of each process id, by command."""
+    pids: dict[str, dict[int, float]] = {}
+    for stat, side in sides.items():
+        if not is_process_stat(stat):
+            continue
+        numbers, begins = np.unique(side.instance, return_index=True)
+        for number, begin in zip(numbers.tolist(), begins.tolist(), strict=True):
+            pid, command = command_of(stat, side.names[number])
+            if pid is not None:
+                time_s = float(side.times_s[side.report[begin]])
+                known = pids.setdefault(command, {})
+                known[pid] = min(known.get(pid, time_s), time_s)
+    return pids
+
+
+def describe_actor(host: str, actor: Actor, incident: Incident) -> StoryProcess:
+    """Return a process with its sentence."""
+    sides, start_s = incident.sides, incident.start_s
+    times = incident.pids.get(actor.command, {})
+    pids = sorted(times, key=lambda pid: (times[pid], pid))
+    first_s = _find_start(actor, sides)
     start_ms = None if actor.change != "new" or first_s is None else round(1000 * first_s)
     name = actor.command
     if len(pids) == 1:
@@ -120,7 +148,7 @@ def _describe(name: str, actor: Actor, side: StatSide | None, first_s: float | N
         # Time in the kernel is a part of CPU time.
         is_part = any(place.meaning == f"{of}.sys" and f"{of}.cpu" in told for of in ("process", "command"))
         # After the first, only what is not as usual on average.
-        is_news = not told or not _is_usual(finding)
+        is_news = not told or not is_in_band(finding.incident.mean, finding.baseline)
         if place.words and place.meaning not in told and not is_part and is_news and len(told) < MAX_CLAUSES:
             clause = place.words.format(value=Amount(format_human(finding.incident.mean, group.unit)))
             normal = describe_normal(finding.baseline, group.unit)
@@ -130,11 +158,6 @@ def _describe(name: str, actor: Actor, side: StatSide | None, first_s: float | N
     group, finding, _ = actor.findings[0]
     value, normal = format_human(finding.incident.mean, group.unit), describe_normal(finding.baseline, group.unit)
     return f"{name}: {group.column} {value} ({normal})"
-
-
-def _is_usual(finding: Finding) -> bool:
-    mean, low, high = finding.incident.mean, finding.baseline.p5, finding.baseline.p95
-    return mean is not None and low is not None and high is not None and low <= mean <= high
 
 
 def _clauses_of_use(actor: Actor, side: StatSide | None) -> list[str]:
@@ -163,31 +186,15 @@ def _clauses_of_use(actor: Actor, side: StatSide | None) -> list[str]:
     return [text for _, _, text in sorted(found.values())][:MAX_CLAUSES]
 
 
-def _find_pids(actor: Actor, sides: Mapping[str, StatSide]) -> tuple[list[int], float | None]:
-    """Return the process ids of a command in the incident, and the first sample of the earliest.
-
-    Missing: None where it was there in the first report, or no stat has it
-    """
-    pids: dict[int, float] = {}
-    first: float | None = None
-    for stat, side in sides.items():
-        if not is_process_stat(stat) or not len(side.times_s):
-            continue
-        for number, instance in enumerate(side.names):
-            pid, command = command_of(stat, instance)
-            if command != actor.command:
-                continue
-            begin = int(np.searchsorted(side.instance, number))
-            if begin >= len(side.instance) or side.instance[begin] != number:
-                continue
-            report = int(side.report[begin])
-            time_s = float(side.times_s[report])
-            if pid is not None:
-                pids[pid] = min(pids.get(pid, time_s), time_s)
-            if stat == actor.stat and instance == actor.instance:
-                # It may have begun at any time since the report before.
-                first = time_s if report >= MIN_REPORTS_BEFORE else None
-    return sorted(pids, key=lambda pid: (pids[pid], pid)), first
+def _find_start(actor: Actor, sides: Mapping[str, StatSide]) -> float | None:
+    """Return the first sample of a process in the incident. Missing: None where it may have been there from the beginning."""
+    side = sides.get(actor.stat)
+    span = None if side is None else side.span(actor.instance)
+    if side is None or span is None or span.start == span.stop:
+        return None
+    report = int(side.report[span.start])
+    # It may have begun at any time since the report before.
+    return float(side.times_s[report]) if report >= MIN_REPORTS_BEFORE else None
 
 
 def _seconds(seconds: float) -> str:

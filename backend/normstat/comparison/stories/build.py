@@ -11,7 +11,7 @@ from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.coming_and_going import is_process_stat
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
 from normstat.comparison.read_side import StatSide
-from normstat.comparison.stories.actors import Actor, command_of, describe_actor, find_actors, join_words
+from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors, find_pids, join_words
 from normstat.comparison.stories.story_table import StoryPlace, find_place, title_of
 from normstat.comparison.stories.story_words import column_with_tool, describe_clause, is_usual, join_clauses, representative
 from normstat.window import Window
@@ -30,14 +30,6 @@ EXPLAINED_BY_PROCESSES: Final = frozenset({"cpu", "disk", "memory", "network", "
 MAX_ALSO: Final = 12
 
 Placed = tuple[int, FindingGroup, StoryPlace]
-
-
-@dataclass(frozen=True, slots=True)
-class Incident:
-    """The samples of the incident by stat, and its window."""
-
-    sides: Mapping[str, StatSide]
-    window: Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +68,10 @@ def build_stories(host: str, groups: Sequence[FindingGroup], sides: Mapping[str,
             # A process that writes belongs to the disk with all that it does.
             topic = topics.pop() if len(topics) == 1 else topic
         by_topic.setdefault(topic, []).append((at, group, place))
+    # Once for all processes: a host may have had thousands.
+    samples = Incident(sides, incident.start.timestamp(), find_pids(sides) if actors else {})
     stories = [
-        _build(host, topic, placed, [actor for actor in actors if actor.topic == topic], Incident(sides, incident))
+        _build(host, topic, placed, [actor for actor in actors if topic_of[actor.command] == topic], samples)
         for topic, placed in by_topic.items()
     ]
     stories.sort(key=lambda item: -item.story.anomaly_score)
@@ -99,10 +93,9 @@ def _name_new_processes(item: HostStory, new_processes: Sequence[StoryProcess]) 
 
 
 def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Actor], incident: Incident) -> HostStory:
-    sides, start_s = incident.sides, incident.window.start.timestamp()
     # Processes only take the lead with a finding that is no detail.
     processes = [
-        describe_actor(host, actor, sides, start_s)
+        describe_actor(host, actor, incident)
         for actor in actors[:MAX_PROCESSES]
         if any(place.role != "detail" for _, _, place in actor.findings)
     ]
@@ -125,7 +118,7 @@ def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Act
         significance=strongest.significance,
         impact=max(group.impact for _, group, _ in placed),
         is_worse=strongest.is_worse,
-        onset_ms=_find_onset(placed, sides),
+        onset_ms=_find_onset(placed, incident.sides),
         processes=processes,
         lines=[],
         also_seen_by=list(dict.fromkeys(column_with_tool(group) for at, group, _ in resources if at not in shown))[:MAX_ALSO],

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from normstat.comparison.findings.human import format_human
-from normstat.comparison.findings.wording import name_instance
+from normstat.comparison.findings.wording import name_instance, tool_of
 from normstat.comparison.model import Finding, FindingGroup, SideValues
 from normstat.comparison.stories.story_table import StoryPlace
 from normstat.stats.catalogue import load_catalogue
@@ -79,8 +79,13 @@ def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
 
 def is_usual(finding: Finding) -> bool:
     """Return whether the incident's median is within the middle 90 % of the baseline."""
-    middle, low, high = finding.incident.median, finding.baseline.p5, finding.baseline.p95
-    return middle is not None and low is not None and high is not None and low <= middle <= high
+    return is_in_band(finding.incident.median, finding.baseline)
+
+
+def is_in_band(value: float | None, baseline: SideValues) -> bool:
+    """Return whether a value is within the middle 90 % of the baseline. Missing: it is not"""
+    low, high = baseline.p5, baseline.p95
+    return value is not None and low is not None and high is not None and low <= value <= high
 
 
 def representative(group: FindingGroup) -> Finding:
@@ -104,11 +109,9 @@ def _who(group: FindingGroup, finding: Finding, place: StoryPlace) -> str:
 
 def _plain(group: FindingGroup, finding: Finding, value: str) -> str:
     """Return a clause without words of its own: the instance, the column and its tool."""
-    known = load_catalogue().stats.get(group.stat)
-    tool = group.stat if known is None else known[0].tool
     who = f"{name_instance(group.stat, finding.instance)} " if finding.instance else ""
     more = f" and {group.n_members - 1} more" if group.n_members > 1 and who else ""
-    return f"{who.rstrip()}{more}{' ' if who else ''}{group.column} ({tool}) {value}"
+    return f"{who.rstrip()}{more}{' ' if who else ''}{column_with_tool(group)} {value}"
 
 
 def join_clauses(clauses: Sequence[str]) -> str:
@@ -127,8 +130,7 @@ STARTERS: Final = frozenset({"the", "tasks", "each", "both", "a"})
 
 def column_with_tool(group: FindingGroup) -> str:
     """Return the column and its tool: `bo (vmstat)`."""
-    known = load_catalogue().stats.get(group.stat)
-    return f"{group.column} ({group.stat if known is None else known[0].tool})"
+    return f"{group.column} ({tool_of(group.stat)})"
 
 
 def field_of(stat: str, key: str) -> Field | None:
