@@ -1,6 +1,7 @@
 """A PostgreSQL that is stopped, killed and started again in the middle of things, or that lives on a disk of a few dozen MB."""
 
 import contextlib
+import errno
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ from tests.databases import OPTIONS, PlainServer, _die_with_parent
 from tests.debian_root import DatabaseUnavailable
 
 START_TIMEOUT_S: Final = 120.0
+PAGE_SIZE: Final = os.sysconf("SC_PAGE_SIZE")
 # Acknowledged is committed: what is lost with the processes, not only with the machine, must not count.
 DURABLE: Final = {"synchronous_commit": "on", "full_page_writes": "on"}
 TEMPLATE: Final = "normstat_template"
@@ -152,9 +154,18 @@ class SmallDiskPostgres(FragilePostgres):
         return shutil.disk_usage(self.disk).free
 
     def fill(self, n_left: int) -> None:
-        """Leaves only so many bytes free."""
+        """Leaves at most so many bytes free. The database goes on writing meanwhile, so each step looks again at what is free."""
+        n_filled = 0
         with (self.disk / "filler").open("wb") as filler:
-            os.posix_fallocate(filler.fileno(), 0, self.n_free_bytes() - n_left)
+            while (n_free := self.n_free_bytes()) > n_left:
+                n_more = max((n_free - n_left) // 2, PAGE_SIZE)
+                try:
+                    os.posix_fallocate(filler.fileno(), n_filled, n_more)
+                except OSError as error:
+                    if error.errno != errno.ENOSPC:
+                        raise
+                else:
+                    n_filled += n_more
 
     def make_room(self) -> None:
         """Gives back what `fill` took."""
