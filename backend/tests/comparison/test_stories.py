@@ -327,6 +327,60 @@ def test_a_series_frozen_at_an_unusual_value_is_told_by_its_value() -> None:
     assert clause_of(sides, "util_pct") == "device vda %util (iostat) is frozen at 2.00 %"
 
 
+@pytest.mark.parametrize(
+    ("stat", "instance", "field", "unit", "baseline", "incident", "clause"),
+    [
+        ("mpstat_linux", "all", "idle_pct", "%", 90, 13, "the CPUs were idle 13 % of the time (normally 80 to 99 %)"),
+        ("mpstat_linux", "1", "idle_pct", "%", 90, 13, "CPU 1 was idle 13 % of the time (normally 80 to 99 %)"),
+        ("vmstat_linux", "", "system_cs", "1/s", 300, 44_591, "44,591 context switches/s (normally 80 to 99/s)"),
+        (
+            "linux_tcp",
+            "",
+            "retrseg_per_s",
+            "segments/s",
+            0,
+            12,
+            "TCP segments retransmitted: 12 segments/s (normally 80 to 99 segments/s)",
+        ),
+        ("iostat_linux", "vda", "f_per_s", "1/s", 0, 1225, "device vda: flushes of the disk's cache 1,225/s (normally 80 to 99/s)"),
+        # Within the band: what was normal is the middle, not the band.
+        ("iostat_linux", "vda", "util_pct", "%", 85, 92, "vda was busy 92 % of the time (normally 85 %, at times 99 %)"),
+    ],
+)
+def test_clauses(stat: str, instance: str, field: str, unit: str, baseline: float, incident: float, clause: str) -> None:  # noqa: PLR0917
+    group, finding = side_of_writer()
+    finding = replace(
+        finding,
+        instance=instance,
+        kind="level",
+        direction="up",
+        baseline=replace(finding.baseline, p5=80.0, p95=99.0, median=baseline),
+        incident=replace(finding.incident, median=incident),
+    )
+    group = replace(group, stat=stat, field=field, unit=unit, members=[finding], n_members=1, n_instances=2)
+    assert describe_clause(group, find_place(stat, field, instance)) == clause
+
+
+def test_who_did_little_is_not_blamed() -> None:
+    """A tool that reads some KiB/s is no culprit of a busy disk."""
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=None)
+    before, after = sides[COMMANDS]
+    before["vmstat", "kb_rd_per_s"], after["vmstat", "kb_rd_per_s"] = np.zeros(N), np.full(M, 8.2)
+    disk = next(story for story in compare(sides) if story.topic == "disk")
+    assert [process.name for process in disk.processes] == ["dd (29206)"]
+    assert "vmstat" not in disk.sentence
+
+
+def test_what_nobody_would_notice_is_no_story() -> None:
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=1_890_000)
+    sides["linux_tcp"] = ({("", "iseg_per_s"): noise(2.4, N, share=0.01)}, {("", "iseg_per_s"): noise(2.0, M, share=0.01)})
+    found = compare_values(sides)
+    assert any(group.stat == "linux_tcp" for group in found.groups), "it stays among the changes"
+    assert [story.topic for story in stories_of(found)] == ["disk"]
+
+
 def test_weak_stories_get_no_culprit() -> None:
     sides = quiet_host()
     add_writer(sides, wrote_kb=1_890_000)

@@ -45,6 +45,11 @@ class Actor:
         return max(finding.anomaly_score for _, finding, _ in self.findings)
 
     @property
+    def impact(self) -> float:
+        """Of its largest finding."""
+        return max(finding.impact for _, finding, _ in self.findings)
+
+    @property
     def change(self) -> ProcessChange:
         """How it differs."""
         kinds = {finding.kind for _, finding, _ in self.findings}

@@ -14,6 +14,7 @@ from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors, find_pids, join_words
 from normstat.comparison.stories.story_table import StoryPlace, find_place, title_of
 from normstat.comparison.stories.story_words import column_with_tool, describe_clause, is_usual, join_clauses, representative
+from normstat.stats.units import BYTES
 from normstat.window import Window
 
 # A detail is evidence of something else: alone it is worth half.
@@ -25,6 +26,13 @@ MAX_IN_SENTENCE: Final = 3
 MIN_SHARE: Final = 0.4
 MAX_PROCESSES_IN_SENTENCE: Final = 2
 MAX_PROCESSES: Final = 10
+# A process is told of with this share of the story's impact at least, and of the bytes that the devices moved more or less: what
+# reads 8 KiB/s did not keep a disk busy that writes 13 MiB/s.
+MIN_ACTOR_SHARE: Final = 0.1
+MIN_SHARE_OF_BYTES: Final = 0.01
+# A story below both tells of nothing that anybody would notice, unless it is about errors. Its groups stay among the changes.
+MIN_IMPACT: Final = 0.02
+MIN_SCORE: Final = 0.1
 MAX_LINES: Final = 8
 EXPLAINED_BY_PROCESSES: Final = frozenset({"cpu", "disk", "memory", "network", "filesystem"})
 MAX_ALSO: Final = 12
@@ -75,10 +83,21 @@ def build_stories(host: str, groups: Sequence[FindingGroup], sides: Mapping[str,
         for topic, placed in by_topic.items()
     ]
     stories.sort(key=lambda item: -item.story.anomaly_score)
-    new_processes = [process for item in stories for process in item.story.processes if process.change == "new"]
     # A weak story needs no culprit.
     least = MIN_SHARE * max((item.story.anomaly_score for item in stories), default=0.0)
+    stories = [item for item in stories if _is_noticeable(item, least)]
+    new_processes = [process for item in stories for process in item.story.processes if process.change == "new"]
     return [_name_new_processes(item, new_processes) if item.story.anomaly_score >= least else item for item in stories]
+
+
+def _is_noticeable(item: HostStory, least: float) -> bool:
+    """Return whether a story is worth a row. `least`: the score below which details alone are evidence of another story"""
+    story, roles = item.story, {line.role for _, line in item.lines}
+    if "errors" in roles:
+        return True
+    if roles == {"detail"} and not story.processes and story.anomaly_score < least:
+        return False
+    return story.impact >= MIN_IMPACT or story.anomaly_score >= MIN_SCORE
 
 
 def _name_new_processes(item: HostStory, new_processes: Sequence[StoryProcess]) -> HostStory:
@@ -93,12 +112,19 @@ def _name_new_processes(item: HostStory, new_processes: Sequence[StoryProcess]) 
 
 
 def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Actor], incident: Incident) -> HostStory:
+    impact = max((group.impact for _, group, _ in placed), default=0.0)
     # Processes only take the lead with a finding that is no detail.
-    processes = [
-        describe_actor(host, actor, incident)
-        for actor in actors[:MAX_PROCESSES]
-        if any(place.role != "detail" for _, _, place in actor.findings)
+    moved = max((_bytes_moved(group, member) for _, group, _ in placed for member in group.members[:1]), default=0.0)
+    told_of = [
+        actor
+        for actor in actors
+        if actor.impact >= MIN_ACTOR_SHARE * impact
+        and any(
+            place.role != "detail" and not 0 < _bytes_moved(group, finding) < MIN_SHARE_OF_BYTES * moved
+            for group, finding, place in actor.findings
+        )
     ]
+    processes = [describe_actor(host, actor, incident) for actor in told_of[:MAX_PROCESSES]]
     resources = [item for item in placed if not is_process_stat(item[1].stat)]
     lines = _to_lines(resources)
     best = max((group.anomaly_score for _, group, _ in placed), default=0.0)
@@ -116,7 +142,7 @@ def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Act
         sentence=join_clauses(told),
         anomaly_score=strongest.anomaly_score,
         significance=strongest.significance,
-        impact=max(group.impact for _, group, _ in placed),
+        impact=impact,
         is_worse=strongest.is_worse,
         onset_ms=_find_onset(placed, incident.sides),
         processes=processes,
@@ -125,6 +151,14 @@ def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Act
         ranks=[],
     )
     return HostStory(story, lead.meaning or f"{strongest.stat}.{strongest.field}", lines, [at for at, _, _ in placed])
+
+
+def _bytes_moved(group: FindingGroup, finding: Finding) -> float:
+    """Return by how many bytes per second the mean differs; 0 for a series of anything else."""
+    unit = group.unit.removesuffix("/s")
+    if unit == group.unit or unit not in BYTES:
+        return 0.0
+    return BYTES[unit] * abs((finding.incident.mean or 0.0) - (finding.baseline.mean or 0.0))
 
 
 def _to_lines(resources: Sequence[Placed]) -> list[tuple[int, StoryLine]]:

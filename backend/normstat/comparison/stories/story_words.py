@@ -6,6 +6,7 @@ from typing import Final
 from normstat.comparison.findings.human import format_human
 from normstat.comparison.findings.wording import name_instance, tool_of
 from normstat.comparison.model import Finding, FindingGroup, SideValues
+from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.stories.story_table import StoryPlace
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
@@ -16,35 +17,41 @@ HOST_SUBJECTS: Final = {"cpu": "the CPUs", "disk": "the disks", "network": "the 
 # Kinds whose median says little: their ends do.
 HIGH_KINDS: Final = frozenset({"spikes", "zero", "top"})
 LOW_KINDS: Final = frozenset({"stall", "bottom"})
+PLURALS: Final = frozenset({"the CPUs", "both CPUs", "the disks"})
 MAX_NAMES: Final = 2
 # Topics whose instances are known by their names alone: vda, eth0, /home.
 NAMED_PLAINLY: Final = frozenset({"disk", "network", "nfs", "filesystem"})
 
 
 class Amount(str):
-    """A value with its unit in a clause: `{value:writes}` puts the noun before `/s`, as in `3,702 writes/s`."""
+    """A value with its unit in a clause: `36/s`; `{value:writes}` puts the noun before it, as in `3,702 writes/s`."""
 
     __slots__ = ()
 
     def __format__(self, noun: str) -> str:
         """Return the text, with the noun."""
         number, _, unit = self.partition(" ")
-        return str(self) if not noun else f"{number} {noun}{unit}" if unit.startswith("/") or not unit else str(self)
+        if not noun:
+            return str(self).replace(" /", "/")
+        return f"{number} {noun}{unit}" if unit.startswith("/") or not unit else str(self)
+
+
+def _is_mean_told(finding: Finding) -> bool:
+    is_of_ends = finding.kind in HIGH_KINDS or finding.kind in LOW_KINDS
+    return is_of_ends or finding.incident.median == finding.baseline.median
 
 
 def describe_value(finding: Finding, unit: str) -> str:
     """Return what the series was in the incident: its median, or its mean where that is as before or hides the change."""
-    side = finding.incident
-    is_of_ends = finding.kind in HIGH_KINDS or finding.kind in LOW_KINDS
-    return format_human(side.mean if is_of_ends or side.median == finding.baseline.median else side.median, unit)
+    return format_human(finding.incident.mean if _is_mean_told(finding) else finding.incident.median, unit)
 
 
 def describe_end(finding: Finding, unit: str) -> str:
     """Return how high or low the series went, where that is the change. Empty for other kinds."""
     if finding.kind in HIGH_KINDS and finding.direction == "up":
-        return f"up to {format_human(finding.incident.highest, unit)}"
+        return f"up to {Amount(format_human(finding.incident.highest, unit)):}"
     if finding.kind in LOW_KINDS and finding.direction == "down":
-        return f"down to {format_human(finding.incident.lowest, unit)}"
+        return f"down to {Amount(format_human(finding.incident.lowest, unit)):}"
     return ""
 
 
@@ -54,24 +61,43 @@ def describe_normal(baseline: SideValues, unit: str) -> str:
         return ""
     low, high = format_human(baseline.p5, unit), format_human(baseline.p95, unit)
     if low == high:
-        return f"normally {high}"
+        return f"normally {Amount(high):}"
     number, _, own = low.partition(" ")
     shared = own == high.partition(" ")[2] or baseline.p5 == 0
-    return f"normally {number if shared else low} to {high}"
+    return f"normally {number if shared else low} to {Amount(high):}"
+
+
+def describe_normal_of(finding: Finding, unit: str) -> str:
+    """Return what was normal for the value of `describe_value`: the baseline's band, or its middle where the value is in the band.
+
+    Of a disk that is busy 18 % of the time nobody learns that 0 to 21 % are normal: it was busy 0.9 %, and 21 % now and then.
+    """
+    before, told = finding.baseline, finding.incident.mean if _is_mean_told(finding) else finding.incident.median
+    if not is_in_band(told, before) or finding.kind in HIGH_KINDS or finding.kind in LOW_KINDS:
+        return describe_normal(before, unit)
+    middle = format_human(before.mean if _is_mean_told(finding) else before.median, unit)
+    end = before.p5 if finding.direction == "down" else before.p95
+    if middle == format_human(told, unit) or end is None:
+        return describe_normal(before, unit)
+    rarely = format_human(end, unit)
+    return f"normally {Amount(middle):}" if rarely == middle else f"normally {Amount(middle):}, at times {Amount(rarely):}"
 
 
 def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
     """Return the clause of a resource's finding: `vda was busy 86 % of the time (normally 0 to 6 %)`."""
     finding = representative(group)
     value = Amount(describe_value(finding, group.unit))
-    ends = [describe_end(finding, group.unit), describe_normal(finding.baseline, group.unit)]
+    ends = [describe_end(finding, group.unit), describe_normal_of(finding, group.unit)]
     normal = "; ".join(end for end in ends if end)
-    words = place.words.format(who=_who(group, finding, place), value=value) if place.words else _plain(group, finding, value)
+    who = _who(group, finding, place)
+    words = _plain(group, finding, place, value)
+    if place.words:
+        words = place.words.format(who=who, was="were" if _is_plural(who) else "was", value=value)
     if finding.kind == "appeared":
         return f"{words} (not there in the baseline)"
     if finding.kind == "disappeared":
         gone = format_human(finding.baseline.median, group.unit)
-        return f"{_plain(group, finding, '').rstrip()} is gone (it was {gone})"
+        return f"{_name_plainly(group, finding)}{column_with_tool(group)} is gone (it was {gone})"
     if finding.kind == "missing" or (finding.kind in ("frozen", "movement", "spread") and is_usual(finding)):
         return finding.sentence.partition(";")[0]
     return f"{words} ({normal})" if normal else words
@@ -107,11 +133,24 @@ def _who(group: FindingGroup, finding: Finding, place: StoryPlace) -> str:
     return name if group.n_members == 1 else f"{name} and {group.n_members - 1} more"
 
 
-def _plain(group: FindingGroup, finding: Finding, value: str) -> str:
-    """Return a clause without words of its own: the instance, the column and its tool."""
-    who = f"{name_instance(group.stat, finding.instance)} " if finding.instance else ""
+def _is_plural(who: str) -> bool:
+    return who in PLURALS or who.endswith(" more")
+
+
+def _plain(group: FindingGroup, finding: Finding, place: StoryPlace, value: Amount) -> str:
+    """Return a clause without words of its own: the instance, the words of the meaning or the column, and the value."""
+    name = _name_plainly(group, finding)
+    meaning = load_rules().meanings.get(place.meaning)
+    if meaning is None:
+        return f"{name}{column_with_tool(group)} {value:}"
+    return f"{name.rstrip()}: {meaning.words} {value:}" if name else f"{meaning.words}: {value:}"
+
+
+def _name_plainly(group: FindingGroup, finding: Finding) -> str:
+    """Return the instance and a blank. Empty without one"""
+    who = name_instance(group.stat, finding.instance) if finding.instance else ""
     more = f" and {group.n_members - 1} more" if group.n_members > 1 and who else ""
-    return f"{who.rstrip()}{more}{' ' if who else ''}{column_with_tool(group)} {value}"
+    return f"{who}{more} " if who else ""
 
 
 def join_clauses(clauses: Sequence[str]) -> str:
