@@ -111,14 +111,22 @@ describe("the panels on a page as a view", () => {
       ({ panels }) => panels,
     );
     const again = plan(plans.map(toViewPanel), ["linux"]).panels;
-    const facts = ({ title, unit, fields, choice }: (typeof plans)[number]) => [title, unit, fields.map(({ key }) => key), choice];
+    const facts = ({ title, unit, fields, choice }: (typeof plans)[number]) => [
+      title,
+      unit,
+      fields.map(({ key }) => key),
+      choice,
+    ];
     expect(again.map(facts)).toEqual(plans.map(facts));
   });
 
   it("keep the catalogue's choice open where nothing else was chosen", () => {
-    const [, busy] = planSections(STATS, ["linux"], [{ stat: "linux", fields: ["queue"], choice: { kind: "all" } }], new Map()).flatMap(
-      ({ panels }) => panels,
-    );
+    const [, busy] = planSections(
+      STATS,
+      ["linux"],
+      [{ stat: "linux", fields: ["queue"], choice: { kind: "all" } }],
+      new Map(),
+    ).flatMap(({ panels }) => panels);
     expect(busy && toViewPanel(busy)).toEqual({
       title: "Device busy",
       width: "half",

@@ -45,7 +45,7 @@ function planPanel(
   for (const source of panel.sources) {
     const stat = recorded.get(source.stat);
     const template = stat && templateOf(stat, source);
-    if (stat !== undefined && template !== undefined && template.fields.some((key) => stat.fields.some((f) => f.key === key))) {
+    if (stat !== undefined && template?.fields.some((key) => stat.fields.some((known) => known.key === key)) === true) {
       const choiceId = `${stat.name}.${template.key}`;
       const choice =
         choices.get(choiceId) ??
@@ -91,16 +91,16 @@ export function describePanel(stats: readonly StatInfo[], panel: ViewPanel): str
 /** Return a drawn panel as a panel of a view; it names the same fields and instances. */
 export function toViewPanel(plan: PanelPlan): ViewPanel {
   const [, panelKey] = plan.id.split(".");
-  const own = plan.customIndex === null ? plan.stat.panels.find(({ key }) => key === panelKey) : undefined;
-  const isWhole = own !== undefined && own.fields.length === plan.fields.length;
+  const fields = plan.fields.map(({ key }) => key);
+  const own = plan.stat.panels.find((panel) => panel.key === panelKey && panel.fields.join() === fields.join());
   const instances = formatChoice(plan.choice);
   return {
     title: plan.title,
     width: plan.isWide === true ? "full" : "half",
     sources: [
-      isWhole
-        ? { stat: plan.stat.name, panel: own.key, fields: [], instances: instances === own.instances ? "" : instances }
-        : { stat: plan.stat.name, panel: null, fields: plan.fields.map(({ key }) => key), instances },
+      own === undefined
+        ? { stat: plan.stat.name, panel: null, fields, instances }
+        : { stat: plan.stat.name, panel: own.key, fields: [], instances: instances === own.instances ? "" : instances },
     ],
   };
 }
@@ -155,8 +155,5 @@ export function chooseViews(
   keys: readonly string[],
 ): { readonly chosen: readonly ViewInfo[]; readonly unknown: readonly string[] } {
   const byKey = new Map(views.map((view) => [view.key, view]));
-  return {
-    chosen: keys.flatMap((key) => byKey.get(key) ?? []),
-    unknown: keys.filter((key) => !byKey.has(key)),
-  };
+  return { chosen: keys.flatMap((key) => byKey.get(key) ?? []), unknown: keys.filter((key) => !byKey.has(key)) };
 }

@@ -1,6 +1,15 @@
 import { ActionIcon, Badge, Button, FileButton, Group, Select, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconCopy, IconDownload, IconPencil, IconSearch, IconStar, IconStarFilled, IconTrash, IconUpload } from "@tabler/icons-react";
+import {
+  IconCopy,
+  IconDownload,
+  IconPencil,
+  IconSearch,
+  IconStar,
+  IconStarFilled,
+  IconTrash,
+  IconUpload,
+} from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
@@ -101,8 +110,8 @@ export function ViewsPage() {
         </Group>
       </Group>
       <Text fz="sm" className="soft" mb="sm">
-        A view is a set of panels that opens on any host. To make one, choose panels on a host&apos;s page and save them there, or copy
-        a view from this list.
+        A view is a set of panels that opens on any host. To make one, choose panels on a host&apos;s page and save them there, or
+        copy a view from this list.
       </Text>
       <ErrorLine error={fileError} />
       <ScrollCard label="Views">
@@ -115,7 +124,9 @@ export function ViewsPage() {
             }
           />
         ) : shown.length === 0 ? (
-          <StateView state={{ kind: "empty", title: `No views match “${listView.filter}”`, next: "Clear the filter to see all views." }} />
+          <StateView
+            state={{ kind: "empty", title: `No views match “${listView.filter}”`, next: "Clear the filter to see all views." }}
+          />
         ) : (
           <ViewTable views={shown} host={openOn} clock={listView.clock} onDialog={setDialog} />
         )}
