@@ -112,6 +112,12 @@ const accountsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/accounts/AccountsPage"), "AccountsPage"),
 });
 
+const viewsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/views",
+  component: lazyRouteComponent(() => import("./pages/views/ViewsPage"), "ViewsPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   loginRoute,
   shellRoute.addChildren([
@@ -129,6 +135,7 @@ const routeTree = rootRoute.addChildren([
     editSpecRoute,
     storageRoute,
     accountsRoute,
+    viewsRoute,
   ]),
 ]);
 

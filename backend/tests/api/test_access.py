@@ -75,6 +75,13 @@ POLICY = {
     "createHostGroup": Role.OPERATOR,
     "updateHostGroup": Role.OPERATOR,
     "deleteHostGroup": Role.OPERATOR,
+    "listViews": Role.VIEWER,
+    # A private view belongs to its author; what others see is changed by operators (tests/api/test_views.py).
+    "createView": Role.VIEWER,
+    "getView": Role.VIEWER,
+    "updateView": Role.VIEWER,
+    "deleteView": Role.VIEWER,
+    "starView": Role.VIEWER,
     "compare": Role.VIEWER,
     "compareWithProgress": Role.VIEWER,
     "listComparedSeries": Role.VIEWER,

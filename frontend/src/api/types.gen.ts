@@ -1159,6 +1159,63 @@ export interface paths {
     patch: operations["updateUser"];
     trace?: never;
   };
+  "/api/v1/views": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Views
+     * @description List the views that come with normstat, those that are shared, and one's own.
+     */
+    get: operations["listViews"];
+    put?: never;
+    /**
+     * Create View
+     * @description Save a view.
+     */
+    post: operations["createView"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/views/{key}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get View
+     * @description Read a view.
+     */
+    get: operations["getView"];
+    put?: never;
+    post?: never;
+    /**
+     * Delete View
+     * @description Delete a view: one's own, or with the role operator a shared one.
+     */
+    delete: operations["deleteView"];
+    options?: never;
+    head?: never;
+    /**
+     * Update View
+     * @description Change a view: one's own, or with the role operator a shared one.
+     */
+    patch: operations["updateView"];
+    trace?: never;
+  };
+  "/api/v1/views/{key}/star": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Star View
+     * @description Star a view for the account that asks, or take the star away.
+     */
+    put: operations["starView"];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3184,6 +3241,37 @@ export interface components {
       title: string;
     };
     /**
+     * PanelSource
+     * @description Where a panel's lines come from: a panel of the catalogue, or fields of a stat.
+     */
+    PanelSource: {
+      /**
+       * Fields
+       * @description The fields to draw; empty if `panel` is given.
+       * @default []
+       */
+      fields: string[];
+      /**
+       * Instances
+       * @description `all`, `top:5`, `only:sda,sdb` (commas in names as %2C), `heatmap:FIELD`; empty for the catalogue's choice.
+       * @default
+       */
+      instances: string;
+      /**
+       * Panel
+       * @description The key of one of the stat's own panels; null if `fields` are given.
+       */
+      panel?: string | null;
+      /** Stat */
+      stat: string;
+    };
+    /**
+     * PanelWidth
+     * @description How much of the page's width a panel takes.
+     * @enum {string}
+     */
+    PanelWidth: "half" | "full";
+    /**
      * PasswordChange
      * @description A new password; `old_password` is required if there is one. By default the account's API tokens are revoked.
      */
@@ -4818,6 +4906,119 @@ export interface components {
     VersionList: {
       /** Versions */
       versions: components["schemas"]["VersionInfo"][];
+    };
+    /**
+     * ViewCreate
+     * @description A view to save: for oneself, or shared with all accounts (requires the role operator).
+     */
+    ViewCreate: {
+      /**
+       * Description
+       * @default
+       */
+      description: string;
+      /**
+       * Is Shared
+       * @default false
+       */
+      is_shared: boolean;
+      /** Name */
+      name: string;
+      /** Panels */
+      panels: components["schemas"]["ViewPanel"][];
+    };
+    /**
+     * ViewInfo
+     * @description A view: panels that are drawn for any host.
+     */
+    ViewInfo: {
+      /**
+       * Created By
+       * @description Empty for a view that comes with normstat.
+       */
+      created_by: string;
+      /** Description */
+      description: string;
+      /**
+       * Is Ready Made
+       * @description Whether it comes with normstat; such a view can be copied, not changed.
+       */
+      is_ready_made: boolean;
+      /**
+       * Is Shared
+       * @description Whether all accounts see it; otherwise only its author does.
+       */
+      is_shared: boolean;
+      /**
+       * Is Starred
+       * @description Whether the asking account has starred it.
+       */
+      is_starred: boolean;
+      /**
+       * Key
+       * @description Its name in links; it stays when the view is renamed.
+       */
+      key: string;
+      /**
+       * May Change
+       * @description Whether the asking account may change and delete it.
+       */
+      may_change: boolean;
+      /** Name */
+      name: string;
+      /** Panels */
+      panels: components["schemas"]["ViewPanel"][];
+      /**
+       * Updated At
+       * @description Null for a view that comes with normstat.
+       */
+      updated_at: string | null;
+    };
+    /**
+     * ViewList
+     * @description The views that the account may see: starred ones first.
+     */
+    ViewList: {
+      /** Views */
+      views: components["schemas"]["ViewInfo"][];
+    };
+    /**
+     * ViewPanel
+     * @description A panel of a view. On a host, the first source that it recorded is drawn.
+     */
+    ViewPanel: {
+      /** Sources */
+      sources: components["schemas"]["PanelSource"][];
+      /**
+       * Title
+       * @description Empty: the title of the source.
+       * @default
+       */
+      title: string;
+      /** @default half */
+      width: components["schemas"]["PanelWidth"];
+    };
+    /**
+     * ViewStarred
+     * @description Whether the account has starred a view.
+     */
+    ViewStarred: {
+      /** Is Starred */
+      is_starred: boolean;
+    };
+    /**
+     * ViewUpdate
+     * @description What to change of a view.
+     */
+    ViewUpdate: {
+      /** Description */
+      description?: string | null;
+      /** Is Shared */
+      is_shared?: boolean | null;
+      /** Name */
+      name?: string | null;
+      /** Panels */
+      panels?: components["schemas"]["ViewPanel"][] | null;
     };
     /**
      * Window
@@ -7284,6 +7485,158 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listViews: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ViewList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createView: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ViewCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ViewInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getView: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description key of the view */
+        key: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ViewInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteView: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description key of the view */
+        key: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateView: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description key of the view */
+        key: string;
+      };
+      cookie?: never;
+    };
+    requestBody: { content: { "application/json": components["schemas"]["ViewUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ViewInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  starView: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description key of the view */
+        key: string;
+      };
+      cookie?: never;
+    };
+    requestBody: { content: { "application/json": components["schemas"]["ViewStarred"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };

@@ -28,8 +28,10 @@ export interface PanelPlan {
   readonly unit: string;
   readonly choice: InstanceChoice;
   readonly isStacked: boolean;
-  /** The index in the link's list of added panels; null for a panel of the catalogue. */
+  /** The index in the link's list of added panels; null for a panel of the catalogue or of a view. */
   readonly customIndex: number | null;
+  /** Whether it takes the whole width of the page. */
+  readonly isWide?: boolean;
 }
 
 export interface Section {
@@ -129,7 +131,8 @@ function byUnit(fields: readonly FieldInfo[]): readonly (readonly [string, reado
   return [...groups];
 }
 
-function plansOf(
+/** Return the panels of some fields of a stat: one for each unit. */
+export function plansOf(
   stat: StatInfo,
   panel: { readonly key: string; readonly title: string; readonly section: string; readonly fields: readonly string[] },
   choice: InstanceChoice,

@@ -89,6 +89,7 @@ function randomHostView(random: () => number): HostView {
       fields: pick(random, [["cpu_us"], ["r_per_s", "w_per_s"]]),
       choice: randomChoice(random, true),
     })),
+    viewKeys: pick(random, [[], ["use"], ["use", "disks-2"]]),
     filter: pick(random, STREAM_FILTERS),
     place: pick(random, [null, { streamId: 1, offset: 0 }, { streamId: 12, offset: 123_456_789_012 }]),
     choices: new Map(random() < 0.5 ? [] : [["mpstat_linux.cpu", randomChoice(random, false)]]),

@@ -47,6 +47,8 @@ export interface HostView {
   /** The selected window. */
   readonly mark: Window | null;
   readonly panels: readonly CustomPanel[];
+  /** The keys of the saved views that are shown instead of everything recorded. */
+  readonly viewKeys: readonly string[];
   /** Choices of instances that override the catalogue, by `<stat>.<panel>`. */
   readonly choices: ReadonlyMap<string, InstanceChoice>;
   /** The stream that is expanded on the Streams tab, or whose lines the Rejected lines tab shows. */
@@ -97,6 +99,7 @@ export const DEFAULT_HOST_VIEW: HostView = {
   range: DEFAULT_RANGE,
   mark: null,
   panels: [],
+  viewKeys: [],
   choices: new Map(),
   streamId: null,
   filter: "all",
@@ -126,6 +129,10 @@ function parsePid(text: string): number | null {
 
 function parseWord(text: string): string | null {
   return /^[a-z]\w{0,62}$/.test(text) ? text : null;
+}
+
+function parseViewKey(text: string): string | null {
+  return /^[a-z0-9][a-z0-9-]{0,79}$/.test(text) ? text : null;
 }
 
 /** Return the process that a link names: a PID without a command is none. */
@@ -202,6 +209,7 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.tab === "graphs" ? {} : { tab: view.tab }),
     ...(view.mark === null ? {} : { mark: formatWindowText(view.mark) }),
     ...(view.panels.length === 0 ? {} : { panel: view.panels.map(formatPanel) }),
+    ...(view.viewKeys.length === 0 ? {} : { view: view.viewKeys }),
     ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
     ...(view.filter === "all" ? {} : { only: view.filter }),
     ...(view.bandId === null ? {} : { band: String(view.bandId) }),
@@ -224,6 +232,7 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
     tab: reader.one("tab", oneOf(HOST_TABS)) ?? "graphs",
     mark: reader.one("mark", parseWindowText),
     panels: reader.all("panel", parsePanel),
+    viewKeys: [...new Set(reader.all("view", parseViewKey))],
     choices: new Map(reader.all("instances", parseInstances)),
     filter: reader.one("only", oneOf(STREAM_FILTERS)) ?? "all",
     bandId: reader.one("band", parseId),

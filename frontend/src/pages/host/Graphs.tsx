@@ -6,6 +6,7 @@ import { useMemo, useState } from "react";
 import { useLive } from "../../api/live";
 import { exclusionsQuery } from "../../api/baselines";
 import { baselinesQuery, eventsQuery } from "../../api/queries";
+import { viewsQuery } from "../../api/views";
 import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
@@ -26,6 +27,7 @@ import {
   windowEndingAt,
   zoomRange,
 } from "../../logic/range";
+import { chooseViews, planViews } from "../../logic/view";
 import { type EpochMs, fromApi, lengthOf, overlaps, SECOND, toDurationMs, type Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
@@ -37,6 +39,8 @@ import { MarkBar } from "./MarkBar";
 import { Panel } from "./Panel";
 import { TimeStrip } from "./TimeStrip";
 import { Toolbar } from "./Toolbar";
+import { ViewSections } from "./ViewSections";
+import { ViewMenu } from "./ViewMenu";
 import type { HostViewState } from "./useHostView";
 
 interface GraphsProps {
@@ -68,9 +72,17 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const asked = useSettled(shown);
 
   const hostStats = useMemo(() => stats.filter(({ name }) => host.stats.includes(name)), [stats, host.stats]);
+  const isView = view.viewKeys.length > 0;
+  const views = useQuery({ ...viewsQuery, enabled: isView });
+  const { chosen, unknown } = useMemo(() => chooseViews(views.data?.views ?? [], view.viewKeys), [views.data, view.viewKeys]);
+  const viewSections = useMemo(
+    () => planViews(stats, host.stats, chosen, view.choices),
+    [stats, host.stats, chosen, view.choices],
+  );
   const sections = useMemo(
-    () => planSections(stats, host.stats, view.panels, view.choices),
-    [stats, host.stats, view.panels, view.choices],
+    // In a view only the added panels stand beside it.
+    () => planSections(stats, isView ? [] : host.stats, view.panels, view.choices),
+    [isView, stats, host.stats, view.panels, view.choices],
   );
 
   const run = (command: Command): void => {
@@ -235,6 +247,17 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
             set({ range: next });
           }}
           onCommand={run}
+          viewMenu={
+            <ViewMenu
+              viewKeys={view.viewKeys}
+              plans={[...sections, ...viewSections].flatMap(({ panels }) => panels)}
+              stats={stats}
+              clock={view.clock}
+              onChoose={(viewKeys) => {
+                set({ viewKeys });
+              }}
+            />
+          }
         />
         {mark !== null && (
           <MarkBar
@@ -274,7 +297,20 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           </div>
         </section>
       ))}
-      {sections.length === 0 && (
+      {isView && (
+        <ViewSections
+          sections={viewSections}
+          unknown={views.data === undefined ? [] : unknown}
+          error={views.error}
+          graph={graph}
+          onChoose={changePanel}
+          onRetry={() => void views.refetch()}
+          onEverything={() => {
+            set({ viewKeys: [] });
+          }}
+        />
+      )}
+      {!isView && sections.length === 0 && (
         <StateView
           state={{
             kind: "empty",

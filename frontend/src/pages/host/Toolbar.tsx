@@ -12,6 +12,7 @@ import {
   IconSelectAll,
   IconZoomOut,
 } from "@tabler/icons-react";
+import type { ReactNode } from "react";
 import type { Connection } from "../../api/live";
 import type { BaselineInfo } from "../../logic/api";
 import type { Command } from "../../logic/keys";
@@ -33,6 +34,8 @@ interface ToolbarProps {
   readonly onBand: (id: number | null) => void;
   readonly onRange: (range: Range) => void;
   readonly onCommand: (command: Command) => void;
+  /** The menu of saved views. */
+  readonly viewMenu: ReactNode;
 }
 
 const CONNECTIONS: Readonly<Record<Connection, string>> = {
@@ -54,10 +57,12 @@ export function Toolbar({
   onBand,
   onRange,
   onCommand,
+  viewMenu,
 }: ToolbarProps) {
   const isLive = range.kind === "live";
   return (
     <Group gap={6} className="no-print">
+      {viewMenu}
       <RangePicker range={range} window={shown} zone={zone} onChange={onRange} />
       <ActionIcon.Group>
         <Tooltip label="Back by half the visible range (←)">

@@ -1,0 +1,211 @@
+import { ActionIcon, Button, Checkbox, Group, Modal, SegmentedControl, Stack, Table, Text, TextInput } from "@mantine/core";
+import { IconArrowDown, IconArrowUp, IconGripVertical, IconTrash } from "@tabler/icons-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type DragEvent, useState } from "react";
+import { createView, updateView, viewsQuery } from "../api/views";
+import type { StatInfo, ViewInfo, ViewPanel } from "../logic/api";
+import { plural } from "../logic/number";
+import { describePanel, moveItem, type ViewFile } from "../logic/view";
+import { mayWrite, useMe } from "./me";
+import { NameField, NoteField } from "./NameAndNote";
+import { ErrorLine } from "./StateView";
+import "./ViewEditor.css";
+
+interface ViewEditorProps {
+  readonly title: string;
+  readonly initial: ViewFile & { readonly is_shared: boolean };
+  /** The key of the view to change; null to save a new one. */
+  readonly viewKey: string | null;
+  readonly stats: readonly StatInfo[];
+  readonly onSaved: (view: ViewInfo) => void;
+  readonly onClose: () => void;
+}
+
+/** Edits a view: name, description, who sees it, and its panels with their order and width. */
+export function ViewEditor({ title, initial, viewKey, stats, onSaved, onClose }: ViewEditorProps) {
+  const me = useMe();
+  const client = useQueryClient();
+  const [name, setName] = useState(initial.name);
+  const [description, setDescription] = useState(initial.description);
+  const [isShared, setShared] = useState(initial.is_shared);
+  const [panels, setPanels] = useState<readonly ViewPanel[]>(initial.panels);
+  const saving = useMutation({
+    mutationFn: () => {
+      const body = { name: name.trim(), description, is_shared: isShared, panels: [...panels] };
+      return viewKey === null ? createView(body) : updateView(viewKey, body);
+    },
+    onSuccess: async (view) => {
+      await client.invalidateQueries({ queryKey: viewsQuery.queryKey });
+      onSaved(view);
+    },
+  });
+  const isComplete = name.trim() !== "" && panels.length > 0;
+  return (
+    <Modal opened onClose={onClose} title={title} size="xl">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isComplete) {
+            saving.mutate();
+          }
+        }}
+      >
+        <Stack gap="sm">
+          <NameField value={name} placeholder="What these panels answer, e.g. Database disks" onChange={setName} />
+          <NoteField value={description} minRows={1} onChange={setDescription} />
+          <Checkbox
+            label="Share with all accounts"
+            description={mayWrite(me) ? undefined : "Sharing requires the role operator."}
+            disabled={!mayWrite(me)}
+            checked={isShared}
+            onChange={(event) => {
+              setShared(event.currentTarget.checked);
+            }}
+          />
+          <PanelRows panels={panels} stats={stats} onChange={setPanels} />
+          <ErrorLine error={saving.error} />
+          <Group justify="space-between">
+            <Text fz="sm" className="soft">
+              {plural(panels.length, "panel")}. A view opens on any host and shows what that host recorded.
+            </Text>
+            <Group gap="xs">
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+              <Button type="submit" disabled={!isComplete} loading={saving.isPending}>
+                Save view
+              </Button>
+            </Group>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface PanelRowsProps {
+  readonly panels: readonly ViewPanel[];
+  readonly stats: readonly StatInfo[];
+  readonly onChange: (panels: readonly ViewPanel[]) => void;
+}
+
+/** The panels in their order: dragged by the grip, or moved by the buttons. */
+function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
+  const [dragged, setDragged] = useState<number | null>(null);
+  const change = (index: number, part: Partial<ViewPanel>): void => {
+    onChange(panels.map((panel, at) => (at === index ? { ...panel, ...part } : panel)));
+  };
+  const dropOn = (index: number) => (event: DragEvent) => {
+    event.preventDefault();
+    if (dragged !== null) {
+      onChange(moveItem(panels, dragged, index));
+      setDragged(null);
+    }
+  };
+  if (panels.length === 0) {
+    return <Text fz="sm">No panels are left. Cancel, or add panels on a host&apos;s page and save them as a view there.</Text>;
+  }
+  return (
+    <div className="view-editor-panels">
+      <Table aria-label="Panels of the view" verticalSpacing={3}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th />
+            <Table.Th>Title</Table.Th>
+            <Table.Th>Width</Table.Th>
+            <Table.Th />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {panels.map((panel, index) => {
+            const what = describePanel(stats, panel);
+            return (
+              <Table.Tr
+                key={`${what} ${String(index)}`}
+                data-dragged={dragged === index}
+                onDragOver={(event) => {
+                  if (dragged !== null) {
+                    event.preventDefault();
+                  }
+                }}
+                onDrop={dropOn(index)}
+              >
+                <Table.Td w={28}>
+                  <span
+                    className="view-editor-grip"
+                    draggable
+                    aria-hidden
+                    onDragStart={() => {
+                      setDragged(index);
+                    }}
+                    onDragEnd={() => {
+                      setDragged(null);
+                    }}
+                  >
+                    <IconGripVertical size={15} />
+                  </span>
+                </Table.Td>
+                <Table.Td>
+                  <TextInput
+                    size="xs"
+                    aria-label={`Title of panel ${String(index + 1)}`}
+                    placeholder={what}
+                    maxLength={200}
+                    value={panel.title}
+                    onChange={(event) => {
+                      change(index, { title: event.currentTarget.value });
+                    }}
+                  />
+                </Table.Td>
+                <Table.Td w={130}>
+                  <SegmentedControl
+                    size="xs"
+                    aria-label={`Width of panel ${String(index + 1)}`}
+                    value={panel.width}
+                    data={[
+                      { value: "half", label: "half" },
+                      { value: "full", label: "full" },
+                    ]}
+                    onChange={(value) => {
+                      change(index, { width: value });
+                    }}
+                  />
+                </Table.Td>
+                <Table.Td w={96}>
+                  <Group gap={2} wrap="nowrap">
+                    <ActionIcon
+                      aria-label={`Move panel ${String(index + 1)} up`}
+                      disabled={index === 0}
+                      onClick={() => {
+                        onChange(moveItem(panels, index, index - 1));
+                      }}
+                    >
+                      <IconArrowUp size={15} />
+                    </ActionIcon>
+                    <ActionIcon
+                      aria-label={`Move panel ${String(index + 1)} down`}
+                      disabled={index === panels.length - 1}
+                      onClick={() => {
+                        onChange(moveItem(panels, index, index + 1));
+                      }}
+                    >
+                      <IconArrowDown size={15} />
+                    </ActionIcon>
+                    <ActionIcon
+                      aria-label={`Remove panel ${String(index + 1)}`}
+                      onClick={() => {
+                        onChange(panels.filter((_, at) => at !== index));
+                      }}
+                    >
+                      <IconTrash size={15} />
+                    </ActionIcon>
+                  </Group>
+                </Table.Td>
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}

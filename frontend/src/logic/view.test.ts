@@ -1,0 +1,168 @@
+import { describe, expect, it } from "vitest";
+import type { FieldInfo, StatInfo, ViewInfo, ViewPanel } from "./api";
+import { type InstanceChoice, planSections } from "./panel";
+import { chooseViews, describePanel, formatViewFile, moveItem, parseViewFile, planViews, toViewPanel } from "./view";
+
+const field = (key: string, unit: string): FieldInfo => ({
+  key,
+  column: key,
+  group: "",
+  unit,
+  kind: "gauge",
+  semantics: "instant",
+  worse: "neither",
+  decimals: 0,
+  help: "",
+  source: "",
+  is_documented: true,
+});
+
+const stat = (name: string): StatInfo => ({
+  name,
+  title: `${name} title`,
+  spec: name,
+  tool: name,
+  os: "linux",
+  commands: [],
+  instance_title: "disk",
+  shape: "table",
+  fields: [field("util", "%"), field("await", "ms"), field("queue", "")],
+  panels: [
+    { key: "util", title: "Device busy", section: "disk", fields: ["util"], instances: "all", is_stacked: false },
+    { key: "mixed", title: "Mixed", section: "disk", fields: ["util", "await"], instances: "top:5", is_stacked: false },
+  ],
+});
+
+const source = (name: string, panel: string | null, fields: string[] = [], instances = "") => ({
+  stat: name,
+  panel,
+  fields,
+  instances,
+});
+
+const view = (panels: ViewPanel[]): ViewInfo => ({
+  key: "disks",
+  name: "Disks",
+  description: "how busy",
+  panels,
+  is_shared: true,
+  is_starred: false,
+  is_ready_made: false,
+  may_change: true,
+  created_by: "anna",
+  updated_at: null,
+});
+
+const STATS = [stat("linux"), stat("solaris")];
+const plan = (panels: ViewPanel[], host: string[], choices: ReadonlyMap<string, InstanceChoice> = new Map()) => {
+  const [section] = planViews(STATS, host, [view(panels)], choices);
+  if (section === undefined) {
+    throw new Error("no section");
+  }
+  return section;
+};
+
+describe("a view on a host", () => {
+  const busy: ViewPanel = { title: "", width: "full", sources: [source("solaris", "util"), source("linux", "util")] };
+
+  it("draws the first source that the host recorded", () => {
+    expect(plan([busy], ["linux"]).panels.map(({ stat: { name }, title, isWide }) => [name, title, isWide])).toEqual([
+      ["linux", "Device busy", true],
+    ]);
+    expect(plan([busy], ["linux", "solaris"]).panels[0]?.stat.name).toBe("solaris");
+  });
+
+  it("names what the host did not record", () => {
+    const section = plan([busy, { title: "Errors", width: "half", sources: [source("iostat_e", "errors")] }], []);
+    expect(section.panels).toEqual([]);
+    expect(section.missing).toEqual(["Device busy (solaris)", "Errors (iostat_e)"]);
+  });
+
+  it("shows fields, one panel for each unit", () => {
+    const panel: ViewPanel = { title: "Mine", width: "half", sources: [source("linux", null, ["util", "queue"], "only:sda")] };
+    expect(plan([panel], ["linux"]).panels.map(({ title, unit, choice }) => [title, unit, choice])).toEqual([
+      ["Mine, %", "%", { kind: "only", names: ["sda"] }],
+      ["Mine, number", "", { kind: "only", names: ["sda"] }],
+    ]);
+  });
+
+  it("treats a panel or fields that are gone as not recorded", () => {
+    const gone: ViewPanel[] = [
+      { title: "", width: "half", sources: [source("linux", "old")] },
+      { title: "", width: "half", sources: [source("linux", null, ["older"])] },
+    ];
+    expect(plan(gone, ["linux"])).toMatchObject({ panels: [], missing: ["linux", "linux title: older (linux)"] });
+  });
+
+  it("takes the link's choice of instances, and every panel has an id of its own", () => {
+    const { panels } = plan([busy, busy], ["linux"], new Map([["linux.util", { kind: "top", n: 3 } as const]]));
+    expect(panels.map(({ choice }) => choice)).toEqual([
+      { kind: "top", n: 3 },
+      { kind: "top", n: 3 },
+    ]);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(2);
+  });
+});
+
+describe("the panels on a page as a view", () => {
+  it("are the same panels again", () => {
+    const custom = [{ stat: "linux", fields: ["queue"], choice: { kind: "all" } as const }];
+    const plans = planSections(STATS, ["linux"], custom, new Map([["linux.util", { kind: "top", n: 3 } as const]])).flatMap(
+      ({ panels }) => panels,
+    );
+    const again = plan(plans.map(toViewPanel), ["linux"]).panels;
+    const facts = ({ title, unit, fields, choice }: (typeof plans)[number]) => [
+      title,
+      unit,
+      fields.map(({ key }) => key),
+      choice,
+    ];
+    expect(again.map(facts)).toEqual(plans.map(facts));
+  });
+
+  it("keep the catalogue's choice open where nothing else was chosen", () => {
+    const [, busy] = planSections(
+      STATS,
+      ["linux"],
+      [{ stat: "linux", fields: ["queue"], choice: { kind: "all" } }],
+      new Map(),
+    ).flatMap(({ panels }) => panels);
+    expect(busy && toViewPanel(busy)).toEqual({
+      title: "Device busy",
+      width: "half",
+      sources: [{ stat: "linux", panel: "util", fields: [], instances: "" }],
+    });
+  });
+});
+
+describe("lists and files", () => {
+  it("move an item, and nothing beyond the ends", () => {
+    expect(moveItem(["a", "b", "c"], 0, 2)).toEqual(["b", "c", "a"]);
+    expect(moveItem(["a", "b", "c"], 2, 0)).toEqual(["c", "a", "b"]);
+    expect(moveItem(["a"], 0, 1)).toEqual(["a"]);
+  });
+
+  it("choose the views of a link in its order", () => {
+    const other = { ...view([]), key: "use" };
+    const { chosen, unknown } = chooseViews([view([]), other], ["use", "gone", "disks"]);
+    expect([chosen.map(({ key }) => key), unknown]).toEqual([["use", "disks"], ["gone"]]);
+  });
+
+  it("read what they wrote", () => {
+    const { name, description, panels } = view([{ title: "ü", width: "half", sources: [source("linux", "util")] }]);
+    expect(parseViewFile(formatViewFile(view(panels)))).toEqual({ name, description, panels });
+  });
+
+  it.each([
+    ["", "not JSON"],
+    ["[]", "not a view"],
+    ['{"format": "normstat-view", "version": 2}', "another version"],
+    ['{"format": "normstat-view", "version": 1, "name": "a"}', "incomplete"],
+  ])("say why %j is no view", (text, reason) => {
+    expect(parseViewFile(text)).toContain(reason);
+  });
+
+  it("describe a panel of an unknown stat by its name", () => {
+    expect(describePanel(STATS, { title: "", width: "half", sources: [source("gone", "x")] })).toBe("gone");
+  });
+});

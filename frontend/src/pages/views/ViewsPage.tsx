@@ -1,0 +1,328 @@
+import { ActionIcon, Badge, Button, FileButton, Group, Select, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import {
+  IconCopy,
+  IconDownload,
+  IconPencil,
+  IconSearch,
+  IconStar,
+  IconStarFilled,
+  IconTrash,
+  IconUpload,
+} from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { hostsQuery, statsQuery } from "../../api/queries";
+import { deleteView, starView, viewsQuery } from "../../api/views";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { IgnoredNote } from "../../components/IgnoredNote";
+import { PageLink } from "../../components/PageLink";
+import { ScrollCard } from "../../components/ScrollCard";
+import { ErrorLine, StateView } from "../../components/StateView";
+import { ViewEditor } from "../../components/ViewEditor";
+import type { StatInfo, ViewInfo } from "../../logic/api";
+import { plural } from "../../logic/number";
+import { formatViewFile, parseViewFile, type ViewFile } from "../../logic/view";
+import { type Clock, decodeListView, DEFAULT_HOST_VIEW, encodeHostView, encodeListView } from "../../state/url";
+
+type Dialog =
+  | { readonly kind: "edit" | "delete"; readonly view: ViewInfo }
+  | { readonly kind: "new"; readonly title: string; readonly initial: ViewFile };
+
+/** All saved views: those that come with normstat, shared ones and one's own. */
+export function ViewsPage() {
+  useDocumentTitle("Views · normstat");
+  const search = useSearch({ strict: false });
+  const { view: listView, ignored } = useMemo(() => decodeListView(search), [search]);
+  const navigate = useNavigate();
+  const views = useQuery(viewsQuery);
+  const stats = useQuery(statsQuery);
+  const hosts = useQuery(hostsQuery).data?.hosts ?? [];
+  const [host, setHost] = useState<string | null>(null);
+  const [dialog, setDialog] = useState<Dialog | null>(null);
+  const [fileError, setFileError] = useState<Error | null>(null);
+  const close = (): void => {
+    setDialog(null);
+  };
+  const all = views.data?.views ?? [];
+  const words = listView.filter.toLowerCase();
+  const shown = all.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(words));
+  const openOn = host ?? hosts[0]?.name ?? null;
+  return (
+    <div className="page">
+      <IgnoredNote ignored={ignored} />
+      <Group justify="space-between" mb={4}>
+        <Group gap="sm">
+          <Title order={1}>Views</Title>
+          {views.data && (
+            <Text fz="sm" className="soft">
+              {plural(all.length, "view")}
+            </Text>
+          )}
+        </Group>
+        <Group gap="xs">
+          <TextInput
+            size="xs"
+            w={220}
+            aria-label="Filter views"
+            placeholder="Filter by name or description"
+            leftSection={<IconSearch size={14} />}
+            value={listView.filter}
+            onChange={(event) => {
+              void navigate({
+                to: "/views",
+                search: encodeListView({ ...listView, filter: event.currentTarget.value }),
+                replace: true,
+              });
+            }}
+          />
+          <Select
+            size="xs"
+            w={180}
+            aria-label="Open on host"
+            placeholder="Open on host"
+            searchable
+            data={hosts.map(({ name }) => name)}
+            value={openOn}
+            onChange={setHost}
+          />
+          <FileButton
+            accept="application/json,.json"
+            onChange={(file) => {
+              setFileError(null);
+              void file?.text().then((text) => {
+                const parsed = parseViewFile(text);
+                if (typeof parsed === "string") {
+                  setFileError(new Error(parsed));
+                } else {
+                  setDialog({ kind: "new", title: "Import a view", initial: parsed });
+                }
+              });
+            }}
+          >
+            {(props) => (
+              <Button {...props} size="xs" variant="light" leftSection={<IconUpload size={14} />}>
+                Import a file
+              </Button>
+            )}
+          </FileButton>
+        </Group>
+      </Group>
+      <Text fz="sm" className="soft" mb="sm">
+        A view is a set of panels that opens on any host. To make one, choose panels on a host&apos;s page and save them there, or
+        copy a view from this list.
+      </Text>
+      <ErrorLine error={fileError} />
+      <ScrollCard label="Views">
+        {views.data === undefined ? (
+          <StateView
+            state={
+              views.error
+                ? { kind: "error", error: views.error, onRetry: () => void views.refetch() }
+                : { kind: "loading", what: "views" }
+            }
+          />
+        ) : shown.length === 0 ? (
+          <StateView
+            state={{ kind: "empty", title: `No views match “${listView.filter}”`, next: "Clear the filter to see all views." }}
+          />
+        ) : (
+          <ViewTable views={shown} host={openOn} clock={listView.clock} onDialog={setDialog} />
+        )}
+      </ScrollCard>
+      {dialog !== null && <ViewDialog dialog={dialog} stats={stats.data?.stats ?? []} onClose={close} />}
+    </div>
+  );
+}
+
+interface ViewTableProps {
+  readonly views: readonly ViewInfo[];
+  readonly host: string | null;
+  readonly clock: Clock;
+  readonly onDialog: (dialog: Dialog) => void;
+}
+
+function ViewTable({ views, host, clock, onDialog }: ViewTableProps) {
+  return (
+    <Table aria-label="Views">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th w={36} />
+          <Table.Th>Name</Table.Th>
+          <Table.Th>Description</Table.Th>
+          <Table.Th className="number">Panels</Table.Th>
+          <Table.Th>From</Table.Th>
+          <Table.Th />
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {views.map((view) => (
+          <Table.Tr key={view.key}>
+            <Table.Td>
+              <Star view={view} />
+            </Table.Td>
+            <Table.Td fw={600}>
+              {host === null ? (
+                view.name
+              ) : (
+                <PageLink
+                  to="/hosts/$host"
+                  params={{ host }}
+                  search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, viewKeys: [view.key] })}
+                >
+                  {view.name}
+                </PageLink>
+              )}
+            </Table.Td>
+            <Table.Td>{view.description}</Table.Td>
+            <Table.Td className="number">{view.panels.length}</Table.Td>
+            <Table.Td>
+              {view.is_ready_made ? "normstat" : view.created_by}{" "}
+              {!view.is_shared && (
+                <Badge size="xs" variant="outline" color="gray">
+                  private
+                </Badge>
+              )}
+            </Table.Td>
+            <Table.Td>
+              <ViewActions view={view} onDialog={onDialog} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function Star({ view }: { readonly view: ViewInfo }) {
+  const client = useQueryClient();
+  const starring = useMutation({
+    mutationFn: () => starView(view.key, !view.is_starred),
+    onSettled: () => client.invalidateQueries({ queryKey: viewsQuery.queryKey }),
+  });
+  return (
+    <ActionIcon
+      aria-label={`Star ${view.name}`}
+      aria-pressed={view.is_starred}
+      loading={starring.isPending}
+      onClick={() => {
+        starring.mutate();
+      }}
+    >
+      {view.is_starred ? <IconStarFilled size={16} /> : <IconStar size={16} />}
+    </ActionIcon>
+  );
+}
+
+function ViewActions({ view, onDialog }: { readonly view: ViewInfo; readonly onDialog: (dialog: Dialog) => void }) {
+  return (
+    <Group gap={2} wrap="nowrap" justify="flex-end">
+      {view.may_change && (
+        <Tooltip label="Edit">
+          <ActionIcon
+            aria-label={`Edit ${view.name}`}
+            onClick={() => {
+              onDialog({ kind: "edit", view });
+            }}
+          >
+            <IconPencil size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      <Tooltip label="Copy">
+        <ActionIcon
+          aria-label={`Copy ${view.name}`}
+          onClick={() => {
+            onDialog({ kind: "new", title: `Copy ${view.name}`, initial: { ...view, name: `Copy of ${view.name}` } });
+          }}
+        >
+          <IconCopy size={16} />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Export as a file">
+        <ActionIcon
+          component="a"
+          aria-label={`Export ${view.name}`}
+          download={`${view.key}.view.json`}
+          href={`data:application/json;charset=utf-8,${encodeURIComponent(formatViewFile(view))}`}
+        >
+          <IconDownload size={16} />
+        </ActionIcon>
+      </Tooltip>
+      {view.may_change && (
+        <Tooltip label="Delete">
+          <ActionIcon
+            aria-label={`Delete ${view.name}`}
+            onClick={() => {
+              onDialog({ kind: "delete", view });
+            }}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </Group>
+  );
+}
+
+interface ViewDialogProps {
+  readonly dialog: Dialog;
+  readonly stats: readonly StatInfo[];
+  readonly onClose: () => void;
+}
+
+function ViewDialog({ dialog, stats, onClose }: ViewDialogProps) {
+  switch (dialog.kind) {
+    case "delete":
+      return <DeleteDialog view={dialog.view} onClose={onClose} />;
+    case "edit":
+      return (
+        <ViewEditor
+          title={`Edit ${dialog.view.name}`}
+          initial={dialog.view}
+          viewKey={dialog.view.key}
+          stats={stats}
+          onSaved={onClose}
+          onClose={onClose}
+        />
+      );
+    case "new":
+      return (
+        <ViewEditor
+          title={dialog.title}
+          initial={{ ...dialog.initial, is_shared: false }}
+          viewKey={null}
+          stats={stats}
+          onSaved={onClose}
+          onClose={onClose}
+        />
+      );
+  }
+}
+
+function DeleteDialog({ view, onClose }: { readonly view: ViewInfo; readonly onClose: () => void }) {
+  const client = useQueryClient();
+  const deleting = useMutation({
+    mutationFn: () => deleteView(view.key),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: viewsQuery.queryKey });
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={`Delete ${view.name}?`}
+      action="Delete view"
+      isPending={deleting.isPending}
+      error={deleting.error}
+      onConfirm={() => {
+        deleting.mutate();
+      }}
+      onClose={onClose}
+    >
+      {view.is_shared ? "It disappears for all accounts. " : ""}Links to it will show everything recorded instead. No samples are
+      deleted.
+    </ConfirmDialog>
+  );
+}
