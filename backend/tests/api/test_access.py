@@ -119,7 +119,7 @@ POLICY = {
     "follow": Role.VIEWER,
 }
 # What the path's parameters stand for; the guard answers before anybody looks the thing up.
-PARAMETERS = {"id": "1", "name": "somebody", "host": "web1", "stat": "vmstat_linux", "file": "normstat-agent"}
+PARAMETERS = {"id": "1", "key": "use", "name": "somebody", "host": "web1", "stat": "vmstat_linux", "file": "normstat-agent"}
 
 # A test of the documents holds this file against the application.
 DOCUMENT: dict[str, Any] = json.loads((Path(__file__).parents[3] / "frontend" / "openapi.json").read_text())

@@ -10,7 +10,11 @@ from tests.api.people import People
 from tests.api.test_access import assert_envelope
 
 VIEWS = "/api/v1/views"
-BUSY = {"title": "Busy", "width": "full", "sources": [{"stat": "iostat_linux", "panel": "util", "fields": [], "instances": "top:5"}]}
+BUSY = {
+    "title": "Busy",
+    "width": "full",
+    "sources": [{"stat": "iostat_linux", "panel": "util", "fields": [], "instances": "top:5"}],
+}
 QUEUE = {"title": "", "width": "half", "sources": [{"stat": "iostat_linux", "panel": None, "fields": ["aqu_sz"], "instances": ""}]}
 
 
@@ -42,7 +46,7 @@ async def test_a_view_is_saved_changed_and_deleted(people: People) -> None:
     assert (await anna.get(f"{VIEWS}/database-disks")).json() == body
 
     assert (await anna.delete(f"{VIEWS}/database-disks")).status_code == 200
-    assert_envelope(await anna.get(f"{VIEWS}/database-disks"), 404)
+    assert_envelope(await anna.get(f"{VIEWS}/database-disks"), 404, "not_found")
 
 
 async def test_keys_and_names(people: People) -> None:
@@ -52,10 +56,10 @@ async def test_keys_and_names(people: People) -> None:
     assert (await save(bert, "Disks!"))["key"] == "disks-3"
     assert (await save(bert, "磁盘"))["key"] == "view"
     again = await anna.post(VIEWS, json={"name": "Disks!", "panels": []})
-    assert_envelope(again, 409)
+    assert_envelope(again, 409, "conflict")
     assert "already have a view named Disks!" in again.json()["error"]["message"]
     other = await save(anna, "Other")
-    assert_envelope(await anna.patch(f"{VIEWS}/{other['key']}", json={"name": "Disks!"}), 409)
+    assert_envelope(await anna.patch(f"{VIEWS}/{other['key']}", json={"name": "Disks!"}), 409, "conflict")
 
 
 async def test_a_private_view_is_its_authors(people: People) -> None:
@@ -70,20 +74,20 @@ async def test_a_private_view_is_its_authors(people: People) -> None:
         await root.delete(f"{VIEWS}/mine"),
         await root.put(f"{VIEWS}/mine/star", json={"is_starred": True}),
     ):
-        assert_envelope(answer, 404)
+        assert_envelope(answer, 404, "not_found")
     assert (await vera.get(f"{VIEWS}/mine")).json() == mine
 
 
 async def test_what_others_see_is_changed_by_operators(people: People) -> None:
     vera = await people.enter(Role.VIEWER, "vera")
     anna = await people.enter(Role.OPERATOR, "anna")
-    assert_envelope(await vera.post(VIEWS, json={"name": "Ours", "panels": [], "is_shared": True}), 403)
+    assert_envelope(await vera.post(VIEWS, json={"name": "Ours", "panels": [], "is_shared": True}), 403, "not_allowed")
     mine = await save(vera, "Mine")
-    assert_envelope(await vera.patch(f"{VIEWS}/{mine['key']}", json={"is_shared": True}), 403)
+    assert_envelope(await vera.patch(f"{VIEWS}/{mine['key']}", json={"is_shared": True}), 403, "not_allowed")
     ours = await save(anna, "Ours", is_shared=True)
     assert (await vera.get(f"{VIEWS}/ours")).json() == ours | {"may_change": False}
-    assert_envelope(await vera.patch(f"{VIEWS}/ours", json={"name": "Theirs"}), 403)
-    assert_envelope(await vera.delete(f"{VIEWS}/ours"), 403)
+    assert_envelope(await vera.patch(f"{VIEWS}/ours", json={"name": "Theirs"}), 403, "not_allowed")
+    assert_envelope(await vera.delete(f"{VIEWS}/ours"), 403, "not_allowed")
     bert = await people.enter(Role.OPERATOR, "bert")
     assert (await bert.patch(f"{VIEWS}/ours", json={"description": "better"})).status_code == 200
 
@@ -121,7 +125,7 @@ async def test_ready_made_views_are_there_and_stay(people: People) -> None:
     listed = (await root.get(VIEWS)).json()["views"]
     assert [view["key"] for view in listed] == ["use", "linux-classic", "solaris-classic", "disks", "processes", "network"]
     for answer in (await root.patch(f"{VIEWS}/use", json={"name": "x"}), await root.delete(f"{VIEWS}/use")):
-        assert_envelope(answer, 403)
+        assert_envelope(answer, 403, "not_allowed")
         assert "Save a copy" in answer.json()["error"]["message"]
 
 
@@ -142,14 +146,14 @@ async def test_ready_made_views_are_there_and_stay(people: People) -> None:
 )
 async def test_what_is_no_panel(people: People, panel: dict[str, object]) -> None:
     anna = await people.enter(Role.OPERATOR, "anna")
-    assert_envelope(await anna.post(VIEWS, json={"name": "Bad", "panels": [panel]}), 422)
+    assert_envelope(await anna.post(VIEWS, json={"name": "Bad", "panels": [panel]}), 422, "invalid_request")
 
 
 async def test_bad_names(people: People) -> None:
     anna = await people.enter(Role.OPERATOR, "anna")
     for name in ("", "  ", "x" * 201, "a\x00b"):
-        assert_envelope(await anna.post(VIEWS, json={"name": name, "panels": []}), 422)
-    assert_envelope(await anna.get(f"{VIEWS}/no-such-view"), 404)
+        assert_envelope(await anna.post(VIEWS, json={"name": name, "panels": []}), 422, "invalid_request")
+    assert_envelope(await anna.get(f"{VIEWS}/no-such-view"), 404, "not_found")
     hostile = await save(anna, "<script>alert(1)</script>")
     assert hostile["name"] == "<script>alert(1)</script>"
     assert hostile["key"] == "script-alert-1-script"

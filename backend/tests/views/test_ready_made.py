@@ -18,12 +18,3 @@ def test_every_source_is_a_panel_of_the_catalogue(view: ReadyMadeView) -> None:
     named = [(source.stat, source.panel) for panel in view.panels for source in panel.sources]
     assert set(named) <= known, set(named) - known
     assert len(named) == len(set(named)), "a panel twice in one view"
-
-
-@pytest.mark.parametrize("view", ready_made_views(), ids=lambda view: view.key)
-def test_one_panel_shows_one_quantity(view: ReadyMadeView) -> None:
-    """The sources of a panel stand for each other, so they belong to one section of the page."""
-    stats = {stat.name: stat for spec in built_in_catalogue().specs.values() for stat in spec.stats}
-    for panel in view.panels:
-        sections = {next(p.section for p in stats[s.stat].panels if p.key == s.panel) for s in panel.sources}
-        assert len(sections) == 1, (panel.title, sections)
