@@ -31,7 +31,7 @@ test("a ready-made view shows what the host has and names what it lacks", async 
   await page.getByRole("button", { name: "View: USE: every resource" }).click();
   await page.getByRole("menuitem", { name: "Everything recorded" }).click();
   await expect(page).not.toHaveURL(/view=/);
-  await expect(page.getByRole("region", { name: "Memory" })).toBeVisible();
+  await expect(page.locator('[data-panel="vmstat_linux.memory"]')).toBeVisible();
 });
 
 test("panels are saved as a view, edited, opened with another view, exported, deleted and imported", async ({ page }) => {
@@ -107,5 +107,5 @@ test("a link to a view that is gone says so and shows the way", async ({ page })
   await page.goto(`/hosts/${HOST}?${WINDOW}&view=gone`);
   await expect(page.getByText("No view named gone")).toBeVisible();
   await page.getByRole("button", { name: "Show everything recorded" }).click();
-  await expect(page.getByRole("region", { name: "Memory" })).toBeVisible();
+  await expect(page.locator('[data-panel="vmstat_linux.memory"]')).toBeVisible();
 });
