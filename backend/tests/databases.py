@@ -20,6 +20,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -360,7 +361,17 @@ SERVERS: Final[dict[str, type[TestServer]]] = {server.name: server for server in
     {CommunityServer.name: CommunityServer} if os.environ.get(COMMUNITY_DSN) else {}
 )
 
-# For tests of what does not depend on the kind of the database.
+# For tests of what does not depend on the kind of the database: each runs on one of them, chosen by its name, so that about as many
+# run on each. Where TimescaleDB cannot be had, all run on PostgreSQL.
+on_either_database: Final = pytest.mark.either_database
+
+
+def choose_database(nodeid: str) -> str:
+    """The kind of database that the test of this name runs on, of those that every run of the tests has."""
+    return (PlainServer.name, TimescaleServer.name)[zlib.crc32(nodeid.encode()) % 2]
+
+
+# For tests of a command, a server or a file: always on PostgreSQL, which starts faster.
 on_one_database: Final = pytest.mark.parametrize("server", [PlainServer.name], indirect=True)
 
 

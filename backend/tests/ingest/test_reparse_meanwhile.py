@@ -27,6 +27,7 @@ from normstat.storage.schema.job_models import JobState
 from normstat.storage.schema.models import Host
 from normstat.storage.session import WriteSession, open_read_session, open_write_session
 from tests.addons import APP_USER, app_user_text
+from tests.databases import on_either_database
 from tests.ingest.rereading import ALWAYS, books, export, look, put, reparse, reparse_stream, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
@@ -244,6 +245,7 @@ def start_command(url: str, *words: str) -> subprocess.Popen[bytes]:
     )
 
 
+@on_either_database
 async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
     agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
 ) -> None:
