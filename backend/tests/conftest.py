@@ -4,6 +4,7 @@ Those marked `on_either_database` run on one of them.
 """
 
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -16,6 +17,7 @@ from argon2 import PasswordHasher
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.auth import passwords
+from normstat.memory import collector_paused
 from normstat.stats.catalogue import install_user_specs
 from normstat.storage.session import make_engine, make_sessions
 from tests.databases import (
@@ -31,6 +33,14 @@ from tests.databases import (
 from tests.debian_root import DatabaseUnavailable, require_timescale_root
 
 collect_ignore = [] if CommunityServer.name in SERVERS else ["ingest/test_columnstore.py"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None]:
+    """Collect without the garbage collector, which looks no more through what is there then: modules, specs, tests."""
+    with collector_paused():
+        yield
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
