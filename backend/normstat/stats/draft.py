@@ -10,8 +10,8 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -130,7 +130,8 @@ def draft_spec(request: DraftRequest) -> SpecDraft:
     """
     if NAME.fullmatch(request.name) is None:
         raise BadRequest(f"{shorten(request.name)} cannot be a name: 1 to 40 of the characters a-z 0-9 _, the first one a letter")
-    table = _find_table(list(_split(request.sample)))
+    lines = list(_split(request.sample))
+    table = _find_table(lines)
     texts = [at for at in range(len(table.names)) if not _is_numeric([row[at] for row in table.rows])]
     instance_at = _find_instance(request, table, texts)
     value_at = [at for at in range(len(table.names)) if at not in texts and at != instance_at]
@@ -140,6 +141,9 @@ def draft_spec(request: DraftRequest) -> SpecDraft:
     columns = tuple(_column(table, at, key, instance_at) for at, key in zip(value_at, keys, strict=True))
     labels = [table.names[at] for at in texts if at != instance_at]
     instance = "" if instance_at is None else table.names[instance_at]
+    needed = {instance, *(column.shown.column for column in columns)} - {""}
+    if any(_is_other_header(line, table, needed) for line in lines):
+        table = replace(table, is_header_driven=False)
     toml = "\n".join(_to_toml(request, table, columns, labels, instance)) + "\n"
     return SpecDraft(toml, [column.shown for column in columns])
 
@@ -225,6 +229,13 @@ def _drives(text: str, names: tuple[str, ...], rows: Sequence[SampleLine], *, ha
     if line is None or line.words != names or len(set(names)) < len(names) or line.has_clock is not has_leading_time:
         return False
     return all(take_clock(split_words(row.text)) is not None for row in rows if row.n_lead)
+
+
+def _is_other_header(line: SampleLine, table: SampleTable, needed: Set[str]) -> bool:
+    """Return whether the reader `columns` would take the line as another header: it has the needed columns, and others."""
+    found = split_header(line.text)
+    is_same = found is not None and (found.words, found.has_clock) == (table.names, table.has_leading_time)
+    return found is not None and not is_same and needed <= set(found.words)
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:

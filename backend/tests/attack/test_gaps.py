@@ -17,11 +17,14 @@ from normstat.storage.backup import backup_plan
 from normstat.storage.backup.backup_plan import BackupPlan
 from normstat.storage.schema.models import Chunk
 from normstat.storage.session import make_sessions, open_write_session
+from tests.databases import on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import assert_books_balance, query
 from tests.storage.test_backup import bring, content, save
+
+pytestmark = on_either_database
 
 BACKEND = Path(__file__).parents[2]
 # What the finding sent; a stream of this length may stand in a database of an older version.

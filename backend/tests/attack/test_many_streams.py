@@ -14,9 +14,12 @@ from normstat.ingest.protocol import Ack, Frame
 from normstat.ingest.transaction import IngestCache
 from normstat.ingest_limits import IngestLimits
 from normstat.stats.records import NO_TIMING
+from tests.databases import on_either_database
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, Agent, stream
 from tests.ingest.test_intake import VMSTAT_ROWS, query, vmstat_rows
+
+pytestmark = on_either_database
 
 WAIT_S = 60.0
 TEXT = vmstat_text(vmstat_times(5))

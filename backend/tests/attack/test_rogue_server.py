@@ -38,18 +38,19 @@ class Authority:
     path: Path
 
 
-@pytest.fixture
-def authority(tmp_path: Path) -> Authority:
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    folder = tmp_path_factory.mktemp("authority")
     subprocess.run(
         f"{require_program('openssl')} req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 "
         "-addext subjectAltName=IP:127.0.0.1 -keyout key -out pem".split(),
-        cwd=tmp_path,
+        cwd=folder,
         check=True,
         capture_output=True,
     )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tmp_path / "pem", tmp_path / "key")
-    return Authority(context, tmp_path / "pem")
+    context.load_cert_chain(folder / "pem", folder / "key")
+    return Authority(context, folder / "pem")
 
 
 class Rogues:

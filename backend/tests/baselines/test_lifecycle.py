@@ -19,6 +19,9 @@ from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import Host
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)

@@ -12,8 +12,11 @@ from normstat.cli import app
 from normstat.settings import load_settings
 from normstat.storage import baseline_rows
 from normstat.storage.session import open_read_session
+from tests.databases import on_either_database
 from tests.query.filling import fill_capture
 from tests.query.test_export import VMSTAT
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 DAY = "2026-11-21T00:00:00Z/2026-11-22T00:00:00Z"

@@ -15,7 +15,10 @@ from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.session import open_write_session
 from normstat.window import Window, to_us
 from tests.api.samples import START
+from tests.databases import on_either_database
 from tests.query.filling import fill_values
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 N_NORMAL, N = 300, 360

@@ -11,8 +11,11 @@ from typer.testing import CliRunner
 
 from normstat.cli import app
 from normstat.settings import load_settings
+from tests.databases import on_either_database
 from tests.query.filling import fill_capture
 from tests.query.test_export import VMSTAT
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 DAY = ("--from", "2026-11-21T00:00:00Z", "--to", "2026-11-22T00:00:00+00:00")

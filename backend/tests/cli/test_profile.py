@@ -13,7 +13,10 @@ from normstat.settings import load_settings
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.session import open_write_session
 from normstat.window import Window, to_us
+from tests.databases import on_either_database
 from tests.query.filling import fill_values
+
+pytestmark = on_either_database
 
 START = datetime(2026, 11, 16, 8, tzinfo=UTC)
 

@@ -16,6 +16,9 @@ from normstat.storage.session import open_write_session
 from normstat.window import Window
 from tests.api.samples import START
 from tests.api.test_saved_comparisons import ASKED, HOST, N_INCIDENT, N_NORMAL, at, fill
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 INCIDENT = ("--host", HOST, "--from", at(N_NORMAL), "--to", at(N_NORMAL + N_INCIDENT))

@@ -11,8 +11,11 @@ from normstat.cli import app
 from normstat.settings import load_settings
 from normstat.stats.catalogue import built_in_catalogue
 from tests.addons import APP_USER, app_time_spec, app_user_text
+from tests.databases import on_either_database
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+
+pytestmark = on_either_database
 
 
 @pytest.fixture(autouse=True)

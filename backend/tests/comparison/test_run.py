@@ -18,7 +18,10 @@ from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.mute_rows import MuteDraft, create_mute
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window, to_us
+from tests.databases import on_either_database
 from tests.query.filling import fill_values
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)

@@ -8,7 +8,10 @@ import httpx
 import pytest
 
 from tests.addons import APP_USER, TIMINGS, app_time_spec
+from tests.databases import on_either_database
 from tests.e2e.product import Server, running_agent, wait_until
+
+pytestmark = on_either_database
 
 # Prints without a time, as dim_STAT's worked example does.
 APP_TIME = """#!/bin/sh

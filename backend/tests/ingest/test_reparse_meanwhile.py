@@ -13,12 +13,15 @@ from pathlib import Path
 import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from typer.testing import CliRunner
 
+from normstat.cli import app
 from normstat.ingest.reparse import reparse_stream as reparse_module
 from normstat.ingest.reparse.reparse_stream import StreamReparse
 from normstat.ingest.reparse.reparse_worker import run_reparses, work_off
 from normstat.ingest.reparse.staging import Replaced, Span, Staging
 from normstat.jobs.claims import REPARSE_LOCK
+from normstat.settings import load_settings
 from normstat.storage import reparse_rows
 from normstat.storage.lookup import find_stat, require_host
 from normstat.storage.reparse_rows import ReparseScope
@@ -27,6 +30,7 @@ from normstat.storage.schema.job_models import JobState
 from normstat.storage.schema.models import Host
 from normstat.storage.session import WriteSession, open_read_session, open_write_session
 from tests.addons import APP_USER, app_user_text
+from tests.databases import on_either_database
 from tests.ingest.rereading import ALWAYS, books, export, look, put, reparse, reparse_stream, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
@@ -244,6 +248,7 @@ def start_command(url: str, *words: str) -> subprocess.Popen[bytes]:
     )
 
 
+@on_either_database
 async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
     agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
 ) -> None:
@@ -281,16 +286,22 @@ async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
     assert query(database_url, "SELECT count(wait), count(wait_ms) FROM stat.app_user") == [(0, 3 * n_rows)]
 
 
-async def test_the_command_works_and_says_what_came_of_it(agent: Agent, sessions: Sessions, database_url: str) -> None:
+@on_either_database
+async def test_the_command_works_and_says_what_came_of_it(
+    agent: Agent, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = await old_stream(agent, sessions)
     process = await asyncio.to_thread(_communicate, start_command(database_url, "--spec", "app_user", "--host", "alpha"))
     n_rows = query(database_url, "SELECT count(*) FROM stat.app_user")[0][0]
     assert process == (0, f"1 of 1 stream read again: {n_rows} samples before, {n_rows} after, 0 lines rejected\n")
     assert query(database_url, "SELECT spec_version, acked_offset FROM streams") == [(2, len(text))]
-    nothing = await asyncio.to_thread(_communicate, start_command(database_url))
-    assert nothing == (2, "")
-    unknown = await asyncio.to_thread(_communicate, start_command(database_url, "--host", "nobody"))
-    assert unknown == (1, "")
+    monkeypatch.setenv("NORMSTAT_DATABASE_URL", database_url)
+    load_settings.cache_clear()
+    for words, expected in (((), (2, "")), (("--host", "nobody"), (1, ""))):
+        # In a thread: the command has an event loop of its own.
+        done = await asyncio.to_thread(CliRunner().invoke, app, ["reparse", *words])
+        assert (done.exit_code, done.stdout) == expected
+    load_settings.cache_clear()
 
 
 def _communicate(process: subprocess.Popen[bytes]) -> tuple[int, str]:

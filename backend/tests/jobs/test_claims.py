@@ -20,6 +20,9 @@ from normstat.jobs.periodic import recorded
 from normstat.storage.schema.job_models import Job, JobKind, JobState
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.storage.turns import retry_wait_s
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 BACKEND = Path(__file__).parents[2]

@@ -20,6 +20,7 @@ from normstat.storage.lookup import StatRef
 from normstat.storage.schema.baseline_models import ProfilePiece
 from normstat.storage.session import open_write_session
 from normstat.window import Window
+from tests.databases import on_either_database
 from tests.profiles.profiled import (
     CPUS,
     LATER,
@@ -36,6 +37,8 @@ from tests.profiles.profiled import (
     n_pieces,
     store,
 )  # fmt: skip
+
+pytestmark = on_either_database
 
 
 async def test_what_is_added_later_is_as_from_scratch(sessions: Sessions) -> None:

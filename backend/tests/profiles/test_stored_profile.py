@@ -18,6 +18,7 @@ from normstat.storage.session import driver_of, open_read_session, open_write_se
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window
 from tests.addons import APP_USER, app_user_text
+from tests.databases import on_either_database
 from tests.generated import START as GENERATED
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import put, reparse
@@ -37,6 +38,8 @@ from tests.profiles.profiled import (
     n_pieces,
     store,
 )  # fmt: skip
+
+pytestmark = on_either_database
 
 
 async def test_what_is_excluded_does_not_count(sessions: Sessions) -> None:

@@ -14,6 +14,9 @@ from normstat.query.context import ByteRun, StreamContext, find_lines, read_cont
 from normstat.storage.chunks import compress_chunk, copy_chunks, read_chunks, unpack_body
 from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 from normstat.storage.session import driver_of
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 

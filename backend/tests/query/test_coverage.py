@@ -12,7 +12,10 @@ from normstat.query import report_coverage
 from normstat.query.report_coverage import Coverage, find_covered, read_coverage
 from normstat.storage.schema.models import Gap, Stream
 from normstat.window import Window, to_us
+from tests.databases import on_either_database
 from tests.query.filling import fill_values
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)

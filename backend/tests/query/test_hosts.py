@@ -12,7 +12,10 @@ from normstat.query.host_lists import StreamState, list_hosts, list_instances, l
 from normstat.storage.lookup import natural_key
 from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 from normstat.window import Window, to_us
+from tests.databases import on_either_database
 from tests.query.filling import fill_values
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -11,6 +11,9 @@ from normstat.query.line_accounts import MAX_REASONS, HostAccounts, ReasonCount,
 from normstat.query.reject_rise import RejectCounts
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.schema.models import Gap, Host, StoredRejectedLine, Stream
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

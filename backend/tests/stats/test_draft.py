@@ -92,6 +92,16 @@ def test_odd_samples_are_read_as_drafted(sample: str, form: Form, n_rows: int, c
     assert (shown.n_rows, shown.rejected) == (n_rows, [])
 
 
+@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize("time", ["", "12:00:01 "])
+def test_a_line_with_the_words_of_the_header_and_more_does_not_replace_it(form: Form, time: str) -> None:
+    head = "# Time " if time else ""
+    sample = f"{head}anna bert\n{head}anna anna bert\n{time}1 1\n{time}2 1\n"
+    shown = read_with(draft(sample, form), sample)
+    assert shown.n_rows == 2
+    assert [line.text for line in shown.rejected] == [f"{head}anna anna bert"]
+
+
 def test_an_instance_is_chosen_by_name_or_place() -> None:
     sample = "1795262400\nrule user calls\nlogin anna 3\nlogout anna 4\n"
     for wanted in ("user", "2"):

@@ -10,6 +10,9 @@ from structlog.testing import capture_logs
 from normstat.auth.security_log import log_after_commit
 from normstat.storage import account_rows
 from normstat.storage.session import open_read_session, open_write_session
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
 
 
 async def make_user(sessions: async_sessionmaker[AsyncSession], name: str) -> int:

@@ -33,6 +33,9 @@ from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import Host
 from normstat.storage.session import open_write_session
 from normstat.window import Window
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 DAY = datetime(2026, 11, 21, tzinfo=UTC)

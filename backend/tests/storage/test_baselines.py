@@ -11,6 +11,9 @@ from normstat.storage import baseline_rows
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft
 from normstat.storage.schema.models import Host
 from normstat.window import Window
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
 
 DAY = datetime(2026, 11, 21, tzinfo=UTC)
 

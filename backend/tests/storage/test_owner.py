@@ -36,6 +36,7 @@ RIGHTS = "SELECT rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypass
 class OldPlainServer(PlainServer):
     """As `normstat up` made it once: one role, the superuser."""
 
+    seed = "old-postgresql"
     initdb_role = "normstat"
 
     def _make_template_database(self, template: sql.Identifier) -> None:
@@ -45,6 +46,7 @@ class OldPlainServer(PlainServer):
 class OldTimescaleServer(TimescaleServer):
     """The same with TimescaleDB."""
 
+    seed = "old-timescaledb"
     initdb_role = "normstat"
 
     def _make_template_database(self, template: sql.Identifier) -> None:

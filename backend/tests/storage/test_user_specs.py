@@ -17,8 +17,11 @@ from normstat.storage.user_specs import (
     refresh_catalogue,
 )
 from tests.addons import APP_USER, app_user_text
+from tests.databases import on_either_database
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 
