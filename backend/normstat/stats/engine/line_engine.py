@@ -20,7 +20,7 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_sums import ReportSums
 from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import Timestamp
-from normstat.stats.records import LineKind, ReadResult, State, Timing
+from normstat.stats.records import LineEvent, LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Field, Layout, Spec, Stat
 from normstat.stats.translated_lines import read_translations
 
@@ -53,8 +53,8 @@ def clean_line(raw: bytes, *, may_be_quoted: bool = True) -> bytes:
 
 class LineEngine(Generic[LayoutT]):
     """One call of a reader. For readers: `spec`, `layout`, `command`, `offset` of the piece in the stream, `timing`, `timeline`,
-    `has_zone`, `ledger`, `calls`, `omits_since_boot` (the first report is like all others). `timing` has the interval of a tool
-    that the agent calls repeatedly, where its command line says it.
+    `has_zone`, `ledger`, `events` (what lines tell that happened), `calls`, `omits_since_boot` (the first report is like all others).
+    `timing` has the interval of a tool that the agent calls repeatedly, where its command line says it.
     """
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
@@ -77,6 +77,7 @@ class LineEngine(Generic[LayoutT]):
         self.timeline = Timeline.resume(state.get("times"), timing)
         line_no = state.get("line_no")
         self.ledger = Ledger(line_no if isinstance(line_no, int) else 0)
+        self.events: list[LineEvent] = []
         self._is_in_long_line = state.get("long") is True
         self._is_final = False
         self._report_sums = self._open_sums(state)
@@ -311,4 +312,5 @@ class LineEngine(Generic[LayoutT]):
             accounts=self.ledger.close(),
             state=common | self.state(),
             n_taken=n_taken,
+            events=tuple(self.events),
         )

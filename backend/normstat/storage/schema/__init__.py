@@ -1,5 +1,5 @@
 """The tables as SQLAlchemy models, the schema's version and its migrations.
 
-Never: queries. Entry points: `models`, `job_models`, `baseline_models` and `retention_models` for the tables,
+Never: queries. Entry points: `models`, `job_models`, `baseline_models`, `event_models` and `retention_models` for the tables,
 `migrations` to upgrade.
 """

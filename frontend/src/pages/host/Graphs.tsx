@@ -26,7 +26,17 @@ import {
   windowEndingAt,
   zoomRange,
 } from "../../logic/range";
-import { type EpochMs, fromApi, lengthOf, overlaps, SECOND, toDurationMs, type Window } from "../../logic/time";
+import {
+  type EpochMs,
+  fromApi,
+  lengthOf,
+  overlaps,
+  SECOND,
+  toDurationMs,
+  toEpochMs,
+  wholeSecond,
+  type Window,
+} from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
 import { PointerStore } from "../../state/pointer";
@@ -104,6 +114,11 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           setDialog({ kind: "exclude", window: subject });
         }
         break;
+      case "event":
+        if (mayWrite(me)) {
+          setDialog({ kind: "event", window: mark ?? momentOf(pointer.get().hovered ?? Math.min(at, subject.end)) });
+        }
+        break;
       case "band":
         set({ bandId: view.bandId === null ? (newestBaseline(baselines ?? [])?.id ?? null) : null });
         break;
@@ -156,6 +171,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   });
   const onZoomOut = useCallbackRef(() => {
     run("zoom-out");
+  });
+  const onNote = useCallbackRef(() => {
+    run("event");
   });
   const onShow = useCallbackRef((at: EpochMs) => {
     set({ range: { kind: "fixed", window: windowEndingAt(at, lengthOf(shown)) } });
@@ -250,6 +268,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
             onCompare={() => {
               run("compare");
             }}
+            onNote={onNote}
             onExport={() => {
               run("csv");
             }}
@@ -262,7 +281,15 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           />
         )}
         <TimeStrip graph={graph} />
-        <EventList marks={marks} nLeftOut={events?.n_left_out ?? 0} zone={zone} />
+        <EventList
+          host={host.name}
+          marks={marks}
+          nLeftOut={events?.n_left_out ?? 0}
+          window={shown}
+          zone={zone}
+          onZoom={onZoom}
+          onNote={onNote}
+        />
       </div>
       {sections.map((section) => (
         <section key={section.key} className="host-section" aria-label={section.title}>
@@ -311,6 +338,12 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       )}
     </>
   );
+}
+
+/** Return a moment, in whole seconds, as a window without length. */
+function momentOf(at: number): Window {
+  const second = wholeSecond(toEpochMs(at));
+  return { start: second, end: second };
 }
 
 /** Return the periods to draw behind the lines: the baselines and excluded periods that overlap the window, and the selection. */
