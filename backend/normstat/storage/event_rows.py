@@ -222,6 +222,7 @@ async def list_events(
 
 async def add_recorded_events(session: AsyncSession, events: Sequence[RecordedEvent]) -> None:
     """Store the events that lines of streams tell; those that are stored already, or were deleted, stay as they are."""
+    events = await _drop_known_restarts(session, events)
     for start in range(0, len(events), EVENTS_AT_ONCE):
         part = events[start : start + EVENTS_AT_ONCE]
         hosts = {event.stream_id: event.host_id for event in part}
@@ -243,6 +244,24 @@ async def add_recorded_events(session: AsyncSession, events: Sequence[RecordedEv
         if made:
             of_hosts = [{"event_id": event_id, "host_id": hosts[stream_id or 0]} for event_id, stream_id in made]
             await session.execute(insert(EventHost).values(of_hosts))
+
+
+async def _drop_known_restarts(session: AsyncSession, events: Sequence[RecordedEvent]) -> list[RecordedEvent]:
+    """Return the events without restarts that the stream told before: sar prints each of them once a table."""
+    restarts = {event.stream_id for event in events if event.kind is EventKind.REBOOT}
+    if not restarts:
+        return list(events)
+    query = select(EventRow.stream_id, EventRow.start_at).where(
+        EventRow.stream_id.in_(restarts), EventRow.kind == EventKind.REBOOT.value
+    )
+    known = {(stream_id, at) for stream_id, at in (await session.execute(query)).all()}
+    kept: list[RecordedEvent] = []
+    for event in events:
+        key = (event.stream_id, event.at)
+        if event.kind is not EventKind.REBOOT or key not in known:
+            kept.append(event)
+            known.add(key)
+    return kept
 
 
 def cut_text(text: str) -> str:

@@ -8,11 +8,12 @@ import pytest
 from pydantic import TypeAdapter
 
 from normstat.auth.roles import Role
+from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.query.host_events import EventPage, HostEvent, HostEvents
 from normstat.stats.fact_words import EventKind
 from normstat.storage.event_rows import EventSource
 from tests.api.people import People
-from tests.api.samples import HOST
+from tests.api.samples import HOST, send
 from tests.api.test_access import assert_envelope
 from tests.api.test_host_facts import read_events, send_facts
 
@@ -175,3 +176,58 @@ async def test_reported_with_the_token_of_an_agent(people: People, operator: htt
         # The page's route is for accounts.
         assert_envelope(await agent.post(EVENTS, json={"text": "x"}), 401, "not_authenticated")
     assert sorted(await texts(operator)) == ["deployed", "x"]
+
+
+async def send_stream(agent: httpx.AsyncClient, spec: str, text: bytes, *, offset: int = 0) -> None:
+    frame = Frame(FrameKind.STREAM, spec, f"{spec}.1.1-1", offset, len(text), "watch 5", text)
+    response = await send(agent, format_frames([frame]))
+    assert response.status_code == 200, response.text
+
+
+async def test_events_of_an_agent_are_stored_once(people: People, operator: httpx.AsyncClient) -> None:
+    """Sent again, they are the same; one that was deleted stays so. They cannot be changed."""
+    lines = [
+        b"1795305665\t1795305660\tlog\t/var/log/app.log\t" + b"x" * 3000 + b"\n",
+        b"1795305670\t-\tparty\t\tof a later agent\n",
+    ]
+    async with await people.agent() as agent:
+        await send_stream(agent, "host_events", lines[0])
+        await send_stream(agent, "host_events", b"".join(lines))
+        await send_stream(agent, "host_events", b"".join(lines))
+    found = (await search(operator)).events
+    assert [(event.kind, event.source, event.author, event.hosts) for event in found] == [
+        ("note", "agent", "", [HOST]),
+        ("log", "agent", "/var/log/app.log", [HOST]),
+    ]
+    assert (found[1].at.isoformat(), found[1].not_before and found[1].not_before.isoformat(), len(found[1].text)) == (
+        "2026-11-22T00:01:05+00:00", "2026-11-22T00:01:00+00:00", 2000,
+    )  # fmt: skip
+    assert [event.id for event in (await shown(operator)).events if event.source == "agent"] == [found[1].id, found[0].id]
+    path = f"{EVENTS}/{found[0].id}"
+    body = {"text": "x", "at": "2026-11-22T00:03:00Z", "kind": "note", "tags": []}
+    assert_envelope(await operator.put(path, json=body), 400, "bad_request")
+    assert (await operator.delete(path)).status_code == 200
+    assert [event.kind for event in (await search(operator)).events] == ["log"]
+
+
+SAR = """Linux 6.1.0-40-amd64 (web1) \t2026-11-22 \t_x86_64_\t(2 CPU)
+
+00:00:01        CPU     %user     %nice   %system   %iowait    %steal     %idle
+00:01:01        all      4.52      0.00      1.01      0.00      0.00     94.47
+
+00:03:10     LINUX RESTART\t(2 CPU)
+
+00:04:01       proc/s   cswch/s
+00:05:01        18.50    310.30
+"""
+
+
+async def test_a_restart_that_sar_tells_is_one_event(people: People, operator: httpx.AsyncClient) -> None:
+    async with await people.agent() as agent:
+        await send_stream(agent, "sar_linux", SAR.encode())
+        # Another table of the same file tells it again.
+        again = SAR[SAR.index("\n00:03:10") :].encode()
+        await send_stream(agent, "sar_linux", again, offset=len(SAR))
+    assert [(event.text, event.at.isoformat(), event.kind) for event in (await search(operator, kind="reboot")).events] == [
+        ("Restarted", "2026-11-22T00:03:10+00:00", "reboot")
+    ]

@@ -2,7 +2,7 @@
 
 import type { HostEvent } from "./api";
 import { type Margins, pixelOfTime } from "./surface";
-import { type EpochMs, fromApi, MINUTE, SECOND, toEpochMs, type Window } from "./time";
+import { type EpochMs, fromApi, MINUTE, SECOND, toEpochMs, type Window, wholeSecond } from "./time";
 import { formatClock, formatDate, formatInstant, formatWindow, type Zone } from "./zone";
 
 /** Something that happened at a moment or for a time, to be marked in every graph. */
@@ -92,6 +92,12 @@ export function windowFromEvent(shown: Window, at: EpochMs, side: "start" | "end
   return side === "start"
     ? { start: at, end: shown.end > last ? shown.end : toEpochMs(at + length) }
     : { start: shown.start < at ? shown.start : toEpochMs(last - length), end: last };
+}
+
+/** Return the moment of a new event as a window without length: at the crosshair, else now, or at the end of a window in the past. */
+export function momentToNote(hovered: EpochMs | null, now: EpochMs, shown: Window): Window {
+  const second = wholeSecond(hovered ?? toEpochMs(Math.min(now, shown.end)));
+  return { start: second, end: second };
 }
 
 /** Return a window that shows an event with what came before and after it. */

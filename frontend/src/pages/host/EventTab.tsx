@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { EventTable } from "../../components/EventTable";
 import type { Zone } from "../../logic/zone";
-import { DEFAULT_EVENT_LIST } from "../../state/events";
+import { DEFAULT_EVENT_LIST, type EventListView } from "../../state/events";
 import type { Clock } from "../../state/url";
 
 interface EventTabProps {
@@ -12,7 +12,7 @@ interface EventTabProps {
 
 /** All events of a host, those of all hosts among them. */
 export function EventTab({ host, zone, clock }: EventTabProps) {
-  const [view, setView] = useState({ ...DEFAULT_EVENT_LIST, hosts: [host] });
+  const [view, setView] = useState<EventListView>({ ...DEFAULT_EVENT_LIST, hosts: [host] });
   return (
     <EventTable
       host={host}

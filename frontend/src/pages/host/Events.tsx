@@ -227,7 +227,7 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
 
 /** Return whether an event is not of this host alone. */
 function isOfOthers({ hosts }: HostEvent, host: string): boolean {
-  return hosts === null || hosts.length !== 1 || hosts[0] !== host;
+  return hosts?.length !== 1 || hosts[0] !== host;
 }
 
 interface EventActionProps {

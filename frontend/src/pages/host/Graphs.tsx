@@ -12,7 +12,7 @@ import { useSettled } from "../../components/useSettled";
 import { newestBaseline } from "../../logic/against";
 import type { BaselineInfo, ExclusionInfo, HostInfo, StatInfo } from "../../logic/api";
 import { toWindow } from "../../logic/comparison";
-import { eventsWindow, marksInside, toMarks } from "../../logic/event";
+import { eventsWindow, marksInside, momentToNote, toMarks } from "../../logic/event";
 import { type Command, KEYS } from "../../logic/keys";
 import type { Scheme } from "../../logic/palette";
 import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan, planSections } from "../../logic/panel";
@@ -26,17 +26,7 @@ import {
   windowEndingAt,
   zoomRange,
 } from "../../logic/range";
-import {
-  type EpochMs,
-  fromApi,
-  lengthOf,
-  overlaps,
-  SECOND,
-  toDurationMs,
-  toEpochMs,
-  wholeSecond,
-  type Window,
-} from "../../logic/time";
+import { type EpochMs, fromApi, lengthOf, overlaps, SECOND, toDurationMs, type Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
 import { PointerStore } from "../../state/pointer";
@@ -116,7 +106,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         break;
       case "event":
         if (mayWrite(me)) {
-          setDialog({ kind: "event", window: mark ?? momentOf(pointer.get().hovered ?? Math.min(at, subject.end)) });
+          setDialog({ kind: "event", window: mark ?? momentToNote(pointer.get().hovered, at, subject) });
         }
         break;
       case "band":
@@ -338,12 +328,6 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       )}
     </>
   );
-}
-
-/** Return a moment, in whole seconds, as a window without length. */
-function momentOf(at: number): Window {
-  const second = wholeSecond(toEpochMs(at));
-  return { start: second, end: second };
 }
 
 /** Return the periods to draw behind the lines: the baselines and excluded periods that overlap the window, and the selection. */
