@@ -112,6 +112,11 @@ async def read_events(session: AsyncSession, host_ids: Sequence[int], window: Wi
     return sorted([*derived, *map(to_host_event, reversed(records))], key=lambda event: event.at)[-MAX_EVENTS:]
 
 
+async def read_events_by_name(session: AsyncSession, hosts: Sequence[str], window: Window) -> list[HostEvent]:
+    """Return what `read_events` does, of those of the hosts that are still there."""
+    return await read_events(session, (await session.scalars(select(Host.id).where(Host.name.in_(hosts)))).all(), window)
+
+
 async def search_events(
     session: AsyncSession, hosts: Sequence[str], wanted: EventFilter, *, limit: int, offset: int
 ) -> EventPage:  # fmt: skip
