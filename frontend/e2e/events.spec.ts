@@ -32,7 +32,7 @@ test("n notes an event at the crosshair; it is marked, changed, deleted, and the
   await expect(surface.locator(".event-line")).toHaveCount(2);
 
   await page.getByText("2 events in this window").click();
-  const entry = page.locator("#host-events").getByRole("listitem").filter({ hasText: "deployed" });
+  const entry = page.getByRole("list", { name: "Events in this window" }).getByRole("listitem").filter({ hasText: "deployed" });
   await entry.getByRole("button", { name: /^Change/ }).click();
   const change = page.getByRole("dialog", { name: "Change event" });
   await change.getByLabel("What happened").fill("deployed 1.5");
@@ -64,7 +64,7 @@ test("a window is chosen by two events on the strip, and by the list", async ({ 
   await page.getByRole("button", { name: /: end of the run$/ }).click({ modifiers: ["Shift"] });
   await expect(page).toHaveURL(/from=2026-11-22T00:52:00Z&to=2026-11-22T01:08:01Z/);
   await page.getByText(/events in this window/).click();
-  const end = page.locator("#host-events").getByRole("listitem").filter({ hasText: "CPUs online" });
+  const end = page.getByRole("list", { name: "Events in this window" }).getByRole("listitem").filter({ hasText: "CPUs online" });
   await end.getByRole("button", { name: /^To here/ }).click();
   await expect(page).toHaveURL(/from=2026-11-22T00:52:00Z&to=2026-11-22T01:00:01Z/);
 

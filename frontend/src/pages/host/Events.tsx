@@ -137,28 +137,31 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
               {marks.length > 1 && " · last"}: {last.text}
             </span>
           </summary>
-          {/* No label: it would hide the text of the list from the graphs that it describes. */}
-          <ol id={EVENTS_ID}>
+          {/* What describes the graphs: the list without its buttons. */}
+          <div id={EVENTS_ID} hidden>
+            {marks.map((mark) => describeMark(zone, mark)).join("; ")}
+          </div>
+          <ol aria-label="Events in this window">
             {marks.map((mark) => (
               <li key={markKey(mark)}>
                 <span className="event-swatch" data-kind={mark.kind} aria-hidden />
-                <Instant at={mark.at} zone={zone} />
+                <Instant at={mark.at} zone={zone} />{" "}
                 {mark.end !== null && (
                   <span>
-                    – <Instant at={mark.end} zone={zone} />
+                    – <Instant at={mark.end} zone={zone} />{" "}
                   </span>
                 )}
-                <span className="event-text">{mark.text}</span>
+                <span className="event-text">{mark.text}</span>{" "}
                 {mark.event.tags.map((tag) => (
                   <span key={tag} className="soft">
-                    #{tag}
+                    #{tag}{" "}
                   </span>
                 ))}
-                {mark.notBefore !== null && <span className="soft">({describeEarliest(zone, mark.at, mark.notBefore)})</span>}
+                {mark.notBefore !== null && <span className="soft">({describeEarliest(zone, mark.at, mark.notBefore)})</span>}{" "}
                 {mark.event.id !== null && (
                   <span className="soft">
                     {describeSource(mark.event)}
-                    {isOfOthers(mark.event, host) && ` · ${describeHosts(mark.event.hosts)}`}
+                    {isOfOthers(mark.event, host) && ` · ${describeHosts(mark.event.hosts)}`}{" "}
                   </span>
                 )}
                 <span className="event-actions no-print">
