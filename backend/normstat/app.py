@@ -100,7 +100,7 @@ def create_app(settings: Settings) -> FastAPI:
         TurnstileMiddleware, turnstile=make_turnstile(settings.max_running_requests), open_paths=frozenset({f"{PREFIX}/health"})
     )
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
-    app.add_middleware(HostGuard, open_paths=frozenset({f"{PREFIX}/ingest"}))
+    app.add_middleware(HostGuard, open_paths=frozenset({f"{PREFIX}/ingest", f"{PREFIX}/ingest/events"}))
     app.add_middleware(
         RequestContextMiddleware,
         proxies=TrustedProxies(parse_networks(settings.trusted_proxies)),

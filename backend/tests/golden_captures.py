@@ -18,6 +18,7 @@ from normstat.stats import readers
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import ReadResult, SampleBlock
+from normstat.window import from_us
 
 GOLDEN: Final = Path(__file__).parent / "golden"
 ROOTS: Final = (GOLDEN, *sorted(path for path in Path(readers.__file__).parent.iterdir() if path.is_dir()))
@@ -78,12 +79,21 @@ def render(result: ReadResult) -> str:
         "printed": _printed((*result.blocks, *result.since_boot)),
         "rejected": [json.dumps([line.line_no, line.reason, line.text[:60]], ensure_ascii=False) for line in result.rejected],
     }
+    if result.events:
+        lines["events"] = [
+            json.dumps([time_text(event.time_us), event.kind, event.origin, event.text], ensure_ascii=False)
+            for event in result.events
+        ]
     parts = []
     for key, items in lines.items():
         begin, end = "{}" if key == "accounts" else "[]"
         body = ",\n    ".join(items)
         parts.append(f'  "{key}": {begin}\n    {body}\n  {end}' if items else f'  "{key}": {begin}{end}')
     return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def time_text(time_us: int) -> str:
+    return from_us(time_us).isoformat()
 
 
 def _samples(blocks: tuple[SampleBlock, ...]) -> list[str]:

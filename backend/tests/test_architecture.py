@@ -9,6 +9,7 @@ from pathlib import Path
 
 from normstat.storage.schema import (
     baseline_models,  # noqa: F401 (tables of ours, too)
+    event_models,  # noqa: F401
 )
 from normstat.storage.schema.models import Base
 

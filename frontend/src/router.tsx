@@ -64,6 +64,12 @@ const comparisonRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/comparison/ComparisonPage"), "ComparisonPage"),
 });
 
+const eventsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/events",
+  component: lazyRouteComponent(() => import("./pages/events/EventsPage"), "EventsPage"),
+});
+
 const importsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/imports",
@@ -127,6 +133,7 @@ const routeTree = rootRoute.addChildren([
     streamsRoute,
     baselinesRoute,
     comparisonRoute,
+    eventsRoute,
     importsRoute,
     jobsRoute,
     specsRoute,

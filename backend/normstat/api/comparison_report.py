@@ -1,6 +1,7 @@
 """The report of a comparison as one HTML file, and its numbers as CSV."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
@@ -19,6 +20,8 @@ from normstat.api.state import AppState
 from normstat.comparison.model import Comparison
 from normstat.comparison.service import run_comparison
 from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge
+from normstat.query.host_events import read_events_by_name
+from normstat.report.event_section import events_window
 from normstat.report.numbers import write_csv
 from normstat.report.report_page import Cover, render_report, title_of
 from normstat.settings import Settings
@@ -67,7 +70,9 @@ async def make_report(asked: ReportInputs, who: str, state: AppState) -> tuple[C
         async with open_read_session(state.sessions) as session:
             return await _read_report(session, asked.comparison, asked.note, who, public_url)
     inputs = asked.to_inputs()
-    return _with_cover(await compare_in_turn(state, who, inputs), inputs, asked, who, public_url)
+    result, cover = _with_cover(await compare_in_turn(state, who, inputs), inputs, asked, who, public_url)
+    async with open_read_session(state.sessions) as session:
+        return result, await _with_events(session, result, cover)
 
 
 async def find_report(session: AsyncSession, asked: ReportInputs, who: str, settings: Settings) -> tuple[Comparison, Cover]:
@@ -79,13 +84,20 @@ async def find_report(session: AsyncSession, asked: ReportInputs, who: str, sett
         return await _read_report(session, asked.comparison, asked.note, who, settings.public_url)
     inputs = asked.to_inputs()
     result = await run_comparison(session, inputs.to_request(), max_rows=settings.compare_max_rows)
-    return _with_cover(result, inputs, asked, who, settings.public_url)
+    result, cover = _with_cover(result, inputs, asked, who, settings.public_url)
+    return result, await _with_events(session, result, cover)
+
+
+async def _with_events(session: AsyncSession, result: Comparison, cover: Cover) -> Cover:
+    """Return the cover with what happened on the hosts that are still there."""
+    return replace(cover, events=tuple(await read_events_by_name(session, result.hosts, events_window(result))))
 
 
 async def _read_report(session: AsyncSession, id: int, note: str, who: str, public_url: str) -> tuple[Comparison, Cover]:  # noqa: A002
     saved = await read_saved(session, id)
     address = f"{public_url.rstrip('/')}/comparison?saved={saved.id}"
-    return saved.result, Cover(saved.name, note or saved.note, who, _now(), address)
+    cover = Cover(saved.name, note or saved.note, who, _now(), address)
+    return saved.result, await _with_events(session, saved.result, cover)
 
 
 def _with_cover(

@@ -37,7 +37,7 @@ async def read_facts(host: HostPath, session: ReadSession) -> HostFacts:
 
 @router.get("/{host}/events", responses=guarded_answers(BadRequest, NotFound))
 async def read_events(host: HostPath, window: InWindow, session: ReadSession) -> HostEvents:
-    """Return what happened to a host in the window: reboots and changes of its facts."""
+    """Return what happened to a host in the window: reboots, changes of its facts, and what was noted as an event."""
     return await host_events.read_host_events(session, host, window)
 
 

@@ -15,6 +15,7 @@ from normstat.api import (
     comparison_series,
     coverage,
     document,
+    events,
     exclusions,
     exports,
     health,
@@ -52,7 +53,7 @@ def build_router() -> APIRouter:
     """Return the routes in matching order: the one that agents call most comes first."""
     router = APIRouter(prefix=PREFIX)
     for noun in (
-        ingest, health, auth, users, tokens, hosts, processes, stream_accounts, stats, series, coverage, bands, baselines,
+        ingest, health, auth, users, tokens, hosts, events, processes, stream_accounts, stats, series, coverage, bands, baselines,
         exclusions, mutes, host_groups, comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports,
         reparses, jobs,
         specs, retention, storage, agent_files, views, document,

@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "profile": "Show and build the profiles of baselines.",
     "compare": "Show what changed in an incident against a baseline.",
     "report": "Write a comparison as one self-contained file.",
+    "event": "Note, list and delete events.",
     "stat": "Manage your own stats.",
     "rollup": "Show, drop and rebuild rollups.",
     "retention": "Show and set how long samples and raw bytes are kept.",

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.stats.readers import read
-from normstat.stats.records import NO_TIME, REJECTED_TEXT_LIMIT, LineKind, RejectedLine, SampleBlock, State, Timing
+from normstat.stats.records import NO_TIME, REJECTED_TEXT_LIMIT, LineEvent, LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
 from normstat.storage.chunks import RawChunk, compress_chunk
 from normstat.storage.stat_tables import TablePlan
@@ -55,6 +55,7 @@ class StreamResult:
     n_lines: Counter[LineKind] = field(default_factory=Counter)
     n_bytes: Counter[LineKind] = field(default_factory=Counter)
     n_unseen: int = 0
+    events: list[LineEvent] = field(default_factory=list)
 
 
 class StreamReader:
@@ -140,6 +141,7 @@ class StreamReader:
         result.n_bytes.update(outcome.accounts.n_bytes)
         result.state = outcome.state
         self._keep(outcome.rejected)
+        result.events += (event for event in outcome.events if 0 <= event.time_us < LATEST_US)
         for block in outcome.blocks:
             self._take_block(block, n_lines_before)
         return outcome.n_taken

@@ -21,6 +21,7 @@ from normstat import metrics
 from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, TooLarge, TooManyRequests, shorten
 from normstat.ingest.delivery import Delivery
 from normstat.ingest.limits import RETRY_AFTER_S, HourlyCount, RefusalLog
+from normstat.ingest.line_events import to_recorded_events
 from normstat.ingest.protocol import Ack, Frame, FrameKind
 from normstat.ingest.reparse.recover_state import NO_VERSION, next_spec_version, read_state
 from normstat.ingest.stream_samples import LOOKBACK_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
@@ -29,7 +30,7 @@ from normstat.rollups.rollup_marks import hours_of, mark_changed
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.records import SampleBlock, Timing
-from normstat.storage import chunks, ingest_rows, samples, stream_rows
+from normstat.storage import chunks, event_rows, ingest_rows, samples, stream_rows
 from normstat.storage.ingest_rows import OpenHost, OpenStream
 from normstat.storage.instance_cache import InstanceCache, Key, SeenInstances
 from normstat.storage.profile_marks import Changed, mark_profiles
@@ -474,6 +475,7 @@ class Batch:
                 new_reasons = await stream_rows.keep_rejected(self._session, stream.id, result.rejected)
                 self._new_reasons += [(stream, reason) for reason in sorted(new_reasons)]
                 _count(stream, result)
+            await event_rows.add_recorded_events(self._session, to_recorded_events(stream, delivery.result))
             await stream_rows.add_gaps(self._session, stream.id, delivery.gaps)
             stream.n_gap_bytes += sum(gap.end - gap.start for gap in delivery.gaps)
             if delivery.result or delivery.gaps:

@@ -1,6 +1,6 @@
-"""Events of a host in a window: reboots and changes of its facts. Graphs mark them.
+"""Events of hosts in a window: reboots and changes of facts, and what people, scripts, agents and imports noted.
 
-An event is a moment, a kind and a text, wherever it comes from.
+The one door to events, wherever they come from: `read_events` for hosts and a window, `search_events` for lists.
 """
 
 from collections.abc import Iterator, Sequence
@@ -8,16 +8,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.errors import BadRequest
 from normstat.field_docs import Documented
 from normstat.query.fact_history import order_of, read_snapshots, to_instant
 from normstat.stats.fact_lines import BOOT_ID, BOOT_TIME, FactDifference, FactName, FactSnapshot, find_differences, sort_snapshots
 from normstat.stats.fact_words import EventKind, describe_change, find_kind
-from normstat.storage import lookup
+from normstat.storage import event_rows, lookup
+from normstat.storage.event_rows import EventFilter, EventRecord, EventSource
+from normstat.storage.schema.models import Host
 from normstat.window import Window
 
 MAX_EVENTS: Final = 1000
+# Facts are read from the raw output of each host.
+MAX_HOSTS_WITH_FACTS: Final = 20
 # Of a time in seconds since the epoch, until the year 2286.
 MAX_DIGITS: Final = 10
 # They change by a boot and in no other way.
@@ -29,13 +35,28 @@ class HostEvent(Documented):
     """Something that happened to a host, or was done to it."""
 
     at: datetime
-    """When it happened; if `not_before` is given, when it was seen. By the host's clock."""
+    """When it happened or began; if `not_before` is given, when it was seen. By the host's clock."""
 
     not_before: datetime | None
     """The earliest time at which it may have happened; null if `at` is exact."""
 
     kind: EventKind
     text: str
+    end: datetime | None
+    """When it ended; null for a moment."""
+
+    tags: list[str]
+    hosts: list[str] | None
+    """The names of its hosts; null for all hosts."""
+
+    source: EventSource
+    """user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts: derived from the host's facts."""
+
+    author: str
+    """The account, or the token's name; empty for what nobody wrote."""
+
+    id: int | None
+    """Null for events that are derived from facts: they can neither be changed nor deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +73,84 @@ class HostEvents(Documented):
     """The first report of facts that was read: changes before it are unknown; null without any."""
 
 
+@dataclass(frozen=True, slots=True)
+class EventPage(Documented):
+    """A page of a list of events."""
+
+    events: list[HostEvent]
+    """Newest first."""
+
+    n_total: int
+    """Of all pages."""
+
+    has_facts: bool
+    """Whether reboots and changed facts are among them: only if the list is of some hosts."""
+
+
 async def read_host_events(session: AsyncSession, host: str, window: Window) -> HostEvents:
     """Return the events of a host in a window.
 
     Raises: NotFound
     """
-    snapshots = await read_snapshots(session, await lookup.require_host(session, host))
-    events = [event for event in find_events(snapshots) if window.start <= event.at < window.end]
-    left_out = max(0, len(events) - MAX_EVENTS)
-    return HostEvents(events[left_out:], left_out, to_instant(snapshots[0].time_s) if snapshots else None)
+    host_id = await lookup.require_host(session, host)
+    snapshots = await read_snapshots(session, host_id)
+    derived = [event for event in find_events(snapshots, host) if window.start <= event.at < window.end]
+    records, n_stored = await event_rows.list_events(
+        session, EventFilter(hosts=(host_id,), start=window.start, end=window.end), limit=MAX_EVENTS
+    )
+    events = sorted([*derived, *map(to_host_event, reversed(records))], key=lambda event: event.at)[-MAX_EVENTS:]
+    left_out = len(derived) + n_stored - len(events)
+    return HostEvents(events, left_out, to_instant(snapshots[0].time_s) if snapshots else None)
 
 
-def find_events(snapshots: Sequence[FactSnapshot]) -> list[HostEvent]:
-    """Return the events of snapshots in any order, oldest first. The boot before the first snapshot is one of them."""
+async def read_events(session: AsyncSession, host_ids: Sequence[int], window: Window) -> list[HostEvent]:
+    """Return the events of hosts in a window, oldest first: of each of them, and of all hosts. Of too many, the latest."""
+    records, _ = await event_rows.list_events(
+        session, EventFilter(hosts=tuple(host_ids), start=window.start, end=window.end), limit=MAX_EVENTS
+    )
+    derived = [event for event in await _read_derived(session, host_ids) if window.start <= event.at < window.end]
+    return sorted([*derived, *map(to_host_event, reversed(records))], key=lambda event: event.at)[-MAX_EVENTS:]
+
+
+async def read_events_by_name(session: AsyncSession, hosts: Sequence[str], window: Window) -> list[HostEvent]:
+    """Return what `read_events` does, of those of the hosts that are still there."""
+    return await read_events(session, (await session.scalars(select(Host.id).where(Host.name.in_(hosts)))).all(), window)
+
+
+async def search_events(
+    session: AsyncSession, hosts: Sequence[str], wanted: EventFilter, *, limit: int, offset: int
+) -> EventPage:  # fmt: skip
+    """Return a page of the events that a filter asks for; for named hosts with what is derived from their facts.
+
+    Raises: NotFound for an unknown host; BadRequest for too many hosts
+    """
+    if not hosts:
+        records, n_total = await event_rows.list_events(session, wanted, limit=limit, offset=offset)
+        return EventPage([*map(to_host_event, records)], n_total, has_facts=False)
+    if len(hosts) > MAX_HOSTS_WITH_FACTS:
+        raise BadRequest(f"{len(hosts)} hosts are too many; name up to {MAX_HOSTS_WITH_FACTS}, or none for all")
+    ids = [await lookup.require_host(session, host) for host in hosts]
+    wanted = EventFilter(tuple(ids), wanted.start, wanted.end, wanted.kinds, wanted.tags, wanted.words)
+    derived = [event for event in await _read_derived(session, ids) if wanted.holds(_to_record(event))]
+    records, n_stored = await event_rows.list_events(session, wanted, limit=offset + limit)
+    # Stable: what has one moment stays in its order from page to page.
+    newest = sorted([*map(to_host_event, records), *reversed(derived)], key=lambda event: event.at, reverse=True)
+    return EventPage(newest[offset : offset + limit], n_stored + len(derived), has_facts=True)
+
+
+async def _read_derived(session: AsyncSession, host_ids: Sequence[int]) -> list[HostEvent]:
+    """Return the events derived from the facts of hosts, oldest first."""
+    rows = await session.execute(select(Host.id, Host.name).where(Host.id.in_(host_ids)))
+    found: list[HostEvent] = []
+    for host_id, name in rows.all():
+        found += find_events(await read_snapshots(session, host_id), name)
+    return sorted(found, key=lambda event: event.at)
+
+
+def find_events(snapshots: Sequence[FactSnapshot], host: str) -> list[HostEvent]:
+    """Return the events of a host's snapshots in any order, oldest first. The boot before the first snapshot is one of them."""
     ordered = sort_snapshots(snapshots)
-    events = list(_find_first_boot(ordered))
+    events = list(_find_first_boot(ordered, host))
     differences = find_differences(ordered)
     boots = {each.after_s: each.after for each in differences if each.name.key == BOOT_TIME and each.before is not None}
     for each in sorted(differences, key=lambda each: (each.after_s, order_of(each.name))):
@@ -74,17 +158,40 @@ def find_events(snapshots: Sequence[FactSnapshot]) -> list[HostEvent]:
             continue
         boot = _to_boot(boots.get(each.after_s))
         if boot is not None and (each.name.key in BOOT_KEYS or each.name.key == BOOT_TIME):
-            events.append(_to_event(each, boot, None))
+            events.append(_to_event(each, boot, None, host))
         elif each.name.key != BOOT_TIME:
-            events.append(_to_event(each, to_instant(each.after_s), to_instant(each.before_s)))
+            events.append(_to_event(each, to_instant(each.after_s), to_instant(each.before_s), host))
     # Stable: what has one moment stays in the order of the facts.
     return sorted(events, key=lambda event: event.at)
 
 
-def _find_first_boot(ordered: Sequence[FactSnapshot]) -> Iterator[HostEvent]:
+def to_host_event(record: EventRecord) -> HostEvent:
+    """Return a stored event."""
+    return HostEvent(
+        at=record.at,
+        not_before=record.not_before,
+        kind=record.kind,
+        text=record.text,
+        end=record.end,
+        tags=record.tags,
+        hosts=record.hosts,
+        source=record.source,
+        author=record.author,
+        id=record.id,
+    )
+
+
+def _to_record(event: HostEvent) -> EventRecord:
+    """Return what a filter looks at."""
+    return EventRecord(
+        0, event.at, event.end, event.not_before, event.kind, event.text, event.tags, event.hosts, event.source, event.author
+    )  # fmt: skip
+
+
+def _find_first_boot(ordered: Sequence[FactSnapshot], host: str) -> Iterator[HostEvent]:
     boot = _to_boot(ordered[0].facts.get(FactName(BOOT_TIME))) if ordered else None
     if boot is not None:
-        yield HostEvent(boot, None, EventKind.REBOOT, "Booted")
+        yield _derive(boot, None, EventKind.REBOOT, "Booted", host)
 
 
 def _to_boot(value: str | None) -> datetime | None:
@@ -94,5 +201,9 @@ def _to_boot(value: str | None) -> datetime | None:
     return to_instant(int(value))
 
 
-def _to_event(each: FactDifference, at: datetime, not_before: datetime | None) -> HostEvent:
-    return HostEvent(at, not_before, find_kind(each.name.key), describe_change(each.name, each.before, each.after))
+def _to_event(each: FactDifference, at: datetime, not_before: datetime | None, host: str) -> HostEvent:
+    return _derive(at, not_before, find_kind(each.name.key), describe_change(each.name, each.before, each.after), host)
+
+
+def _derive(at: datetime, not_before: datetime | None, kind: EventKind, text: str, host: str) -> HostEvent:
+    return HostEvent(at, not_before, kind, text, None, [], [host], EventSource.FACTS, "", None)

@@ -9,7 +9,9 @@ from importlib import metadata, resources
 from typing import Final
 
 from normstat.comparison.model import Comparison, FindingGroup
+from normstat.query.host_events import HostEvent
 from normstat.report.charts import draw_finding
+from normstat.report.event_section import event_section
 from normstat.report.markup import Markup, join, tag
 from normstat.report.numbers import write_csv
 from normstat.report.stories import lead_of, story_section
@@ -30,13 +32,14 @@ POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none';
 
 @dataclass(frozen=True, slots=True)
 class Cover:
-    """The title of the report and its origin. `address`: of the comparison on the page, or ""."""
+    """The title of the report and its origin, and what happened meanwhile. `address`: of the comparison on the page, or ""."""
 
     title: str
     note: str
     made_by: str
     made_at: datetime
     address: str
+    events: tuple[HostEvent, ...] = ()
 
 
 def render_report(record: Comparison, cover: Cover) -> str:
@@ -46,6 +49,7 @@ def render_report(record: Comparison, cover: Cover) -> str:
         _header(record, cover),
         _summary(record),
         story_section(record),
+        event_section(record, cover.events),
         _details(record),
         _inputs(record, cover),
         _numbers(record),

@@ -19,6 +19,7 @@ from normstat.field_docs import Documented
 from normstat.jobs.claims import Claim
 from normstat.retention.sample_removal import delete_samples
 from normstat.storage.baseline_versions import forget_host, lock_baselines
+from normstat.storage.event_rows import forget_host_events
 from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState
 from normstat.storage.schema.models import (
     AgentToken,
@@ -82,6 +83,7 @@ async def request_deletion(session: AsyncSession, name: str, *, requested_by: st
         update(AgentToken).where(AgentToken.host_id == host.id, AgentToken.revoked_at.is_(None)).values(revoked_at=func.now())
     )
     await forget_host(session, host.id, name, made_by=requested_by)
+    await forget_host_events(session, host.id)
     stopped = {"state": JobState.STOPPED, "message": "the host was deleted", "finished_at": func.now(), "next_try_at": None}
     await session.execute(update(Job).where(Job.host_id == host.id, Job.state.in_(OPEN_STATES)).values(stopped))
     await session.flush()

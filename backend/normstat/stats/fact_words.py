@@ -23,6 +23,13 @@ class EventKind(StrEnum):
     NETWORK = "network"
     ZONE = "zone"
     SYSTEM = "system"
+    NOTE = "note"
+    DEPLOYMENT = "deployment"
+    MAINTENANCE = "maintenance"
+    INCIDENT = "incident"
+    LOG = "log"
+    CLOCK = "clock"
+    TOOL = "tool"
 
 
 # By section, in the order in which somebody new to the host asks.

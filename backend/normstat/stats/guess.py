@@ -39,7 +39,7 @@ class Trial:
     """How well a spec read the beginning of a file.
 
     `share` is the part of the bytes that it understood less the part that it refused, `documented` the part of its columns that the
-    spec knows, `n_values` how many numbers it found, `sampled` the part of the bytes that is lines of samples.
+    spec knows, `n_values` how many numbers and events it found, `sampled` the part of the bytes that is lines of samples.
     """
 
     spec: Spec
@@ -126,7 +126,8 @@ def _count(result: ReadResult) -> tuple[float, int]:
     for block in (*result.blocks, *result.since_boot):
         known += len(block) * sum(field.is_documented for field in block.fields)
         total += len(block) * len(block.fields)
-    return (known / total if total else 0.0), total
+    # What has events and no samples is known by its lines.
+    return (known / total if total else 0.0), total + len(result.events)
 
 
 def _best(trials: Sequence[Trial]) -> Trial | None:

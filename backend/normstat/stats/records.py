@@ -105,6 +105,23 @@ REJECTED_TEXT_LIMIT: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
+class LineEvent:
+    """Something that happened to the host, told by a line; `offset` is the line's first byte in the stream.
+
+    `earlier_us` is the earliest time at which it may have happened; NO_TIME if `time_us` is exact, or nothing is known. `kind` is a
+    word (fact_words.EventKind); `origin` is the file or tool that it is about, "" for none.
+    Units: microseconds since the epoch.
+    """
+
+    offset: int
+    time_us: int
+    earlier_us: int
+    kind: str
+    origin: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Accounts:
     """The number of lines and bytes of each kind. The bytes add up to the bytes taken."""
 
@@ -125,3 +142,4 @@ class ReadResult:
     accounts: Accounts
     state: State
     n_taken: int
+    events: tuple[LineEvent, ...] = ()

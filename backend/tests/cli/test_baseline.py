@@ -28,8 +28,12 @@ async def _filled(sessions: Sessions) -> None:
 
 
 async def run(database_url: str, *arguments: str) -> tuple[int, str, str]:
+    return await run_command(database_url, "baseline", *arguments)
+
+
+async def run_command(database_url: str, *arguments: str) -> tuple[int, str, str]:
     """What the command gives, in a thread: it has an event loop of its own."""
-    call = functools.partial(CliRunner().invoke, app, ["baseline", *arguments], env={"NORMSTAT_DATABASE_URL": database_url})
+    call = functools.partial(CliRunner().invoke, app, [*arguments], env={"NORMSTAT_DATABASE_URL": database_url})
     # A process reads its settings once; here it is a new one each time.
     load_settings.cache_clear()
     try:

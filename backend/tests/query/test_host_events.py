@@ -26,7 +26,7 @@ def events(*texts: str) -> list[tuple[int, int | None, str]]:
             None if event.not_before is None else round(event.not_before.timestamp()) - BOOT,
             event.text,
         )
-        for event in find_events(snapshots(*texts))
+        for event in find_events(snapshots(*texts), "web1")
     ]
 
 
@@ -69,7 +69,7 @@ def test_what_another_agent_reports_first_is_no_change() -> None:
 def test_changes_and_events_say_the_same() -> None:
     taken = snapshots("cpus=2; boot_id=a", "cpus=4; boot_id=a", "cpus=4; boot_id=b")
     assert [(change.text, change.at, change.not_before) for change in describe(taken).changes] == [
-        (event.text, event.at, event.not_before) for event in find_events(taken)
+        (event.text, event.at, event.not_before) for event in find_events(taken, "web1")
     ]
     assert [fact.key for fact in describe(taken).facts] == ["cpus"]
 

@@ -24,10 +24,14 @@ from normstat.comparison.model import (
     StoryProcess,
     UnmatchedSeries,
 )
+from normstat.query.host_events import HostEvent
+from normstat.report.event_section import events_window
 from normstat.report.markup import Markup, join, tag, visible
 from normstat.report.numbers import HEADER, write_csv
 from normstat.report.report_page import MAX_GROUPS, POLICY, Cover, render_report, title_of
 from normstat.report.words import duration, instant, number
+from normstat.stats.fact_words import EventKind
+from normstat.storage.event_rows import EventSource
 from tests.report.made import HOSTILE, NO_VALUES, START, comparison, finding, group, side_values, sparkline, story
 
 COVER = Cover("Slow mornings", "Ask Kim.\n& Bob", "alice", START + timedelta(hours=3), "https://norm.example/comparison?h=web1")
@@ -128,6 +132,28 @@ def test_report_says_what_was_found_and_from_what() -> None:
     assert text.count("truss -c -p 17") == 1
 
 
+def noted(text: str, minutes: int = -5) -> HostEvent:
+    at = START + timedelta(minutes=minutes)
+    return HostEvent(
+        at=at, not_before=None, kind=EventKind.DEPLOYMENT, text=text, end=None, tags=[text], hosts=None, source=EventSource.USER,
+        author=text, id=1,
+    )  # fmt: skip
+
+
+def test_report_has_the_events_before_and_during_the_incident() -> None:
+    record = comparison(group())
+    text = read(render_report(record, replace(COVER, events=(noted("deployed 1.4"),)))).text
+    assert "deployed 1.4 #deployed 1.4" in text
+    assert "all hosts" in text
+    assert "earlier events are not listed" not in text
+    many = read(render_report(record, replace(COVER, events=tuple(noted(f"no {number}") for number in range(65))))).text
+    assert "5 earlier events are not listed." in many
+    assert "no 4 #" not in many
+    window = events_window(record)
+    assert (record.start - window.start, window.end) == (timedelta(hours=1), record.end)
+    assert "Events" not in read(render_report(record, COVER)).text
+
+
 def test_report_needs_nothing_but_itself() -> None:
     page = render_report(comparison(group()), COVER)
     reader = read(page)
@@ -141,8 +167,8 @@ def test_report_needs_nothing_but_itself() -> None:
 
 @pytest.mark.parametrize("name", [HOSTILE, "</title></style><script>", "javascript:alert(1)", "a]]>", "\ud800", "-->", "\x00"])
 def test_no_name_becomes_markup(name: str) -> None:
-    plain = read(render_report(everything_called("plain"), COVER))
-    hostile = read(render_report(everything_called(name), Cover(name, name, name, START, name)))
+    plain = read(render_report(everything_called("plain"), replace(COVER, events=(noted("plain"),))))
+    hostile = read(render_report(everything_called(name), Cover(name, name, name, START, name, (noted(name),))))
     # Only the link to a bad address is missing.
     assert plain.elements - hostile.elements == Counter({"a": 1, "dt": 1, "dd": 1})
     assert not hostile.elements - plain.elements

@@ -156,7 +156,7 @@ export function readFacts(host: string, options: Signal): Promise<HostFacts> {
   return answered(client.GET("/api/v1/hosts/{host}/facts", { ...options, params: { path: { host } } }));
 }
 
-/** What happened to a host in a window: reboots and changes of its facts. */
+/** What happened to a host in a window: reboots, changes of its facts, and what was noted. */
 export function readEvents(host: string, window: Window, options: Signal): Promise<HostEvents> {
   return answered(client.GET("/api/v1/hosts/{host}/events", { ...options, params: { path: { host }, query: span(window) } }));
 }

@@ -413,6 +413,74 @@ export interface paths {
     patch: operations["updateComparison"];
     trace?: never;
   };
+  "/api/v1/events": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Events
+     * @description List events, newest first. With `host` also reboots and changes of facts of those hosts (up to 20).
+     */
+    get: operations["listEvents"];
+    put?: never;
+    /**
+     * Create Event
+     * @description Note an event: of some hosts, or of all.
+     */
+    post: operations["createEvent"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/events.csv": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Events
+     * @description Export events: time, end, not_before, hosts, kind, text, tags, source, author.
+     */
+    get: operations["exportEvents"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/events/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Update Event
+     * @description Change an event; its author stays. What an agent or an import recorded cannot be changed.
+     */
+    put: operations["updateEvent"];
+    post?: never;
+    /**
+     * Delete Event
+     * @description Delete an event. It can be restored for a day.
+     */
+    delete: operations["deleteEvent"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/events/{id}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Event
+     * @description Undo the deletion of an event.
+     */
+    post: operations["restoreEvent"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/exclusions": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -618,7 +686,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Read Events
-     * @description Return what happened to a host in the window: reboots and changes of its facts.
+     * @description Return what happened to a host in the window: reboots, changes of its facts, and what was noted as an event.
      */
     get: operations["readEvents"];
     put?: never;
@@ -784,6 +852,21 @@ export interface paths {
      * @description Store frames of raw tool output (docs/wire-format.md); a 200 answer means that they are committed.
      */
     post: operations["ingest"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/ingest/events": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Report Event
+     * @description Note an event of a host with an agent's token, for example from a script that deploys.
+     */
+    post: operations["reportEvent"];
     delete?: never;
     options?: never;
     head?: never;
@@ -1925,11 +2008,110 @@ export interface components {
       request_id: string;
     };
     /**
+     * EventCreate
+     * @description A new event. Without `at` it is now, without `end` it is a moment, and without `hosts` it is for all of them.
+     */
+    EventCreate: {
+      /** At */
+      at?: (string | number) | null;
+      /** End */
+      end?: (string | number) | null;
+      /** Hosts */
+      hosts?: string[] | null;
+      /** @default note */
+      kind: components["schemas"]["EventKind"];
+      /** Tags */
+      tags?: string[];
+      /** Text */
+      text: string;
+    };
+    /**
      * EventKind
      * @description What an event is about.
      * @enum {string}
      */
-    EventKind: "reboot" | "kernel" | "hardware" | "setting" | "limit" | "storage" | "network" | "zone" | "system";
+    EventKind:
+      | "reboot"
+      | "kernel"
+      | "hardware"
+      | "setting"
+      | "limit"
+      | "storage"
+      | "network"
+      | "zone"
+      | "system"
+      | "note"
+      | "deployment"
+      | "maintenance"
+      | "incident"
+      | "log"
+      | "clock"
+      | "tool";
+    /**
+     * EventPage
+     * @description A page of a list of events.
+     */
+    EventPage: {
+      /**
+       * Events
+       * @description Newest first.
+       */
+      events: components["schemas"]["HostEvent"][];
+      /**
+       * Has Facts
+       * @description Whether reboots and changed facts are among them: only if the list is of some hosts.
+       */
+      has_facts: boolean;
+      /**
+       * N Total
+       * @description Of all pages.
+       */
+      n_total: number;
+    };
+    /**
+     * EventReport
+     * @description What an agent's token may report: an event of one host. Without `at` it is now; a token for any host needs `host`.
+     */
+    EventReport: {
+      /** At */
+      at?: (string | number) | null;
+      /** End */
+      end?: (string | number) | null;
+      /** Host */
+      host?: string | null;
+      /** @default note */
+      kind: components["schemas"]["EventKind"];
+      /** Tags */
+      tags?: string[];
+      /** Text */
+      text: string;
+    };
+    /**
+     * EventSource
+     * @description Where an event comes from.
+     * @enum {string}
+     */
+    EventSource: "user" | "api" | "cli" | "agent" | "import" | "facts";
+    /**
+     * EventUpdate
+     * @description All of an event that can be changed: nothing may be left out but `end` (a moment) and `hosts` (all of them).
+     */
+    EventUpdate: {
+      /**
+       * At
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      at: string | number;
+      /** End */
+      end?: (string | number) | null;
+      /** Hosts */
+      hosts?: string[] | null;
+      kind: components["schemas"]["EventKind"];
+      /** Tags */
+      tags: string[];
+      /** Text */
+      text: string;
+    };
     /**
      * ExcludedWindow
      * @description A part of the windows that an exclusion removes.
@@ -2443,15 +2625,39 @@ export interface components {
       /**
        * At
        * Format: date-time
-       * @description When it happened; if `not_before` is given, when it was seen. By the host's clock.
+       * @description When it happened or began; if `not_before` is given, when it was seen. By the host's clock.
        */
       at: string;
+      /**
+       * Author
+       * @description The account, or the token's name; empty for what nobody wrote.
+       */
+      author: string;
+      /**
+       * End
+       * @description When it ended; null for a moment.
+       */
+      end: string | null;
+      /**
+       * Hosts
+       * @description The names of its hosts; null for all hosts.
+       */
+      hosts: string[] | null;
+      /**
+       * Id
+       * @description Null for events that are derived from facts: they can neither be changed nor deleted.
+       */
+      id: number | null;
       kind: components["schemas"]["EventKind"];
       /**
        * Not Before
        * @description The earliest time at which it may have happened; null if `at` is exact.
        */
       not_before: string | null;
+      /** @description user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts: derived from the host's facts. */
+      source: components["schemas"]["EventSource"];
+      /** Tags */
+      tags: string[];
       /** Text */
       text: string;
     };
@@ -5972,6 +6178,172 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  listEvents: {
+    parameters: {
+      query?: {
+        /** @description events of these hosts, and those of all hosts */
+        host?: string[] | null;
+        limit?: number;
+        offset?: number;
+        /** @description events at this instant or later, or still going on */
+        start?: (string | number) | null;
+        /** @description events before this instant */
+        end?: (string | number) | null;
+        /** @description events of these kinds */
+        kind?: components["schemas"]["EventKind"][] | null;
+        /** @description events with all of these tags */
+        tag?: string[] | null;
+        /** @description words that must all stand in the text, the tags or the author's name */
+        search?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EventPage"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createEvent: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["EventCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostEvent"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportEvents: {
+    parameters: {
+      query?: {
+        /** @description events of these hosts, and those of all hosts */
+        host?: string[] | null;
+        /** @description events at this instant or later, or still going on */
+        start?: (string | number) | null;
+        /** @description events before this instant */
+        end?: (string | number) | null;
+        /** @description events of these kinds */
+        kind?: components["schemas"]["EventKind"][] | null;
+        /** @description events with all of these tags */
+        tag?: string[] | null;
+        /** @description words that must all stand in the text, the tags or the author's name */
+        search?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description UTF-8, CRLF, a header line, then events, oldest first */
+      200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateEvent: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["EventUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostEvent"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteEvent: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreEvent: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostEvent"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listExclusions: {
     parameters: {
       query?: {
@@ -6783,6 +7155,28 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  reportEvent: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["EventReport"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostEvent"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };

@@ -34,6 +34,7 @@ const PAGES = [
   { to: "/hosts", label: "Hosts" },
   { to: "/comparison", label: "Compare" },
   { to: "/baselines", label: "Baselines" },
+  { to: "/events", label: "Events" },
   { to: "/views", label: "Views" },
   { to: "/imports", label: "Import" },
   { to: "/jobs", label: "Jobs" },

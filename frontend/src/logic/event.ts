@@ -1,18 +1,119 @@
-/** Marks of moments in graphs: what happened to a host. The source of an event does not matter here. */
+/** Events: what happened to hosts. Their marks in graphs, their words, and windows between them. */
 
 import type { HostEvent } from "./api";
 import { type Margins, pixelOfTime } from "./surface";
-import { type EpochMs, fromApi, MINUTE, toEpochMs, type Window } from "./time";
-import { formatClock, formatDate, formatInstant, type Zone } from "./zone";
+import { type EpochMs, fromApi, MINUTE, SECOND, toEpochMs, type Window, wholeSecond } from "./time";
+import { formatClock, formatDate, formatInstant, formatWindow, type Zone } from "./zone";
 
-/** Something that happened at a moment, to be marked in every graph. */
+/** Something that happened at a moment or for a time, to be marked in every graph. */
 export interface EventMark {
   readonly at: EpochMs;
+  /** When it ended; null for a moment. */
+  readonly end: EpochMs | null;
   /** The earliest moment at which it may have happened; null if `at` is exact. */
   readonly notBefore: EpochMs | null;
   readonly text: string;
   /** A word for the style: `reboot` is drawn stronger than all others. */
   readonly kind: string;
+  /** As the server sent it. */
+  readonly event: HostEvent;
+}
+
+/** The kinds that people choose from; the others are what agents and facts report. */
+export const TYPED_KINDS = ["note", "deployment", "maintenance", "incident", "setting", "hardware"] as const;
+
+const KIND_LABELS: Readonly<Record<HostEvent["kind"], string>> = {
+  note: "Note",
+  deployment: "Deployment",
+  maintenance: "Maintenance",
+  incident: "Incident",
+  setting: "Setting",
+  hardware: "Hardware",
+  reboot: "Reboot",
+  kernel: "Kernel",
+  limit: "Limit",
+  storage: "Storage",
+  network: "Network",
+  zone: "Zone",
+  system: "System",
+  log: "Log line",
+  clock: "Clock",
+  tool: "Tool",
+};
+
+/** All kinds, in the order of menus. */
+export const EVENT_KINDS = Object.keys(KIND_LABELS) as readonly HostEvent["kind"][];
+
+/** Return the name of a kind. */
+export function kindLabel(kind: HostEvent["kind"]): string {
+  return KIND_LABELS[kind];
+}
+
+/** The most characters of a text, and of a tag, that the server takes. */
+export const MAX_EVENT_TEXT = 2000;
+export const MAX_TAG = 50;
+
+/** Return the tags of typed words: without `#`, blanks and repeats. */
+export function toTags(words: readonly string[]): readonly string[] {
+  const tags = words.flatMap((word) => word.split(/[\s,]+/)).map((word) => word.replace(/^#+/, ""));
+  return [...new Set(tags.filter(Boolean))];
+}
+
+/** Return the names of the hosts of an event as text. */
+export function describeHosts(hosts: readonly string[] | null): string {
+  return hosts === null ? "all hosts" : hosts.join(", ");
+}
+
+/** Return whether an event can be changed: somebody noted it, and no host recorded it. */
+export function mayChange({ source }: Pick<HostEvent, "source">): boolean {
+  return source === "user" || source === "api" || source === "cli";
+}
+
+/** Return who or what an event comes from: `anna`, `anna (API)`, `facts`. */
+export function describeSource({ source, author }: Pick<HostEvent, "source" | "author">): string {
+  switch (source) {
+    case "user":
+    case "cli":
+      return author;
+    case "api":
+      return `${author} (API)`;
+    case "agent":
+    case "import":
+    case "facts":
+      return author === "" ? source : `${source}: ${author}`;
+  }
+}
+
+/** Return the window that begins, or ends, at an event; where that would turn it round, one of the same length. */
+export function windowFromEvent(shown: Window, at: EpochMs, side: "start" | "end"): Window {
+  const length = shown.end - shown.start;
+  // The second after an event still belongs to it.
+  const last = toEpochMs(at + SECOND);
+  return side === "start"
+    ? { start: at, end: shown.end > last ? shown.end : toEpochMs(at + length) }
+    : { start: shown.start < at ? shown.start : toEpochMs(last - length), end: last };
+}
+
+/** Return the moment of a new event as a window without length: at the crosshair, else now, or at the end of a window in the past. */
+export function momentToNote(hovered: EpochMs | null, now: EpochMs, shown: Window): Window {
+  const second = wholeSecond(hovered ?? toEpochMs(Math.min(now, shown.end)));
+  return { start: second, end: second };
+}
+
+/** Return a window that shows an event with what came before and after it. */
+export function eventSurroundings(at: EpochMs, end: EpochMs | null): Window {
+  const margin = Math.max(15 * MINUTE, (end ?? at) - at);
+  return { start: toEpochMs(Math.max(0, at - margin)), end: toEpochMs((end ?? at) + margin) };
+}
+
+/** Return the window between two events, with the second of the later one. */
+export function windowBetweenEvents(a: EpochMs, b: EpochMs): Window {
+  return { start: toEpochMs(Math.min(a, b)), end: toEpochMs(Math.max(a, b) + SECOND) };
+}
+
+/** Return what tells marks apart: events of people may have one time and one text. */
+export function markKey({ at, text, event }: EventMark): string {
+  return `${String(at)} ${String(event.id)} ${text}`;
 }
 
 /** Marks so close that they are drawn as one. */
@@ -23,11 +124,13 @@ export interface MarkCluster {
 
 /** Return the marks of events. */
 export function toMarks(events: readonly HostEvent[]): readonly EventMark[] {
-  return events.map(({ at, not_before, text, kind }) => ({
-    at: fromApi(at),
-    notBefore: not_before === null ? null : fromApi(not_before),
-    text,
-    kind,
+  return events.map((event) => ({
+    at: fromApi(event.at),
+    end: event.end === null ? null : fromApi(event.end),
+    notBefore: event.not_before === null ? null : fromApi(event.not_before),
+    text: event.text,
+    kind: event.kind,
+    event,
   }));
 }
 
@@ -36,9 +139,9 @@ export function eventsWindow({ start, end }: Window): Window {
   return { start: toEpochMs(Math.floor(start / MINUTE) * MINUTE), end: toEpochMs(Math.ceil(end / MINUTE) * MINUTE) };
 }
 
-/** Return the marks inside the window. */
+/** Return the marks inside the window, and those of what still went on when it began. */
 export function marksInside(marks: readonly EventMark[], { start, end }: Window): readonly EventMark[] {
-  return marks.filter(({ at }) => at >= start && at < end);
+  return marks.filter((mark) => mark.at < end && (mark.at >= start || (mark.end !== null && mark.end > start)));
 }
 
 /** Return the visible marks at their pixels; marks less than `min_px` after the first of a cluster join it. */
@@ -66,8 +169,9 @@ export function clusterMarks(
 }
 
 /** Return a mark as a sentence: `2026-11-22 10:05:00: CPUs online: 4 → 2 (after 10:00:00)`. */
-export function describeMark(zone: Zone, { at, notBefore, text }: EventMark): string {
-  return `${formatInstant(zone, at)}: ${text}${notBefore === null ? "" : ` (${describeEarliest(zone, at, notBefore)})`}`;
+export function describeMark(zone: Zone, { at, end, notBefore, text }: EventMark): string {
+  const time = end === null ? formatInstant(zone, at) : formatWindow(zone, { start: at, end });
+  return `${time}: ${text}${notBefore === null ? "" : ` (${describeEarliest(zone, at, notBefore)})`}`;
 }
 
 /** Return the earliest moment of a change that was seen later, with its date if that is another day. */
@@ -76,7 +180,7 @@ export function describeEarliest(zone: Zone, at: EpochMs, notBefore: EpochMs): s
   return `after ${isSameDay ? formatClock(zone, notBefore) : formatInstant(zone, notBefore)}`;
 }
 
-/** Return the style of a cluster: that of a reboot if there is one in it. */
+/** Return the style of a cluster: that of a reboot or an incident if there is one in it. */
 export function clusterKind({ marks }: MarkCluster): string {
-  return marks.some(({ kind }) => kind === "reboot") ? "reboot" : (marks[0]?.kind ?? "");
+  return ["reboot", "incident"].find((strong) => marks.some(({ kind }) => kind === strong)) ?? marks[0]?.kind ?? "";
 }

@@ -10,6 +10,7 @@ export type Command =
   | "baseline"
   | "compare"
   | "exclude"
+  | "event"
   | "band"
   | "csv"
   | "live"
@@ -35,6 +36,7 @@ export const KEYS: readonly Key[] = [
   { command: "baseline", keys: ["b"], shown: "b", help: "save the selection (or the visible range) as a baseline" },
   { command: "compare", keys: ["c"], shown: "c", help: "compare the selection (or the visible range) with a baseline" },
   { command: "exclude", keys: ["x"], shown: "x", help: "exclude the selection (or the visible range) from baselines" },
+  { command: "event", keys: ["n"], shown: "n", help: "note an event at the crosshair (or for the selection)" },
   { command: "band", keys: ["g"], shown: "g", help: "show or hide the band of the newest baseline" },
   { command: "csv", keys: ["d"], shown: "d", help: "export the selection (or the visible range) as CSV or Parquet" },
   { command: "add-panel", keys: ["a"], shown: "a", help: "add a panel" },
@@ -49,5 +51,6 @@ export const GESTURES: readonly { readonly shown: string; readonly help: string 
   { shown: "drag", help: "zoom in" },
   { shown: "Shift + drag", help: "select a time range" },
   { shown: "double-click", help: "zoom out" },
+  { shown: "click an event's flag", help: "begin a window there; Shift-click another flag ends it" },
   { shown: "click a legend entry", help: "hide or show a line; Shift-click shows only that line" },
 ];

@@ -12,7 +12,7 @@ import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from ".
 
 export type Clock = "local" | "utc";
 
-export const HOST_TABS = ["graphs", "processes", "facts", "streams", "rejected"] as const;
+export const HOST_TABS = ["graphs", "processes", "events", "facts", "streams", "rejected"] as const;
 export type HostTab = (typeof HOST_TABS)[number];
 
 /** A position in a stream's raw output. */

@@ -20,11 +20,14 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_sums import ReportSums
 from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import Timestamp
-from normstat.stats.records import LineKind, ReadResult, State, Timing
+from normstat.stats.records import NO_TIME, LineEvent, LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Field, Layout, Spec, Stat
 from normstat.stats.translated_lines import read_translations
 
 LINE_LIMIT: Final = 1 << 20
+# A kind of event, fact_words.EventKind has all of them.
+REBOOT: Final = "reboot"
+RESTARTED: Final = "Restarted"
 TOO_LONG: Final = "line longer than 1 MiB"
 CUT_OFF: Final = "cut off: the last line has no newline and may be incomplete"
 CONTROLLED: Final = Rejected("control characters: not the output of a tool")
@@ -53,8 +56,8 @@ def clean_line(raw: bytes, *, may_be_quoted: bool = True) -> bytes:
 
 class LineEngine(Generic[LayoutT]):
     """One call of a reader. For readers: `spec`, `layout`, `command`, `offset` of the piece in the stream, `timing`, `timeline`,
-    `has_zone`, `ledger`, `calls`, `omits_since_boot` (the first report is like all others). `timing` has the interval of a tool
-    that the agent calls repeatedly, where its command line says it.
+    `has_zone`, `ledger`, `events` (what lines tell that happened), `calls`, `omits_since_boot` (the first report is like all
+    others). `timing` has the interval of a tool that the agent calls repeatedly, where its command line says it.
     """
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
@@ -77,6 +80,7 @@ class LineEngine(Generic[LayoutT]):
         self.timeline = Timeline.resume(state.get("times"), timing)
         line_no = state.get("line_no")
         self.ledger = Ledger(line_no if isinstance(line_no, int) else 0)
+        self.events: list[LineEvent] = []
         self._is_in_long_line = state.get("long") is True
         self._is_final = False
         self._report_sums = self._open_sums(state)
@@ -149,6 +153,11 @@ class LineEngine(Generic[LayoutT]):
         if builder is None:
             builder = self._builders[key] = BlockBuilder(stat, tuple(fields))
         return builder
+
+    def see_restart(self, time_us: int, offset: int) -> None:
+        """Note that the host was restarted, if the time is known. Some tools say so once for each of their tables."""
+        if time_us != NO_TIME:
+            self.events.append(LineEvent(offset, time_us, NO_TIME, REBOOT, "", RESTARTED))
 
     def read_line(self, data: bytes, begin: int, end: int) -> int:
         """Read the line that begins at data[begin], with those that belong to it, and book them. `end` is the place after its
@@ -311,4 +320,5 @@ class LineEngine(Generic[LayoutT]):
             accounts=self.ledger.close(),
             state=common | self.state(),
             n_taken=n_taken,
+            events=tuple(self.events),
         )

@@ -140,6 +140,11 @@ class RowTimes:
             return self.timeline.stamp_us(Timestamp(clock.seconds, is_clock_only=False, offset_s=0))
         return NO_TIME if self._is_half_unknown else self.timeline.clock_us(clock.seconds)
 
+    def see_section_clock(self, clock: ClockWords) -> int:
+        """Note the clock of a line that is no row, and return its instant. Missing: NO_TIME while no day is known."""
+        reading = self.timeline.see_clock(clock.seconds)
+        return NO_TIME if reading is None or self._is_half_unknown else self.timeline.peek_us(reading)
+
     def moment_us(self, zone_name: str, moment: float, *, is_own_zone: bool) -> int:
         """Return the instant of date and clock after a row; the header names the zone, unless the row has its own.
 

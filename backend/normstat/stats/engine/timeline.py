@@ -124,6 +124,14 @@ class Timeline:
         self.last_us = found[1] if is_second else found[0]
         return self.last_us
 
+    def peek_us(self, reading: float) -> int:
+        """Return the instant of a reading of the wall's clock, without noting it as the last one."""
+        last_us = self.last_us
+        try:
+            return self.local_us(reading)
+        finally:
+            self.last_us = last_us
+
     def _is_past(self, first_us: int, second_us: int) -> bool:
         """Return whether a reading with two instants means the second: so did the latest reading, or the clock went back."""
         last_us = self.last_us

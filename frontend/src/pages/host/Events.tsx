@@ -1,10 +1,28 @@
+import { Anchor, VisuallyHidden } from "@mantine/core";
 import { memo, useState } from "react";
+import { EventDialog } from "../../components/EventDialog";
 import { EventNote } from "../../components/EventLayer";
 import { Instant } from "../../components/Instant";
-import { clusterKind, clusterMarks, describeEarliest, describeMark, type EventMark } from "../../logic/event";
+import { mayWrite, useMe } from "../../components/me";
+import { useEventDeletion } from "../../components/useEventDeletion";
+import type { HostEvent } from "../../logic/api";
+import {
+  clusterKind,
+  clusterMarks,
+  describeEarliest,
+  describeHosts,
+  describeMark,
+  describeSource,
+  type EventMark,
+  markKey,
+  mayChange,
+  windowBetweenEvents,
+  windowFromEvent,
+} from "../../logic/event";
 import { plural } from "../../logic/number";
 import type { Margins } from "../../logic/surface";
-import type { Zone } from "../../logic/zone";
+import type { EpochMs, Window } from "../../logic/time";
+import { formatInstant, type Zone } from "../../logic/zone";
 import { EVENTS_ID, type GraphContext } from "./graph";
 import "./Events.css";
 
@@ -17,9 +35,13 @@ interface EventFlagsProps {
   readonly margins: Margins;
 }
 
-/** The events on the time strip as buttons: the keyboard reaches them, and shows what the pointer shows on their lines. */
+/**
+ * The events on the time strip as buttons: the keyboard reaches them, and shows what the pointer shows on their lines. A click
+ * begins a window, a Shift-click on another one ends it.
+ */
 export function EventFlags({ graph, width, margins }: EventFlagsProps) {
   const [shown, setShown] = useState<number | null>(null);
+  const [anchor, setAnchor] = useState<EpochMs | null>(null);
   const clusters = clusterMarks(graph.events, graph.window, width, margins, MIN_DISTANCE_PX);
   const cluster = clusters.find(({ marks }) => marks[0]?.at === shown);
   return (
@@ -34,6 +56,18 @@ export function EventFlags({ graph, width, margins }: EventFlagsProps) {
             data-kind={clusterKind(each)}
             style={{ left: each.x }}
             aria-label={each.marks.map((mark) => describeMark(graph.zone, mark)).join("; ")}
+            aria-pressed={at !== null && at === anchor}
+            onClick={(event) => {
+              if (event.shiftKey && anchor !== null && at !== null && at !== anchor) {
+                setAnchor(null);
+                graph.onZoom(windowBetweenEvents(anchor, at));
+              } else {
+                setAnchor(at === anchor ? null : at);
+              }
+            }}
+            onDoubleClick={(event) => {
+              event.stopPropagation();
+            }}
             onFocus={() => {
               setShown(at);
             }}
@@ -62,41 +96,155 @@ export function EventFlags({ graph, width, margins }: EventFlagsProps) {
           top={14}
         />
       )}
+      {anchor !== null && (
+        <VisuallyHidden role="status">
+          The window begins at {formatInstant(graph.zone, anchor)}. Shift-click another event to end it there.
+        </VisuallyHidden>
+      )}
     </>
   );
 }
 
 interface EventListProps {
+  readonly host: string;
   readonly marks: readonly EventMark[];
   /** Earlier events of the window that the server did not list. */
   readonly nLeftOut: number;
+  readonly window: Window;
   readonly zone: Zone;
+  readonly onZoom: (window: Window) => void;
+  /** Opens the dialog that notes an event. */
+  readonly onNote: () => void;
 }
 
 /** The events of the window as a list that can be opened; graphs refer to it as their description. */
-export const EventList = memo(function EventList({ marks, nLeftOut, zone }: EventListProps) {
+export const EventList = memo(function EventList({ host, marks, nLeftOut, window: shown, zone, onZoom, onNote }: EventListProps) {
+  const me = useMe();
+  const [changed, setChanged] = useState<HostEvent | null>(null);
+  const deletion = useEventDeletion();
   const last = marks.at(-1);
-  if (last === undefined) {
-    return null;
-  }
+  const isWriter = mayWrite(me);
   return (
-    <details className="event-list">
-      <summary>
-        <span className="event-swatch" aria-hidden /> {plural(marks.length + nLeftOut, "event")} in this window
-        <span className="soft">
-          {marks.length > 1 && " · last"}: {last.text}
-        </span>
-      </summary>
-      {/* No label: it would hide the text of the list from the graphs that it describes. */}
-      <ol id={EVENTS_ID}>
-        {marks.map((mark) => (
-          <li key={`${String(mark.at)} ${mark.text}`}>
-            <Instant at={mark.at} zone={zone} /> {mark.text}
-            {mark.notBefore !== null && <span className="soft"> ({describeEarliest(zone, mark.at, mark.notBefore)})</span>}
-          </li>
-        ))}
-        {nLeftOut > 0 && <li>{plural(nLeftOut, "earlier event")} not listed: choose a shorter window.</li>}
-      </ol>
-    </details>
+    <div className="event-head">
+      {last === undefined ? (
+        <span className="soft">No events in this window</span>
+      ) : (
+        <details className="event-list">
+          <summary>
+            <span className="event-swatch" data-kind={last.kind} aria-hidden /> {plural(marks.length + nLeftOut, "event")} in this
+            window
+            <span className="soft">
+              {marks.length > 1 && " · last"}: {last.text}
+            </span>
+          </summary>
+          {/* What describes the graphs: the list without its buttons. */}
+          <div id={EVENTS_ID} hidden>
+            {marks.map((mark) => describeMark(zone, mark)).join("; ")}
+          </div>
+          <ol aria-label="Events in this window">
+            {marks.map((mark) => (
+              <li key={markKey(mark)}>
+                <span className="event-swatch" data-kind={mark.kind} aria-hidden />
+                <Instant at={mark.at} zone={zone} />{" "}
+                {mark.end !== null && (
+                  <span>
+                    – <Instant at={mark.end} zone={zone} />{" "}
+                  </span>
+                )}
+                <span className="event-text">{mark.text}</span>{" "}
+                {mark.event.tags.map((tag) => (
+                  <span key={tag} className="soft">
+                    #{tag}{" "}
+                  </span>
+                ))}
+                {mark.notBefore !== null && <span className="soft">({describeEarliest(zone, mark.at, mark.notBefore)})</span>}{" "}
+                {mark.event.id !== null && (
+                  <span className="soft">
+                    {describeSource(mark.event)}
+                    {isOfOthers(mark.event, host) && ` · ${describeHosts(mark.event.hosts)}`}{" "}
+                  </span>
+                )}
+                <span className="event-actions no-print">
+                  <EventAction
+                    text="From here"
+                    about={mark.text}
+                    onClick={() => {
+                      onZoom(windowFromEvent(shown, mark.at, "start"));
+                    }}
+                  />
+                  <EventAction
+                    text="To here"
+                    about={mark.text}
+                    onClick={() => {
+                      onZoom(windowFromEvent(shown, mark.end ?? mark.at, "end"));
+                    }}
+                  />
+                  {isWriter && mark.event.id !== null && (
+                    <>
+                      {mayChange(mark.event) && (
+                        <EventAction
+                          text="Change"
+                          about={mark.text}
+                          onClick={() => {
+                            setChanged(mark.event);
+                          }}
+                        />
+                      )}
+                      <EventAction
+                        text="Delete"
+                        about={mark.text}
+                        onClick={() => {
+                          deletion.remove(mark.event);
+                        }}
+                      />
+                    </>
+                  )}
+                </span>
+              </li>
+            ))}
+            {nLeftOut > 0 && <li>{plural(nLeftOut, "earlier event")} not listed: choose a shorter window.</li>}
+          </ol>
+        </details>
+      )}
+      {isWriter && (
+        <Anchor component="button" type="button" fz="inherit" className="no-print" onClick={onNote}>
+          Note an event (n)
+        </Anchor>
+      )}
+      {changed && (
+        <EventDialog
+          host={host}
+          event={changed}
+          at={shown.start}
+          end={null}
+          zone={zone}
+          onClose={() => {
+            setChanged(null);
+          }}
+        />
+      )}
+      {deletion.toast}
+    </div>
   );
 });
+
+/** Return whether an event is not of this host alone. */
+function isOfOthers({ hosts }: HostEvent, host: string): boolean {
+  return hosts?.length !== 1 || hosts[0] !== host;
+}
+
+interface EventActionProps {
+  readonly text: string;
+  /** The text of the event, for those who hear the button alone. */
+  readonly about: string;
+  readonly onClick: () => void;
+}
+
+function EventAction({ text, about, onClick }: EventActionProps) {
+  return (
+    <Anchor component="button" type="button" fz="inherit" onClick={onClick}>
+      {text}
+      <VisuallyHidden>: {about}</VisuallyHidden>
+    </Anchor>
+  );
+}

@@ -1,6 +1,7 @@
 import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { ComparisonForm } from "../../components/ComparisonForm";
+import { EventDialog } from "../../components/EventDialog";
 import { ExcludeDialog } from "../../components/ExcludeDialog";
 import { MarkBaselineDialog } from "../../components/MarkBaselineDialog";
 import type { StatInfo } from "../../logic/api";
@@ -14,7 +15,8 @@ import { ExportDialog } from "./ExportDialog";
 
 /** An open dialog over the graphs, with the window that it applies to. */
 export interface Dialog {
-  readonly kind: "baseline" | "exclude" | "compare" | "csv" | "add-panel";
+  readonly kind: "baseline" | "exclude" | "event" | "compare" | "csv" | "add-panel";
+  /** For an event: from when to when; where both are one, a moment. */
   readonly window: Window;
 }
 
@@ -37,6 +39,10 @@ export function GraphDialog({ dialog, host, stats, zone, clock, onAdd, onClose }
       return <MarkBaselineDialog {...common} onDone={onClose} />;
     case "exclude":
       return <ExcludeDialog {...common} />;
+    case "event": {
+      const { start, end } = dialog.window;
+      return <EventDialog host={host} event={null} at={start} end={end > start ? end : null} zone={zone} onClose={onClose} />;
+    }
     case "csv":
       return <ExportDialog {...common} stats={stats} />;
     case "add-panel":

@@ -13,7 +13,7 @@ import { useSettled } from "../../components/useSettled";
 import { newestBaseline } from "../../logic/against";
 import type { BaselineInfo, ExclusionInfo, HostInfo, StatInfo } from "../../logic/api";
 import { toWindow } from "../../logic/comparison";
-import { eventsWindow, marksInside, toMarks } from "../../logic/event";
+import { eventsWindow, marksInside, momentToNote, toMarks } from "../../logic/event";
 import { type Command, KEYS } from "../../logic/keys";
 import type { Scheme } from "../../logic/palette";
 import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan, planSections } from "../../logic/panel";
@@ -116,6 +116,11 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           setDialog({ kind: "exclude", window: subject });
         }
         break;
+      case "event":
+        if (mayWrite(me)) {
+          setDialog({ kind: "event", window: mark ?? momentToNote(pointer.get().hovered, at, subject) });
+        }
+        break;
       case "band":
         set({ bandId: view.bandId === null ? (newestBaseline(baselines ?? [])?.id ?? null) : null });
         break;
@@ -168,6 +173,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   });
   const onZoomOut = useCallbackRef(() => {
     run("zoom-out");
+  });
+  const onNote = useCallbackRef(() => {
+    run("event");
   });
   const onShow = useCallbackRef((at: EpochMs) => {
     set({ range: { kind: "fixed", window: windowEndingAt(at, lengthOf(shown)) } });
@@ -273,6 +281,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
             onCompare={() => {
               run("compare");
             }}
+            onNote={onNote}
             onExport={() => {
               run("csv");
             }}
@@ -285,7 +294,15 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           />
         )}
         <TimeStrip graph={graph} />
-        <EventList marks={marks} nLeftOut={events?.n_left_out ?? 0} zone={zone} />
+        <EventList
+          host={host.name}
+          marks={marks}
+          nLeftOut={events?.n_left_out ?? 0}
+          window={shown}
+          zone={zone}
+          onZoom={onZoom}
+          onNote={onNote}
+        />
       </div>
       {sections.map((section) => (
         <section key={section.key} className="host-section" aria-label={section.title}>

@@ -18,6 +18,7 @@ import type { Zone } from "../../logic/zone";
 import { readNow, zoneOf } from "../../state/clock";
 import { HOST_TABS } from "../../state/url";
 import { Processes } from "./Processes";
+import { EventTab } from "./EventTab";
 import { Facts } from "./Facts";
 import { Graphs } from "./Graphs";
 import { RejectedLines } from "./RejectedLines";
@@ -81,6 +82,7 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
           <Tabs.List>
             <Tabs.Tab value="graphs">Graphs</Tabs.Tab>
             <Tabs.Tab value="processes">Processes</Tabs.Tab>
+            <Tabs.Tab value="events">Events</Tabs.Tab>
             <Tabs.Tab value="facts">Facts</Tabs.Tab>
             <Tabs.Tab value="streams">
               Streams {formatCount(host.n_streams_live)}/{formatCount(host.n_streams)}
@@ -104,6 +106,9 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
         </Tabs.Panel>
         <Tabs.Panel value="processes" pt="sm">
           <Processes host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
+        </Tabs.Panel>
+        <Tabs.Panel value="events" pt="sm">
+          <EventTab host={host.name} zone={zone} clock={view.clock} />
         </Tabs.Panel>
         <Tabs.Panel value="facts" pt="sm">
           <Facts host={host.name} zone={zone} clock={view.clock} />

@@ -1,5 +1,13 @@
 import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
-import { IconArrowsDiff, IconBookmarkOff, IconBookmarkPlus, IconDownload, IconX, IconZoomIn } from "@tabler/icons-react";
+import {
+  IconArrowsDiff,
+  IconBookmarkOff,
+  IconBookmarkPlus,
+  IconDownload,
+  IconFlag,
+  IconX,
+  IconZoomIn,
+} from "@tabler/icons-react";
 import { describeDuration, lengthOf, type Window } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 
@@ -10,13 +18,25 @@ interface MarkBarProps {
   readonly onBaseline: () => void;
   readonly onExclude: () => void;
   readonly onCompare: () => void;
+  readonly onNote: () => void;
   readonly onExport: () => void;
   readonly onZoom: () => void;
   readonly onClear: () => void;
 }
 
 /** The actions on the selected window. */
-export function MarkBar({ mark, zone, mayWrite, onBaseline, onExclude, onCompare, onExport, onZoom, onClear }: MarkBarProps) {
+export function MarkBar({
+  mark,
+  zone,
+  mayWrite,
+  onBaseline,
+  onExclude,
+  onCompare,
+  onNote,
+  onExport,
+  onZoom,
+  onClear,
+}: MarkBarProps) {
   return (
     <Group className="mark-bar no-print" gap="xs" role="region" aria-label="Selection">
       <Text fz="sm">
@@ -41,6 +61,13 @@ export function MarkBar({ mark, zone, mayWrite, onBaseline, onExclude, onCompare
           Compare with baseline…
         </Button>
       </Tooltip>
+      {mayWrite && (
+        <Tooltip label="Note what happened in the selection (n)">
+          <Button variant="default" leftSection={<IconFlag size={14} />} onClick={onNote}>
+            Note event…
+          </Button>
+        </Tooltip>
+      )}
       <Button variant="default" leftSection={<IconDownload size={14} />} onClick={onExport}>
         Export…
       </Button>

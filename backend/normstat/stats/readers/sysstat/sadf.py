@@ -108,6 +108,7 @@ class Reader(LineReader[ColumnLayout]):
         cells = text.split(mark)
         if len(cells) > N_LEAD and cells[N_LEAD].startswith(RESTART):
             self._flush()
+            self.see_restart(self._time_us(cells[2]), line.offset)
             return LineKind.STATE_CHANGE
         if len(cells) > N_LEAD and cells[N_LEAD].startswith(COMMENT):
             return LineKind.IGNORED

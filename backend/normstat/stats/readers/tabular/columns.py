@@ -197,7 +197,7 @@ class Reader(LineEngine[ColumnLayout]):
         row = self._take_row(header, text, offset) if header is not None else NOT_MINE
         if isinstance(row, LineKind):
             return row
-        other = self._take_other(text)
+        other = self._take_other(text, offset)
         if other is not None:
             return other
         return row or Rejected("a line before any header" if header is None else f"not a known line of {self.spec.tool}")
@@ -322,12 +322,12 @@ class Reader(LineEngine[ColumnLayout]):
             self._heading.drop()
         return LineKind.IGNORED
 
-    def _take_other(self, text: str) -> LineKind | None:
+    def _take_other(self, text: str, offset: int) -> LineKind | None:
         """Return what a line is that is no row."""
         layout = self.layout
         if layout.messages is not None and layout.messages.search(text):
             self._state.see_change()
-            self._see_restart(text)
+            self._see_restart(text, offset)
             return LineKind.STATE_CHANGE
         if layout.ignored is not None and layout.ignored.search(text):
             return LineKind.IGNORED
@@ -356,12 +356,12 @@ class Reader(LineEngine[ColumnLayout]):
         self._heading.drop()
         self._row_times.see_banner(banner.groupdict().get("date") or "")
 
-    def _see_restart(self, text: str) -> None:
-        """Start another period after a restart of the host."""
+    def _see_restart(self, text: str, offset: int) -> None:
+        """Start another period after a restart of the host, which is an event if its time is known."""
         self._row_times.begin_sections()
         clock = take_clock(split_words(text, 4))
         if self.layout.has_sections and clock is not None and not clock.is_epoch:
-            self._row_times.timeline.see_clock(clock.seconds)
+            self.see_restart(self._row_times.see_section_clock(clock), offset)
 
     def _see_header(self, clock: ClockWords | None) -> None:
         self._state.see_header(self.layout, self._heading.table)

@@ -1,0 +1,138 @@
+"""Watched log files, jumps of the clock and ended tools: what the agent prints as events, under every shell."""
+
+import re
+import subprocess
+from typing import Final
+
+import pytest
+
+from tests.agent.conftest import under_every_shell
+from tests.agent.host import AGENT, Host
+from tests.agent.test_sampler import all_of
+
+pytestmark = pytest.mark.slow
+
+# Functions for scripts: `look` is one look at app.log, and prints the texts of its events.
+LOOKS: Final = f"""NORMSTAT_SOURCED=1; . {AGENT}; set_defaults; work=$PWD/work; mkdir -p work; probe_clock; probe_reader
+my_uid=1000
+find_matcher; rw_seen=- rw_trouble='' log=$PWD/app.log
+look() {{ set_now; watch_file "$log" 'ERROR|FATAL' work/watch.1 | cut -f5-; echo .; }}
+"""
+
+
+def run_script(host: Host, commands: str) -> list[str]:
+    done = subprocess.run(
+        [str(host.shell.program), "-c", LOOKS + commands],
+        env=host.environment(), cwd=host.root, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+@under_every_shell
+@pytest.mark.parametrize("ways", ["", "reader=skip matcher=egrep;"])
+def test_new_lines_that_match_are_found_once(host: Host, ways: str) -> None:
+    """With the means of an old userland too."""
+    found = run_script(
+        host,
+        ways
+        + r"""
+printf 'ERROR before the start\n' >$log; look
+printf 'ERROR one\nfine\nFATAL two\nERR' >>$log; look
+printf 'OR three\n' >>$log; look
+look
+printf 'ERROR nul \000 here\n' >>$log; look
+printf 'ERROR last of the old one\n' >>$log; mv $log $log.1; printf 'ERROR first\n' >$log; look
+cp $log $log.1; : >$log; printf 'FATAL\n' >$log; look
+mv $log $log.1; look
+printf 'ERROR again\n' >$log; look
+""",
+    )
+    assert found == [
+        *(".", "ERROR one", "FATAL two", ".", "ERROR three", ".", ".", "ERROR nul  here", "."),
+        *("ERROR last of the old one", "ERROR first", ".", "FATAL", ".", ".", "ERROR again", "."),
+    ]
+
+
+def test_a_file_that_comes_later_is_read_from_its_beginning(host: Host) -> None:
+    assert run_script(host, "look; printf 'ERROR one\\n' >$log; look") == [".", "ERROR one", "."]
+
+
+def test_a_flood_is_counted(host: Host) -> None:
+    flood = r"""
+: >$log; look
+n=0; while [ $n -lt 25 ]; do echo "ERROR $n"; n=$((n + 1)); done >$log; look
+dd if=/dev/zero bs=1048576 count=17 2>/dev/null | tr '\000' '\012' >>$log; echo 'ERROR end' >>$log; look
+"""
+    root = host.root
+    assert run_script(host, flood) == [
+        *(".", *(f"ERROR {number}" for number in range(20)), f"5 more lines of {root}/app.log match", "."),
+        *(f"{root}/app.log grew too fast: {16 * 1048576 + 10} bytes were not searched", "ERROR end", "."),
+    ]
+
+
+def test_root_follows_no_link(host: Host) -> None:
+    """A link may lead to what only root can read. Others follow it with their own rights."""
+    found = run_script(
+        host,
+        "echo ERROR >secret; ln -s secret $log; look 2>/dev/null; my_uid=0; echo ERROR 2 >>secret; look 2>/dev/null;"
+        " my_uid=1000; look",
+    )
+    assert found == [".", ".", "ERROR 2", "."]
+
+
+@under_every_shell
+def test_a_clock_that_is_set_is_told(host: Host) -> None:
+    jumps = "jump() { rw_seen=1000 now=$1 rw_up=$2; find_jump 5; }\n"
+    # The kernel's own count of seconds tells a clock that was set from a host that was busy.
+    up = (
+        "read -r up _a </proc/uptime; up=${up%%.*}; jump 1005 $((up - 5)); jump 4605 $((up - 5)); jump 900 $((up - 5));"
+        " jump 1600 $((up - 600))"
+    )
+    assert run_script(host, jumps + up) == [
+        "4605\t1000\tclock\t\tThe clock was set forward by 3600 s",
+        "900\t-\tclock\t\tThe clock was set back by 105 s",
+    ]
+    without = "is_count() { return 1; }; jump 1006 ''; jump 1040 ''; jump 900 ''"
+    assert run_script(host, jumps + without) == [
+        "1040\t1000\tclock\t\tThe clock was set forward by 35 s, or the host stood still",
+        "900\t-\tclock\t\tThe clock was set back by 105 s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("event\tapp.log ERROR", "event must be followed by the path of a file, a blank and a pattern"),
+        ("event\t/var/log/app.log", "event must be followed by the path of a file, a blank and a pattern"),
+        ("event\t/var/log/app.log a(", "the pattern 'a(' is no extended regular expression"),
+        ("event\t/var/log/app.log Störung", "an event may contain only printable ASCII"),
+        ("host_events\twatch", "watch must be followed by a number of seconds"),
+        ("other_events\twatch 5", "watch records host_events, not 'other_events'"),
+    ],
+)
+def test_a_wrong_line_is_said(host: Host, line: str, message: str) -> None:
+    (host.root / "stats.conf").write_text(f"emit_linux\temit 1 1\n{line}\n")
+    done = host.command("check")
+    assert done.returncode == 1
+    assert f"line 2: {message}" in done.stderr, done
+
+
+def test_events_are_sent(host: Host) -> None:
+    """From stats.conf to the server: a line of a log, the agent's start, and a tool that ended."""
+    log = host.root / "app.log"
+    log.write_text("ERROR before the start\n")
+    host.tool("fails", "#!/bin/sh\necho broken >&2\nexit 3\n")
+    host.stats("fails_linux fails", "host_events watch 1", f"event {log} ERROR|FATAL")
+    host.run()
+    host.wait_for(lambda: "fails_linux ended with status 3" in all_of(host, "host_events"), "the end of the tool")
+    with log.open("a") as file:
+        file.write("FATAL out of memory\n")
+    host.wait_for(lambda: "FATAL" in all_of(host, "host_events"), "the line of the log")
+    text = all_of(host, "host_events")
+    assert "ERROR" not in text
+    assert re.search(r"(?m)^\d{10}\t-\ttool\tagent\tThe agent [0-9.]+ started$", text)
+    assert re.search(r"(?m)^\d{10}\t-\ttool\tfails_linux\tfails_linux ended with status 3: broken; restarting in 1 s$", text)
+    assert re.search(rf"(?m)^\d{{10}}\t\d{{10}}\tlog\t{re.escape(str(log))}\tFATAL out of memory$", text)
+    assert host.stop() == 0
+    host.assert_nothing_left_behind()

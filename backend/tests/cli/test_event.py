@@ -1,0 +1,52 @@
+"""`normstat event`: noted, listed, deleted and restored; what is wrong is said in one line."""
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from tests.cli.test_baseline import run_command
+from tests.query.filling import fill_capture
+from tests.query.test_export import VMSTAT
+
+Sessions = async_sessionmaker[AsyncSession]
+
+
+@pytest.fixture
+async def _filled(sessions: Sessions) -> None:
+    await fill_capture(sessions, "web1", "vmstat_linux", VMSTAT)
+
+
+async def do(database_url: str, *arguments: str) -> str:
+    code, out, err = await run_command(database_url, "event", *arguments)
+    assert (code, err) == (0, ""), out
+    return out
+
+
+async def fail(database_url: str, *arguments: str) -> str:
+    code, _, err = await run_command(database_url, "event", *arguments)
+    assert code != 0
+    return err
+
+
+@pytest.mark.usefixtures("_filled")
+async def test_from_beginning_to_end(database_url: str) -> None:
+    assert "No events." in await do(database_url, "list")
+    times = ("--at", "2026-11-22T10:00:00Z", "--end", "2026-11-22T10:05:00Z")
+    made = await do(database_url, "add", "deployed 1.4", "--host", "web1", *times, "--tag", "web", "--kind", "deployment")
+    assert "Noted event 1 at 2026-11-22 10:00:00Z for web1" in made
+    assert "for all hosts" in await do(database_url, "add", "power cut", "--at", "2026-11-22T09:00:00Z")
+    listed = (await do(database_url, "list")).splitlines()
+    assert " ".join(listed[1].split()) == (
+        "1 2026-11-22 10:00:00Z - 2026-11-22 10:05:00Z web1 deployment deployed 1.4 web command line"
+    )
+    assert " ".join(listed[2].split()) == "2 2026-11-22 09:00:00Z all hosts note power cut command line"
+    assert "power cut" not in await do(database_url, "list", "--tag", "web", "--host", "web1", "--search", "DEPLOYED")
+    assert "1 older event not listed" in await do(database_url, "list", "-n", "1")
+    assert "deployed" not in await do(database_url, "list", "--until", "2026-11-22T10:00:00Z")
+    await do(database_url, "delete", "1")
+    assert "deployed" not in await do(database_url, "list")
+    assert "Restored event 1: deployed 1.4" in await do(database_url, "restore", "1")
+    assert "There is no event 9" in await fail(database_url, "delete", "9")
+    assert "There is no host 'nowhere'" in await fail(database_url, "add", "x", "--host", "nowhere")
+    assert "not after its start" in await fail(database_url, "add", "x", *times[:3], "2026-11-22T09:00:00Z")
+    assert "1970..2199" in await fail(database_url, "add", "x", "--at", "9999-01-01T00:00:00Z")
+    assert "text" in await fail(database_url, "add", "x" * 10_000)
