@@ -19,6 +19,7 @@ from normstat.api import (
     exports,
     health,
     host_groups,
+    host_series,
     hosts,
     imports,
     ingest,
@@ -51,10 +52,9 @@ def build_router() -> APIRouter:
     """Return the routes in matching order: the one that agents call most comes first."""
     router = APIRouter(prefix=PREFIX)
     for noun in (
-        ingest, health, auth, users, tokens, hosts, processes, stream_accounts, stats, series, coverage, bands, baselines,
-        exclusions, mutes, host_groups, comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports,
-        reparses, jobs,
-        specs, retention, storage, agent_files, document,
+        ingest, health, auth, users, tokens, hosts, processes, stream_accounts, stats, series, host_series, coverage, bands,
+        baselines, exclusions, mutes, host_groups, comparison, comparison_report, comparison_series, saved_comparisons, exports,
+        live, imports, reparses, jobs, specs, retention, storage, agent_files, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

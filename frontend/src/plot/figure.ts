@@ -96,7 +96,8 @@ export function valueAxisOf(
   return labelledAxis(low, high, unit, most);
 }
 
-function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
+/** Return a line, and its samples that stand alone between gaps. */
+export function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
   const pieces = piecesOf(line.values);
   const nValues = pieces.reduce((sum, [from, to]) => sum + to - from, 0);
   const isDotted = nValues <= MAX_DOTS;
@@ -226,7 +227,8 @@ export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: numb
   };
 }
 
-function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
+/** Return the value axis. */
+export function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
   const ink = inkOf(scheme);
   // A margin above keeps a line at the top of the axis from being cut in half.
   const room = (axis.high - axis.low) * 0.02;

@@ -167,7 +167,7 @@ function parseInstances(text: string): readonly [string, InstanceChoice] | null 
 
 // --- the pages ---
 
-function encodeRange(range: Range): RawSearch {
+export function encodeRange(range: Range): RawSearch {
   return range.kind === "live"
     ? { last: formatDuration(range.length) }
     : { from: toIso(range.window.start), to: toIso(range.window.end) };
@@ -178,7 +178,7 @@ export function namesRange(raw: RawSearch): boolean {
   return ["last", "from", "to"].some((name) => raw[name] !== undefined);
 }
 
-function decodeRange(reader: Reader): Range {
+export function decodeRange(reader: Reader): Range {
   const length = reader.one("last", (text) => {
     const duration = parseDuration(text);
     return duration !== null && duration >= 1_000 && duration <= MAX_LENGTH ? duration : null;

@@ -20,7 +20,7 @@ import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { currentLink } from "../../state/url";
 import type { BandBaseline, Tool } from "./graph";
-import { RangePicker } from "./RangePicker";
+import { RangePicker } from "../../components/RangePicker";
 
 interface ToolbarProps {
   readonly range: Range;
