@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { APIRequestContext } from "@playwright/test";
 import { sendStream } from "./agent";
-import { expect, expectAccessible, showIn, test } from "./fixture";
+import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
 import { HOST, INCIDENT, iso, range, WHOLE } from "./story";
 
 const OTHER = "graph2";
@@ -38,7 +38,7 @@ test("a link with hosts draws the same quantity of all of them, and says where e
   const rows = page.getByRole("table", { name: "Lines of the graph" }).getByRole("row");
   // The worst comes first.
   await expect(rows.nth(1)).toContainText(OTHER);
-  await expect(rows.nth(1)).toContainText("42.0 %");
+  await expect(rows.nth(1)).toContainText("42.0 %42 %42 %42 %");
   await expect(rows.nth(1)).toContainText("vmstat_linux.cpu_us");
   await expect(rows.nth(2)).toContainText(HOST);
   await expectAccessible(page);
@@ -62,7 +62,9 @@ test("a metric is found by its words, and is in the link", async ({ page }) => {
 test("the sum of all hosts says in which steps hosts are missing", async ({ page }) => {
   const early = { start: SHARED.start - 120_000, end: SHARED.start + 120_000 };
   await page.goto(`/graph?v=1&hosts=${HOST},${OTHER}&field=cpu.usr&over=sum&${range(early)}`);
-  await expect(page.getByText(/In \d+ steps of \d+ not all hosts have samples \(at least 1 of 2\)/)).toBeVisible();
+  await expect(
+    page.getByText(/In \d+ of \d+ steps some hosts have no samples, and only the others count \(at the fewest 1 of 2\)/),
+  ).toBeVisible();
   await expect(page.getByText(/in steps of 2 s/)).toBeVisible();
   await expect(page.getByRole("table", { name: "Lines of the graph" })).toContainText("sum of all hosts");
 });
@@ -83,7 +85,7 @@ test("runs of one host are beside each other by elapsed time", async ({ page }) 
   const runs = [INCIDENT.start, INCIDENT.start - 1_800_000].map((at) => `run=${HOST}@${iso(at)}`).join("&");
   await page.goto(`/graph?v=1&${runs}&for=5m&field=blocked&tz=utc`);
   await expect(page.locator(".js-line")).toHaveCount(2);
-  await expect(page.locator(".xtick text").first()).toHaveText("0:00");
+  await expect(page.locator(".xtick text").first()).toHaveText("0:00:00");
   const rows = page.getByRole("table", { name: "Lines of the graph" }).getByRole("row");
   // The incident is worse than half an hour before.
   await expect(rows.nth(1)).toContainText(`${HOST}, from ${iso(INCIDENT.start).replace("T", " ").replace("Z", "")}`);
@@ -120,4 +122,32 @@ test("without hosts, and with only unknown ones, the page says what to do", asyn
   await expect(page.getByText("There is no host gone")).toBeVisible();
   await expect(page.getByText("Parts of this link were ignored")).toBeVisible();
   await expect(page.getByText("top=many")).toBeVisible();
+});
+
+test("a panel leads to the graph of several hosts, with its metric and window", async ({ page }) => {
+  await page.goto(`/hosts/${HOST}?${range(SHARED)}`);
+  const { panel } = await drawnPanel(page, "iostat_linux.util");
+  await panel.getByRole("button", { name: /^Menu of/ }).click();
+  await page.getByRole("menuitem", { name: "Several hosts…" }).click();
+  await expect(page).toHaveURL(new RegExp(`/graph\\?v=1&hosts=${HOST}&field=iostat_linux\\.util_pct.*from=${iso(SHARED.start)}`));
+  await expect(page.locator(".js-line").first()).toBeAttached();
+});
+
+test("another host is drawn dashed behind a panel, and the legend says so", async ({ page }) => {
+  await page.goto(`/hosts/${HOST}?${range(SHARED)}`);
+  const { panel } = await drawnPanel(page, "vmstat_linux.run_queue");
+  await page.getByRole("combobox", { name: "Overlay" }).click();
+  await page.getByRole("option", { name: `Overlay: ${OTHER}` }).click();
+  await expect(page).toHaveURL(new RegExp(`over=host:${OTHER}`));
+  await expect(panel.getByRole("button", { name: new RegExp(`^r, ${OTHER}`) })).toBeVisible();
+  await expect(panel.getByText(`dashed: ${OTHER}`)).toBeVisible();
+  await expectAccessible(page);
+  // There was no yesterday: the panel says so.
+  await page.goto(`/hosts/${HOST}?over=yesterday&${range(SHARED)}`);
+  const again = await drawnPanel(page, "vmstat_linux.run_queue");
+  await expect(again.panel.getByText("no samples of this panel yesterday")).toBeVisible();
+  // Areas would hide what each line is compared with.
+  await page.goto(`/hosts/${HOST}?over=host:${HOST}&${range(SHARED)}`);
+  const stacked = await drawnPanel(page, "mpstat_linux.cpu");
+  await expect(stacked.panel.getByText("Lines instead of areas, so that each can be compared.")).toBeVisible();
 });

@@ -8,7 +8,7 @@ since boot, counts of intervals of unknown length) belong to none; each is a met
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -159,6 +159,8 @@ def choose_metric(key: str, hosts: Sequence[KnownHost], stats: Sequence[StatRef]
             columns[host.name] = MetricColumn(
                 Column(host.id, host.name, source.stat, source.field), factor, source.instances
             )  # fmt: skip
+    used = {metric.column.field.decimals for metric in columns.values()}
+    info = replace(info, decimals=max(used, default=info.decimals))
     return MetricChoice(info, columns, _usual_reduction(meaning.of == CPU, sources[0].field))
 
 

@@ -222,11 +222,12 @@ class _HostSeries:
             self._leave_out(run.host, f"{run.host} has no samples of {metric.name} in this window")
             return None
         instances, across = _reduce_by(request, column.stat.name, admitted)
-        if across is not None and n_all > len(found):
+        is_reduced = across is not None or request.over is not None
+        if is_reduced and n_all > len(found):
             of = f"{n_all:,} instances of {column.stat.name}"
             self._leave_out(run.host, f"{run.host} has {of} in this window; at most {MAX_REDUCED:,} become one line. Name one")
             return None
-        if across is None and len(instances) > self._n_each:
+        if not is_reduced and len(instances) > self._n_each:
             self._n_lines_left_out += n_all - self._n_each
             instances = await self._find_worst(_Chosen(run, metric, window, shift, instances, None), self._n_each)
         return _Chosen(run, metric, window, shift, instances, across)
@@ -401,9 +402,9 @@ def _reduce_by(request: HostSeriesRequest, stat: str, instances: list[InstanceRe
 
     An instance that sums up the others never counts beside them.
     """
-    if request.across is Spread.EACH:
-        return instances, None
     summaries = [instance for instance in instances if is_summary(stat, instance.name)]
+    if request.across is Spread.EACH:
+        return instances if request.over is None else [own for own in instances if own not in summaries] or instances, None
     if request.across is Spread.USUAL and summaries:
         return summaries[:1], None
     parts = [instance for instance in instances if instance not in summaries] or summaries

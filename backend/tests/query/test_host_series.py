@@ -162,6 +162,11 @@ async def test_the_instances_of_a_host_become_one_line(sessions: Sessions) -> No
     assert [(line.host, line.instance) for line in each.lines] == [
         ("s", "2"), ("c", "1"), ("c", "all"), ("s", "1"), ("c", "0"), ("s", "0")
     ]  # fmt: skip
+    # Over all CPUs of all hosts at once: five of them, not the summary.
+    total = await draw(sessions, "cpu.usr", "s", "c", minutes=0.5, across=Spread.EACH, over=Reduction.SUM)
+    assert (total.lines[0].mean, total.lines[0].n_instances) == (200.0, 5)
+    assert total.lines[0].n_hosts is not None
+    assert set(total.lines[0].n_hosts.tolist()) == {2}
     named = await draw(sessions, "cpu.usr", "s", "c", minutes=0.5, instance="all")
     assert [line.host for line in named.lines] == ["c"]
     assert [(own.host, own.reason) for own in named.left_out] == [("s", "s has no instance 'all' of mpstat_solaris")]
@@ -197,3 +202,13 @@ async def test_steps_that_may_miss_samples_are_left_out(sessions: Sessions) -> N
     until = START + timedelta(seconds=31)
     found = await draw(sessions, "vmstat_linux.cpu_us", "a", minutes=1, over=Reduction.SUM, complete_until=until)
     assert (found.step_ms, found.lines[0].times[-1] - START_US // 1000) == (2000, 28_000)
+
+
+async def test_no_instance_is_missing_in_a_sum_of_many(sessions: Sessions) -> None:
+    """Lines are limited to what a graph can show; a sum counts every instance."""
+    names = [str(number) for number in range(250)]
+    await fill_cpus(sessions, "big", "mpstat_linux", dict.fromkeys(names, 1.0), n=4)
+    total = await draw(sessions, "cpu.usr", "big", minutes=0.1, across=Spread.EACH, over=Reduction.SUM)
+    assert (total.lines[0].mean, total.lines[0].n_instances) == (250.0, 250)
+    each = await draw(sessions, "cpu.usr", "big", minutes=0.1, across=Spread.EACH)
+    assert (len(each.lines), each.n_lines_left_out) == (200, 50)

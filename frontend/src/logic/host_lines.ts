@@ -138,7 +138,7 @@ export function describeMissing(block: HostLines): string {
     return "";
   }
   const fewest = Math.min(...counts);
-  return `In ${plural(nPartial, "step")} of ${formatCount(counts.length)} not all hosts have samples (at least ${formatCount(fewest)} of ${formatCount(block.n_hosts)}): only those that have some count.`;
+  return `In ${formatCount(nPartial)} of ${plural(counts.length, "step")} some hosts have no samples, and only the others count (at the fewest ${formatCount(fewest)} of ${formatCount(block.n_hosts)}).`;
 }
 
 /** Return the number of hosts in the point at an instant; null outside of the points, and for the line of one host. */

@@ -96,8 +96,7 @@ export function valueAxisOf(
   return labelledAxis(low, high, unit, most);
 }
 
-/** Return a line, and its samples that stand alone between gaps. */
-export function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
+function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
   const pieces = piecesOf(line.values);
   const nValues = pieces.reduce((sum, [from, to]) => sum + to - from, 0);
   const isDotted = nValues <= MAX_DOTS;

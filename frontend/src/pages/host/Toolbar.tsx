@@ -12,6 +12,7 @@ import {
   IconSelectAll,
   IconZoomOut,
 } from "@tabler/icons-react";
+import type { ReactNode } from "react";
 import type { Connection } from "../../api/live";
 import type { BaselineInfo } from "../../logic/api";
 import type { Command } from "../../logic/keys";
@@ -30,6 +31,7 @@ interface ToolbarProps {
   readonly connection: Connection;
   readonly baselines: readonly Pick<BaselineInfo, "id" | "name">[];
   readonly bandBaseline: BandBaseline | null;
+  readonly overlayMenu: ReactNode;
   readonly onBand: (id: number | null) => void;
   readonly onRange: (range: Range) => void;
   readonly onCommand: (command: Command) => void;
@@ -51,6 +53,7 @@ export function Toolbar({
   connection,
   baselines,
   bandBaseline,
+  overlayMenu,
   onBand,
   onRange,
   onCommand,
@@ -172,6 +175,7 @@ export function Toolbar({
           />
         </Tooltip>
       )}
+      {overlayMenu}
       <CopyButton value={currentLink()}>
         {({ copied, copy }) => (
           <Tooltip label={copied ? "copied" : "copy link to this view"}>
