@@ -108,7 +108,7 @@ def _reduce_sorted(value: Float64Array, starts: Int64Array, n: Int64Array, how: 
     if how is Reduction.MINIMUM:
         return value[starts]
     if how is Reduction.MAXIMUM:
-        return value[starts + n - 1]
+        return np.asarray(value[starts + n - 1])
     if how is Reduction.P95:
         place = PERCENTILE * (n - 1)
         below = np.floor(place).astype(np.int64)

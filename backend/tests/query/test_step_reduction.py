@@ -1,8 +1,10 @@
 """Steps of time and what makes several series one. Pure."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,12 +49,12 @@ def test_only_members_with_a_value_in_the_step_count(how: Reduction, expected: l
 @given(st.lists(st.tuples(st.integers(0, 5), st.floats(-1e6, 1e6)), min_size=1, max_size=60))
 def test_each_reduction_is_what_numpy_says_of_the_members(members: list[tuple[int, float]]) -> None:
     step, value = np.array([k for k, _ in members]), np.array([v for _, v in members])
-    asked = {
-        Reduction.SUM: np.sum,
-        Reduction.AVERAGE: np.mean,
-        Reduction.MINIMUM: np.min,
-        Reduction.MAXIMUM: np.max,
-        Reduction.P95: lambda own: np.quantile(own, 0.95),
+    asked: dict[Reduction, Callable[[npt.NDArray[np.float64]], float]] = {
+        Reduction.SUM: lambda own: float(np.sum(own)),
+        Reduction.AVERAGE: lambda own: float(np.mean(own)),
+        Reduction.MINIMUM: lambda own: float(np.min(own)),
+        Reduction.MAXIMUM: lambda own: float(np.max(own)),
+        Reduction.P95: lambda own: float(np.quantile(own, 0.95)),
     }
     for how, direct in asked.items():
         found = reduce_members(step, value, how)
@@ -60,7 +62,7 @@ def test_each_reduction_is_what_numpy_says_of_the_members(members: list[tuple[in
         for k, v, n in zip(found.step, found.value, found.n_members, strict=True):
             own = value[step == k]
             assert n == len(own)
-            assert v == pytest.approx(float(direct(own)), rel=1e-9, abs=1e-6)
+            assert v == pytest.approx(direct(own), rel=1e-9, abs=1e-6)
 
 
 def test_a_line_is_not_joined_across_a_step_without_a_value() -> None:

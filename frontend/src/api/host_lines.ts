@@ -1,6 +1,6 @@
 /** One metric of many hosts. */
 
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { HostMetrics, HostSeriesAnswer } from "../logic/api";
 import type { Across, HostRun, Reduction } from "../logic/host_lines";
 import { SECOND, toIso, type Window } from "../logic/time";
@@ -59,11 +59,12 @@ async function readHostLines(asked: HostLinesQuery, options: Signal): Promise<Ho
   return answer as HostSeriesAnswer;
 }
 
-/** What these hosts have; new stats come seldom. */
+/** What these hosts have; new stats come seldom. While hosts are added, the list stays. */
 export function hostMetricsQuery(choice: HostChoice) {
   return queryOptions({
     queryKey: ["host-metrics", choice],
     queryFn: ({ signal }) => listHostMetrics(choice, { signal }),
+    placeholderData: keepPreviousData,
     staleTime: 60 * SECOND,
   });
 }

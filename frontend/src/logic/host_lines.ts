@@ -118,7 +118,8 @@ const SOURCES: Readonly<Record<HostSeriesAnswer["source"], string>> = {
 /** Return the line above a graph: how many of the hosts are drawn, how, and how many lines are not. */
 export function describeHostLines(block: HostLines): string {
   const { n_asked, n_hosts, n_raw, n_points, n_lines_left_out, step_ms } = block;
-  const drawn = n_hosts === n_asked ? plural(n_hosts, "host") : `${formatCount(n_hosts)} of ${plural(n_asked, "host")}`;
+  const noun = block.lines.some(({ start }) => start !== null) ? "run" : "host";
+  const drawn = n_hosts === n_asked ? plural(n_hosts, noun) : `${formatCount(n_hosts)} of ${plural(n_asked, noun)}`;
   const how =
     step_ms !== null
       ? `${plural(n_raw, "sample")} in steps of ${describeDuration(toDurationMs(step_ms))}`

@@ -60,7 +60,9 @@ export function timeTicks(window: Window, most: number, zone: Zone): readonly Ti
   for (let wall = Math.ceil(first / step) * step; wall <= last + HOUR; wall += step) {
     const at = fromWall(zone, wall);
     const previous = ticks.at(-1);
-    if (at >= window.start && at <= window.end && (previous === undefined || at > previous.at)) {
+    // The label of the end of an elapsed time would be cut.
+    const isInside = at >= window.start && (zone === ELAPSED ? at < window.end : at <= window.end);
+    if (isInside && (previous === undefined || at > previous.at)) {
       ticks.push({ at, label: zone === ELAPSED ? elapsedLabel(wall, step) : labelOf(wall, step) });
     }
   }

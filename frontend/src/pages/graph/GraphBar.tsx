@@ -66,6 +66,7 @@ export function GraphBar({ state, hosts, groups, metrics }: GraphBarProps) {
               searchable
               clearable
               hidePickedOptions
+              limit={200}
               data={[...new Set([...hosts, ...view.hosts])]}
               value={[...view.hosts]}
               onChange={(next) => {
