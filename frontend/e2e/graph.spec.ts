@@ -141,6 +141,9 @@ test("another host is drawn dashed behind a panel, and the legend says so", asyn
   await expect(page).toHaveURL(new RegExp(`over=host:${OTHER}`));
   await expect(panel.getByRole("button", { name: new RegExp(`^r, ${OTHER}`) })).toBeVisible();
   await expect(panel.getByText(`dashed: ${OTHER}`)).toBeVisible();
+  const missing = page.locator('[data-panel="iostat_linux.util"]');
+  await missing.scrollIntoViewIfNeeded();
+  await expect(missing.getByText(`nothing of ${OTHER}: it never sent iostat_linux`)).toBeVisible();
   await expectAccessible(page);
   // There was no yesterday: the panel says so.
   await page.goto(`/hosts/${HOST}?over=yesterday&${range(SHARED)}`);

@@ -9,7 +9,8 @@ from tests.api.people import People
 from tests.api.samples import N_SAMPLES, START, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
 
-WINDOW: dict[str, str | int] = {"start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z", "width": 1000}
+Params = dict[str, str | int | list[str]]
+WINDOW: Params = {"start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z", "width": 1000}
 
 
 @pytest.fixture
@@ -80,5 +81,5 @@ async def test_runs_of_one_host(reader: httpx.AsyncClient) -> None:
         ({"metric": "cpu.usr", "host": "db1", "top": 0}, 422, "invalid_request"),
     ],
 )
-async def test_wrong_questions(reader: httpx.AsyncClient, params: dict[str, str | int], status: int, code: str) -> None:
+async def test_wrong_questions(reader: httpx.AsyncClient, params: Params, status: int, code: str) -> None:
     assert_envelope(await reader.get("/api/v1/series/hosts", params=WINDOW | params), status, code)

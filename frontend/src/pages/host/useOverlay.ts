@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { seriesQuery } from "../../api/queries";
+import { hostsQuery, seriesQuery } from "../../api/queries";
 import type { SeriesBlock } from "../../logic/block";
 import { describeOverlay, movedBlock, overlayEntries, overlayPieces, overlayWindow } from "../../logic/overlay";
 import { fieldsAsked, type PanelPlan } from "../../logic/panel";
@@ -35,6 +35,14 @@ export function useOverlay({ plan, graph, block, width, hidden, slots, scheme }:
   const own = useMemo(() => windowOf(block), [block]);
   const names = [...new Set(block.series.map(({ instance }) => instance))].filter((name) => name !== "");
   const isSameHost = overlay?.kind === "ago";
+  const other = overlay?.kind === "host" ? overlay.host : null;
+  const lacking = useQuery({
+    ...hostsQuery,
+    enabled: other !== null,
+    select: ({ hosts }) => lackOf(hosts.find(({ name }) => name === other)?.stats, plan.stat.name),
+  });
+  // A host is not asked for what it never sent.
+  const isThere = other === null || lacking.data === "";
   const found = useQuery({
     ...seriesQuery({
       host: overlay?.kind === "host" ? overlay.host : graph.host,
@@ -44,9 +52,10 @@ export function useOverlay({ plan, graph, block, width, hidden, slots, scheme }:
       window: overlay === null ? own : overlayWindow(own, overlay),
       width: requestWidth(plotWidth(width, PANEL_MARGINS)),
     }),
-    enabled: overlay !== null && width > 0,
+    enabled: overlay !== null && isThere && width > 0,
   });
   const { data, error, isFetching } = found;
+  const trouble = isThere || lacking.data === undefined ? (error?.message ?? null) : lacking.data;
   return useMemo(() => {
     if (overlay === null) {
       return NOTHING;
@@ -59,8 +68,13 @@ export function useOverlay({ plan, graph, block, width, hidden, slots, scheme }:
       const line = { key, pieces: overlayPieces(series), color: strokeOf(colours.get(key) ?? 0, scheme).color };
       return hidden.has(key) ? [] : [line];
     });
-    return { drawn, entries, slots: colours, note: describeOverlay(overlay, entries.length, error?.message ?? null, isFetching) };
-  }, [overlay, data, error, isFetching, plan.fields, width, own, slots, scheme, hidden]);
+    return { drawn, entries, slots: colours, note: describeOverlay(overlay, entries.length, trouble, isFetching) };
+  }, [overlay, data, trouble, isFetching, plan.fields, width, own, slots, scheme, hidden]);
+}
+
+/** Return why a host cannot be an overlay of a stat; "" if it can. */
+function lackOf(stats: readonly string[] | undefined, stat: string): string {
+  return stats === undefined ? "there is no such host" : stats.includes(stat) ? "" : `it never sent ${stat}`;
 }
 
 const NOTHING: DrawnOverlay = { drawn: [], entries: [], slots: new Map(), note: "" };
