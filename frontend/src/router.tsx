@@ -52,6 +52,13 @@ const streamsRoute = createRoute({
   },
 });
 
+/** One metric of several hosts. */
+const graphRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/graph",
+  component: lazyRouteComponent(() => import("./pages/graph/GraphPage"), "GraphPage"),
+});
+
 const baselinesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/baselines",
@@ -131,6 +138,7 @@ const routeTree = rootRoute.addChildren([
     hostsRoute,
     hostRoute,
     streamsRoute,
+    graphRoute,
     baselinesRoute,
     comparisonRoute,
     eventsRoute,

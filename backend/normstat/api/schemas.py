@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
+from normstat.comparison.metric_choice import MetricInfo
 from normstat.query.host_lists import HostInfo, InstanceInfo
+from normstat.query.step_reduction import Reduction
 from normstat.stats.spec import PanelInfo
 
 # PostgreSQL text cannot hold the character NUL; refusing it here gives a 422 that says where.
@@ -279,6 +281,67 @@ class SeriesBlock(Body):
     n_instances_left_out: int
     axes: list[SteppedAxis | DeltaAxis]
     series: list[Series]
+
+
+class HostMetrics(Body):
+    """What a graph of these hosts can show; `unknown_hosts` do not exist."""
+
+    hosts: list[str]
+    unknown_hosts: list[str]
+    metrics: list[MetricInfo]
+
+
+class HostSeriesLine(Body):
+    """The line of a host, of one of its instances, or of all hosts.
+
+    `host`: empty for the line of all hosts, which has `n_hosts`, the number of hosts in each point. `start`: where the host's run
+    begins, if runs are beside each other. `column`: the field that it is read from, as STAT.FIELD. `across`: what reduces the
+    `n_instances` instances to one value; null for the samples of one. `mean`: of all its samples, or of its steps.
+    """
+
+    host: str
+    start: datetime | None
+    instance: str
+    column: str
+    across: Reduction | None
+    n_instances: int
+    n_raw: int
+    mean: float
+    axis: int
+    values: list[float | None]
+    n_hosts: list[int] | None
+
+
+class HostWithoutLine(Body):
+    """A host that is not drawn, and why."""
+
+    host: str
+    reason: str
+
+
+class HostSeriesBlock(Body):
+    """One metric of many hosts for drawing, the worst line first.
+
+    `resolution`: raw and envelope as for one host; steps: one value for each step of `step_ms`, at its start. `n_hosts` of
+    `n_asked` hosts (or runs) are drawn; the others are in `left_out`. `n_lines_left_out` counts lines beyond the limit or below the
+    top. `metric` is null where none of the hosts exists.
+    """
+
+    metric: MetricInfo | None
+    start: datetime
+    end: datetime
+    resolution: Literal["raw", "envelope", "steps"]
+    source: SeriesSource
+    column_ms: int
+    step_ms: int | None
+    n_asked: int
+    n_hosts: int
+    n_raw: int
+    n_points: int
+    n_lines_left_out: int
+    left_out: list[HostWithoutLine]
+    axes: list[SteppedAxis | DeltaAxis]
+    lines: list[HostSeriesLine]
 
 
 class Interval(Body):

@@ -26,7 +26,11 @@ EXACT: Final = 2.0**53
 
 def make_response(result: SeriesResult, takes_gzip: bool) -> Response:  # noqa: FBT001 (called through a thread)
     """Return the response, compressed if the client accepts it."""
-    body = encode(result)
+    return make_json_response(encode(result), takes_gzip=takes_gzip)
+
+
+def make_json_response(body: bytes, *, takes_gzip: bool) -> Response:
+    """Return a response of this body, compressed if the client accepts it and it is worth it."""
     headers = {"Vary": "Accept-Encoding"}
     if takes_gzip and len(body) >= GZIP_FROM_BYTES:
         packer = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, GZIP_WINDOW_BITS)
@@ -37,24 +41,18 @@ def make_response(result: SeriesResult, takes_gzip: bool) -> Response:  # noqa: 
 
 def encode(result: SeriesResult) -> bytes:
     """Return the body as JSON; see schemas.SeriesBlock."""
-    places: dict[bytes, int] = {}
-    axes: list[Mapping[str, object]] = []
-    series = []
-    for own in result.series:
-        key = own.times.tobytes()
-        if key not in places:
-            places[key] = len(axes)
-            axes.append(to_axis(own.times))
-        series.append(
-            {
-                "instance": own.instance,
-                "field": own.field,
-                "unit": own.unit,
-                "n_raw": own.n_raw,
-                "axis": places[key],
-                "values": _shortened(own.values),
-            }
-        )
+    axes = AxisList()
+    series = [
+        {
+            "instance": own.instance,
+            "field": own.field,
+            "unit": own.unit,
+            "n_raw": own.n_raw,
+            "axis": axes.place(own.times),
+            "values": shortened(own.values),
+        }
+        for own in result.series
+    ]
     body = {
         "host": result.host,
         "stat": result.stat,
@@ -66,10 +64,31 @@ def encode(result: SeriesResult) -> bytes:
         "n_raw": result.n_raw,
         "n_points": result.n_points,
         "n_instances_left_out": result.n_instances_left_out,
-        "axes": axes,
+        "axes": axes.axes,
         "series": series,
     }
+    return dump(body)
+
+
+def dump(body: Mapping[str, object]) -> bytes:
+    """Return the body as JSON, arrays included."""
     return orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_UTC_Z)
+
+
+class AxisList:
+    """The distinct axes of a body."""
+
+    def __init__(self) -> None:
+        self.axes: list[Mapping[str, object]] = []
+        self._places: dict[bytes, int] = {}
+
+    def place(self, times_ms: Int64Array) -> int:
+        """Return the place of the axis with these times; a new one is added."""
+        key = times_ms.tobytes()
+        if key not in self._places:
+            self._places[key] = len(self.axes)
+            self.axes.append(to_axis(times_ms))
+        return self._places[key]
 
 
 def to_axis(times_ms: Int64Array) -> Mapping[str, object]:
@@ -89,7 +108,7 @@ def to_axis(times_ms: Int64Array) -> Mapping[str, object]:
     return {"start_ms": start_ms, "step_ms": step_ms, "n": n, "jumps": np.stack([jumps + 1, deltas[jumps] - step_ms], axis=1)}
 
 
-def _shortened(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
+def shortened(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
     """Return whole numbers as integers: `3` and `3.0` are the same number, and one is shorter."""
     if len(values) and bool(np.all(np.abs(values) < EXACT)) and bool(np.all(values == np.rint(values))):
         return values.astype(np.int64)

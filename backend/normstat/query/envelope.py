@@ -99,6 +99,7 @@ class SeriesEnvelope:
         self._after_gap: list[BoolArray] = []
         self._n_held = 0
         self.n_raw = 0
+        self.total = 0.0
         self.is_thinned = False
 
     def add(self, time_us: Int64Array, values: Float64Array, after_gap: BoolArray) -> None:
@@ -109,6 +110,7 @@ class SeriesEnvelope:
             breaks[1:] |= ~is_there[:-1]
             time_us, values, after_gap = time_us[is_there], values[is_there], breaks[is_there]
         self.n_raw += len(values)
+        self.total += float(values.sum())
         self._hold(time_us, values, after_gap)
 
     def add_buckets(self, buckets: Buckets, bucket_us: int) -> None:
@@ -129,6 +131,7 @@ class SeriesEnvelope:
         places = np.array([0, bucket_us // 3, 2 * bucket_us // 3, bucket_us - 1000])
         values = np.stack([buckets.first, buckets.low, buckets.high, buckets.last], axis=1)
         self.n_raw += int(buckets.n.sum())
+        self.total += float(buckets.total.sum())
         self._hold((start_us[:, None] + places).ravel(), values.ravel(), after_gap.ravel())
 
     def _hold(self, time_us: Int64Array, values: Float64Array, after_gap: BoolArray) -> None:

@@ -22,7 +22,7 @@ SOURCES: Final[Mapping[Grain, Source]] = {Grain.RAW: "raw", Grain.MINUTE: "rollu
 
 @dataclass(frozen=True, slots=True)
 class GraphLine:
-    """Points of one series, in order of time.
+    """Points of one series, in order of time; `n_raw` samples sum up to `total`.
 
     Shape: times (n,) int64, values (n,) float64. Missing: NaN is a gap; the line is not joined across it. Units: times in ms.
     """
@@ -33,6 +33,7 @@ class GraphLine:
     times: Int64Array
     values: Float64Array
     n_raw: int
+    total: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ class Graph:
                     trace.thin()
                 times, values, n_own = trace.points()
                 n_points += n_own
-                series.append(GraphLine(instance.name, field.key, field.unit, times, values, trace.n_raw))
+                series.append(GraphLine(instance.name, field.key, field.unit, times, values, trace.n_raw, trace.total))
         return GraphLines("envelope" if is_envelope else "raw", self._source(), self._columns.width_us // 1000, n_points, series)
 
     def _source(self) -> Source:

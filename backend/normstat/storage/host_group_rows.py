@@ -67,6 +67,18 @@ async def read_group(session: AsyncSession, group_id: int) -> HostGroupInfo:
     return record
 
 
+async def list_hosts_of_group(session: AsyncSession, name: str) -> list[str]:
+    """Return the names of the group's hosts.
+
+    Raises: NotFound
+    """
+    group_id = await session.scalar(select(HostGroup.id).where(HostGroup.name == name))
+    if group_id is None:
+        raise NotFound(f"There is no host group {shorten(name)}; GET /api/v1/host-groups lists them", {"group": name})
+    query = select(Host.name).join(HostGroupHost, HostGroupHost.host_id == Host.id).where(HostGroupHost.group_id == group_id)
+    return sorted((await session.scalars(query)).all())
+
+
 async def lock_group(session: AsyncSession, name: str) -> tuple[int, list[int]]:
     """Return the id and the hosts of the group of that name, locked until the transaction ends.
 

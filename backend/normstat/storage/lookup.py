@@ -84,6 +84,27 @@ async def list_stats(session: AsyncSession) -> list[StatRef]:
     return await _read_stats(session, (await session.scalars(select(StatTable.name))).all())
 
 
+async def find_stats(session: AsyncSession, names: Sequence[str]) -> list[StatRef]:
+    """Return those of the stats of which any host has sent a sample, by name."""
+    return await _read_stats(session, names)
+
+
+async def find_hosts(session: AsyncSession, names: Sequence[str]) -> dict[str, int]:
+    """Return the ids of the hosts that exist, by name."""
+    rows = await session.execute(select(Host.name, Host.id).where(Host.name.in_(names)))
+    return {name: host_id for name, host_id in rows}  # noqa: C416 (rows are no pairs to the type checker)
+
+
+async def list_stats_of_hosts(session: AsyncSession, host_ids: Sequence[int]) -> dict[int, list[str]]:
+    """Return the names of the stats with samples, by host: one lookup in the index for each host and stat."""
+    has_samples = select(Instance.id).where(Instance.host_id == Host.id, Instance.stat_id == StatTable.id).exists()
+    statement = select(Host.id, StatTable.name).join(StatTable, has_samples).where(Host.id.in_(host_ids)).order_by(StatTable.name)
+    names: dict[int, list[str]] = {}
+    for host_id, stat in await session.execute(statement):
+        names.setdefault(host_id, []).append(stat)
+    return names
+
+
 async def list_host_stats(session: AsyncSession, host_id: int) -> list[StatRef]:
     """Return the stats with samples of the host, by name."""
     # One lookup in the index of instances per stat, however many instances the host has had.

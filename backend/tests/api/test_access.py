@@ -60,6 +60,8 @@ POLICY = {
     "listInstances": Role.VIEWER,
     "listStats": Role.VIEWER,
     "readSeries": Role.VIEWER,
+    "listHostMetrics": Role.VIEWER,
+    "readSeriesOfHosts": Role.VIEWER,
     "readCoverage": Role.VIEWER,
     "listBaselines": Role.VIEWER,
     "createBaseline": Role.OPERATOR,

@@ -44,9 +44,9 @@ def block_of(*series: GraphLine) -> SeriesResult:
 def test_an_answer_fits_the_schema_and_series_share_their_times() -> None:
     times = np.arange(4) * 1000
     result = block_of(
-        GraphLine("", "r", "", times, np.array([1.0, 2.0, -3.0, 2.0**40]), 4),
-        GraphLine("", "us", "%", times.copy(), np.array([0.1, np.nan, 1e300, 3.0]), 3),
-        GraphLine("", "sy", "%", np.array([5, 6, 90]), np.array([0.0, 2.0**60, 5.0]), 3),
+        GraphLine("", "r", "", times, np.array([1.0, 2.0, -3.0, 2.0**40]), 4, 1.0),
+        GraphLine("", "us", "%", times.copy(), np.array([0.1, np.nan, 1e300, 3.0]), 3, 1.0),
+        GraphLine("", "sy", "%", np.array([5, 6, 90]), np.array([0.0, 2.0**60, 5.0]), 3, 1.0),
     )
     body = encode(result)
     block = schemas.SeriesBlock.model_validate_json(body)
@@ -61,7 +61,7 @@ def test_an_answer_fits_the_schema_and_series_share_their_times() -> None:
 
 def test_large_answers_are_compressed_for_those_who_take_that() -> None:
     rng = np.random.default_rng(1)
-    result = block_of(GraphLine("", "r", "", np.arange(5000), rng.normal(size=5000), 5000))
+    result = block_of(GraphLine("", "r", "", np.arange(5000), rng.normal(size=5000), 5000, 1.0))
     packed = make_response(result, takes_gzip=True)
     assert packed.headers["content-encoding"] == "gzip"
     plain = make_response(result, takes_gzip=False)

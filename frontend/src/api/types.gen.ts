@@ -618,6 +618,21 @@ export interface paths {
     patch: operations["updateHostGroup"];
     trace?: never;
   };
+  "/api/v1/host-metrics": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Host Metrics
+     * @description List what a graph of these hosts can show: quantities that different tools measure alike, and every field that they sent.
+     */
+    get: operations["listHostMetrics"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1080,6 +1095,23 @@ export interface paths {
      *     them.
      */
     get: operations["readSeries"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/series/hosts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Series Of Hosts
+     * @description Return a metric of many hosts: a line for each, or one line over all of them in steps of time.
+     *
+     *     What a host has instead of a line is said in `left_out`.
+     */
+    get: operations["readSeriesOfHosts"];
     put?: never;
     post?: never;
     delete?: never;
@@ -2913,6 +2945,96 @@ export interface components {
       hosts: components["schemas"]["HostInfo"][];
     };
     /**
+     * HostMetrics
+     * @description What a graph of these hosts can show; `unknown_hosts` do not exist.
+     */
+    HostMetrics: {
+      /** Hosts */
+      hosts: string[];
+      /** Metrics */
+      metrics: components["schemas"]["MetricInfo"][];
+      /** Unknown Hosts */
+      unknown_hosts: string[];
+    };
+    /**
+     * HostSeriesBlock
+     * @description One metric of many hosts for drawing, the worst line first.
+     *
+     *     `resolution`: raw and envelope as for one host; steps: one value for each step of `step_ms`, at its start. `n_hosts` of `n_asked`
+     *     hosts (or runs) are drawn; the others are in `left_out`. `n_lines_left_out` counts lines beyond the limit or below the top.
+     *     `metric` is null where none of the hosts exists.
+     */
+    HostSeriesBlock: {
+      /** Axes */
+      axes: (components["schemas"]["SteppedAxis"] | components["schemas"]["DeltaAxis"])[];
+      /** Column Ms */
+      column_ms: number;
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Left Out */
+      left_out: components["schemas"]["HostWithoutLine"][];
+      /** Lines */
+      lines: components["schemas"]["HostSeriesLine"][];
+      metric: components["schemas"]["MetricInfo"] | null;
+      /** N Asked */
+      n_asked: number;
+      /** N Hosts */
+      n_hosts: number;
+      /** N Lines Left Out */
+      n_lines_left_out: number;
+      /** N Points */
+      n_points: number;
+      /** N Raw */
+      n_raw: number;
+      /**
+       * Resolution
+       * @enum {string}
+       */
+      resolution: "raw" | "envelope" | "steps";
+      source: components["schemas"]["SeriesSource"];
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+      /** Step Ms */
+      step_ms: number | null;
+    };
+    /**
+     * HostSeriesLine
+     * @description The line of a host, of one of its instances, or of all hosts.
+     *
+     *     `host`: empty for the line of all hosts, which has `n_hosts`, the number of hosts in each point. `start`: where the host's run
+     *     begins, if runs are beside each other. `column`: the field that it is read from, as STAT.FIELD. `across`: what reduces the
+     *     `n_instances` instances to one value; null for the samples of one. `mean`: of all its samples, or of its steps.
+     */
+    HostSeriesLine: {
+      across: components["schemas"]["Reduction"] | null;
+      /** Axis */
+      axis: number;
+      /** Column */
+      column: string;
+      /** Host */
+      host: string;
+      /** Instance */
+      instance: string;
+      /** Mean */
+      mean: number;
+      /** N Hosts */
+      n_hosts: number[] | null;
+      /** N Instances */
+      n_instances: number;
+      /** N Raw */
+      n_raw: number;
+      /** Start */
+      start: string | null;
+      /** Values */
+      values: (number | null)[];
+    };
+    /**
      * HostStorage
      * @description Size of the data of a host; bytes and samples are estimates.
      */
@@ -2934,6 +3056,16 @@ export interface components {
       n_samples: number;
       /** Sample Bytes */
       sample_bytes: number;
+    };
+    /**
+     * HostWithoutLine
+     * @description A host that is not drawn, and why.
+     */
+    HostWithoutLine: {
+      /** Host */
+      host: string;
+      /** Reason */
+      reason: string;
     };
     /**
      * Import
@@ -3325,6 +3457,48 @@ export interface components {
       /** Name */
       name: string;
       role: components["schemas"]["Role"];
+    };
+    /**
+     * MetricInfo
+     * @description What a graph of several hosts can show.
+     */
+    MetricInfo: {
+      /** Decimals */
+      decimals: number;
+      /**
+       * Fields
+       * @description The fields that give it, as `STAT.FIELD`; the one that most hosts have comes first.
+       */
+      fields: string[];
+      /**
+       * Group
+       * @description The heading in a menu: the title of the stat, or empty for a meaning.
+       */
+      group: string;
+      /** Help */
+      help: string;
+      /**
+       * Is Level
+       * @description A state, such as free memory, rather than a rate.
+       */
+      is_level: boolean;
+      /** Is Percent */
+      is_percent: boolean;
+      /**
+       * Key
+       * @description `STAT.FIELD`, or the name of a meaning; where it has several dimensions, with the dimension: `net.in:bytes_per_s`.
+       */
+      key: string;
+      /**
+       * N Hosts
+       * @description Hosts that have sent it at any time.
+       */
+      n_hosts: number;
+      /** Title */
+      title: string;
+      /** Unit */
+      unit: string;
+      worse: components["schemas"]["Worse"];
     };
     /**
      * MissingOption
@@ -3757,6 +3931,12 @@ export interface components {
       /** Reason */
       reason: string;
     };
+    /**
+     * Reduction
+     * @description How the values of several series in a step become one.
+     * @enum {string}
+     */
+    Reduction: "sum" | "avg" | "min" | "max" | "p95";
     /**
      * RejectedLineInfo
      * @description A line that could not be read.
@@ -4549,6 +4729,12 @@ export interface components {
       toml: string;
     };
     /**
+     * Spread
+     * @description How the instances of a host become lines: the usual way of the metric, or each a line of its own.
+     * @enum {string}
+     */
+    Spread: "usual" | "each";
+    /**
      * StatCoverage
      * @description When a stat has samples inside the window.
      */
@@ -5242,6 +5428,12 @@ export interface components {
        */
       start: string;
     };
+    /**
+     * Worse
+     * @description The direction in which a field gets worse.
+     * @enum {string}
+     */
+    Worse: "higher" | "lower" | "neither";
   };
   responses: never;
   parameters: never;
@@ -6604,6 +6796,38 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  listHostMetrics: {
+    parameters: {
+      query?: {
+        /** @description names of hosts */
+        host?: string[] | null;
+        /** @description name of a host group: all of its hosts */
+        group?: string | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostMetrics"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listHosts: {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     requestBody?: never;
@@ -7554,6 +7778,56 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SeriesBlock"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readSeriesOfHosts: {
+    parameters: {
+      query: {
+        /** @description width of the graph in pixels */
+        width: number;
+        /** @description a key of /host-metrics */
+        metric: string;
+        /** @description names of hosts */
+        host?: string[] | null;
+        /** @description name of a host group: all of its hosts */
+        group?: string | null;
+        /** @description HOST@START, instead of hosts: each begins at its own start and is as long as the window, in which all begin together */
+        run?: string[] | null;
+        /** @description name of the instance, the same on all hosts */
+        instance?: string | null;
+        /** @description how the instances of a host become one line; `each`: they do not */
+        across?: components["schemas"]["Reduction"] | components["schemas"]["Spread"];
+        /** @description how all hosts (with across=each: all instances) become one line */
+        over?: components["schemas"]["Reduction"] | null;
+        /** @description only the first lines by their mean, the worst first */
+        top?: number | null;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostSeriesBlock"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */

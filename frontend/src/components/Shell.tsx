@@ -32,6 +32,7 @@ import "./Shell.css";
 
 const PAGES = [
   { to: "/hosts", label: "Hosts" },
+  { to: "/graph", label: "Graph" },
   { to: "/comparison", label: "Compare" },
   { to: "/baselines", label: "Baselines" },
   { to: "/events", label: "Events" },

@@ -29,9 +29,10 @@ describe("the band behind a graph", () => {
     expect(bandWindow(window(1_000, 1_100))).toEqual(window(1_000, 1_100));
   });
 
-  it("is drawn for the first visible lines", () => {
-    const series = ["a", "b", "c", "d"].map((key) => ({ key }));
-    expect(bandedSeries(series, new Set(["a"])).map(({ key }) => key)).toEqual(["b", "c"]);
+  it("is drawn for every visible line, up to sixteen", () => {
+    const series = Array.from({ length: 30 }, (_, index) => ({ key: String(index) }));
+    expect(bandedSeries(series.slice(0, 9), new Set(["0"])).length).toBe(8);
+    expect(bandedSeries(series, new Set(["0"])).map(({ key }) => key)).toEqual(series.slice(1, 17).map(({ key }) => key));
   });
 
   it("names its baseline, or says why there is no band", () => {

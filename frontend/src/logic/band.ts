@@ -3,8 +3,8 @@
 import type { BandStep } from "./api";
 import { type EpochMs, lengthOf, toEpochMs, type Window } from "./time";
 
-/** More bands would hide each other. */
-export const MAX_BANDS = 2;
+/** The bands of more lines would be one area; so many instances are drawn as a heatmap. */
+export const MAX_BANDS = 16;
 
 /** The series whose bands are drawn: the first visible ones. */
 export function bandedSeries<S extends { readonly key: string }>(

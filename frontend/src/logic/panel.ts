@@ -191,6 +191,17 @@ export function fieldsAsked({ choice, fields }: Pick<PanelPlan, "choice" | "fiel
   return one === undefined ? fields : [one];
 }
 
+/** Return the metric of a panel in a graph of several hosts: its first field, and the instance if the panel has only one. */
+export function graphMetric(plan: Pick<PanelPlan, "stat" | "fields" | "choice">): {
+  readonly metric: string;
+  readonly instance: string | null;
+} {
+  const [field] = fieldsAsked(plan);
+  const { choice } = plan;
+  const [only, ...others] = choice.kind === "only" ? choice.names : [];
+  return { metric: `${plan.stat.name}.${field?.key ?? ""}`, instance: only !== undefined && others.length === 0 ? only : null };
+}
+
 /** Return whether a panel is a heatmap. */
 export function isHeatmap({ choice, stat }: Pick<PanelPlan, "choice" | "stat">): boolean {
   return stat.shape === "histogram" || choice.kind === "heatmap";

@@ -24,6 +24,31 @@ export function heatmapHeight(nRows: number): number {
   return Math.min(MAX_HEATMAP_HEIGHT, Math.max(HEATMAP_HEIGHT, nRows * ROW_HEIGHT + top + bottom));
 }
 
+// A row must be high enough for the name of its host.
+const HOST_ROW_HEIGHT = 15;
+
+/** Return the height of a heatmap of hosts: a row for each name. */
+export function hostHeatmapHeight(nRows: number): number {
+  const { top, bottom } = HEATMAP_MARGINS;
+  return Math.max(110, nRows * HOST_ROW_HEIGHT + top + bottom);
+}
+
+const PIXELS_PER_CELL = 4;
+
+/** Return the number of cells of a heatmap that fit into a width. */
+export function heatmapColumnCount(width: number, margins: Margins): number {
+  return Math.max(1, Math.floor(plotWidth(width, margins) / PIXELS_PER_CELL));
+}
+
+const SMALL_GRAPH_WIDTH = 340;
+const SMALL_GRAPH_GAP = 8;
+
+/** Return the width of each small graph, with as many in a row as fit. */
+export function smallGraphWidth(width: number): number {
+  const n = Math.max(1, Math.floor((width + SMALL_GRAPH_GAP) / (SMALL_GRAPH_WIDTH + SMALL_GRAPH_GAP)));
+  return Math.floor((width - (n - 1) * SMALL_GRAPH_GAP) / n);
+}
+
 /** A drag shorter than this many pixels is a click. */
 export const MIN_DRAG_PX = 5;
 

@@ -1,7 +1,7 @@
 /** The ticks of an axis and their labels. */
 
 import { DAY, type EpochMs, HOUR, MINUTE, SECOND, type Window } from "./time";
-import { fromWall, toWall, type Zone } from "./zone";
+import { ELAPSED, fromWall, toWall, type Zone } from "./zone";
 
 export interface TimeTick {
   readonly at: EpochMs;
@@ -60,8 +60,10 @@ export function timeTicks(window: Window, most: number, zone: Zone): readonly Ti
   for (let wall = Math.ceil(first / step) * step; wall <= last + HOUR; wall += step) {
     const at = fromWall(zone, wall);
     const previous = ticks.at(-1);
-    if (at >= window.start && at <= window.end && (previous === undefined || at > previous.at)) {
-      ticks.push({ at, label: labelOf(wall, step) });
+    // The label of the end of an elapsed time would be cut.
+    const isInside = at >= window.start && (zone === ELAPSED ? at < window.end : at <= window.end);
+    if (isInside && (previous === undefined || at > previous.at)) {
+      ticks.push({ at, label: zone === ELAPSED ? elapsedLabel(wall, step) : labelOf(wall, step) });
     }
   }
   return ticks;
@@ -79,6 +81,21 @@ function labelOf(wall: number, step: number): string {
     return text.slice(11, 16);
   }
   return step >= SECOND ? text.slice(11, 19) : text.slice(14, 23);
+}
+
+/** Return a length since the start: `0:30`, `1:30:00`, or `2 d 12:00`. */
+function elapsedLabel(length: number, step: number): string {
+  const two = (n: number): string => String(Math.floor(n)).padStart(2, "0");
+  const days = Math.floor(length / DAY);
+  const [hours, minutes, seconds] = [(length % DAY) / HOUR, (length % HOUR) / MINUTE, (length % MINUTE) / SECOND];
+  if (step >= DAY) {
+    return `${String(days)} d`;
+  }
+  const day = days === 0 ? "" : `${String(days)} d `;
+  const clock = `${day === "" ? String(Math.floor(hours)) : two(hours)}:${two(minutes)}`;
+  return step >= MINUTE
+    ? `${day}${clock}`
+    : `${day}${clock}:${step >= SECOND ? two(seconds) : seconds.toFixed(3).padStart(6, "0")}`;
 }
 
 export interface ValueAxis {

@@ -5,6 +5,9 @@ import { type DurationMs, type EpochMs, HOUR, MINUTE, parseDuration, parseIso, S
 /** An IANA name such as `Europe/Berlin`, or `UTC`. */
 export type Zone = string;
 
+/** Not a zone of the world: times are lengths since the start, which is 1970-01-01T00:00:00Z. */
+export const ELAPSED: Zone = "elapsed";
+
 const formatters = new Map<Zone, Intl.DateTimeFormat>();
 
 function formatterOf(zone: Zone): Intl.DateTimeFormat {
@@ -28,7 +31,7 @@ function formatterOf(zone: Zone): Intl.DateTimeFormat {
 
 /** Return the zone's offset from UTC at an instant. */
 export function offsetOf(zone: Zone, at: EpochMs): DurationMs {
-  if (zone === "UTC") {
+  if (zone === "UTC" || zone === ELAPSED) {
     return toDurationMs(0);
   }
   const parts: Record<string, number> = {};

@@ -226,7 +226,8 @@ export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: numb
   };
 }
 
-function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
+/** Return the value axis. */
+export function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
   const ink = inkOf(scheme);
   // A margin above keeps a line at the top of the axis from being cut in half.
   const room = (axis.high - axis.low) * 0.02;

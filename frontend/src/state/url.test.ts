@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FINDING_KINDS, GROUP_SORTS, SUBSYSTEMS } from "../logic/group";
+import { parseOverlay } from "../logic/overlay";
 import type { InstanceChoice } from "../logic/panel";
 import { STREAM_FILTERS } from "../logic/stream";
 import { parseIso, toDurationMs, toEpochMs, type Window } from "../logic/time";
@@ -94,6 +95,7 @@ function randomHostView(random: () => number): HostView {
     place: pick(random, [null, { streamId: 1, offset: 0 }, { streamId: 12, offset: 123_456_789_012 }]),
     choices: new Map(random() < 0.5 ? [] : [["mpstat_linux.cpu", randomChoice(random, false)]]),
     bandId: pick(random, [null, 3]),
+    overlay: pick(random, ["", "yesterday", "week", "host:web,2"].map(parseOverlay)),
     streamId: random() < 0.5 ? null : 1 + Math.floor(random() * 1e6),
     process: pick(random, [
       null,

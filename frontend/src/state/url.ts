@@ -4,6 +4,7 @@
  * Version 1; a change of meaning needs a new one.
  */
 
+import { formatOverlay, type Overlay, parseOverlay } from "../logic/overlay";
 import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
 import { DEFAULT_RANGE, MAX_LENGTH, type Range } from "../logic/range";
 import { STREAM_FILTERS, type StreamFilter } from "../logic/stream";
@@ -57,6 +58,8 @@ export interface HostView {
   readonly filter: StreamFilter;
   /** The baseline whose band is drawn behind the lines. */
   readonly bandId: number | null;
+  /** Another time or host, drawn dashed behind the lines. */
+  readonly overlay: Overlay | null;
   /** The line of raw output that is shown in context. */
   readonly place: Place | null;
   /** The command or process that the Processes tab shows; null for the list. */
@@ -104,6 +107,7 @@ export const DEFAULT_HOST_VIEW: HostView = {
   streamId: null,
   filter: "all",
   bandId: null,
+  overlay: null,
   place: null,
   process: null,
   processes: DEFAULT_PROCESS_LIST,
@@ -174,7 +178,7 @@ function parseInstances(text: string): readonly [string, InstanceChoice] | null 
 
 // --- the pages ---
 
-function encodeRange(range: Range): RawSearch {
+export function encodeRange(range: Range): RawSearch {
   return range.kind === "live"
     ? { last: formatDuration(range.length) }
     : { from: toIso(range.window.start), to: toIso(range.window.end) };
@@ -185,7 +189,7 @@ export function namesRange(raw: RawSearch): boolean {
   return ["last", "from", "to"].some((name) => raw[name] !== undefined);
 }
 
-function decodeRange(reader: Reader): Range {
+export function decodeRange(reader: Reader): Range {
   const length = reader.one("last", (text) => {
     const duration = parseDuration(text);
     return duration !== null && duration >= 1_000 && duration <= MAX_LENGTH ? duration : null;
@@ -213,6 +217,7 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
     ...(view.filter === "all" ? {} : { only: view.filter }),
     ...(view.bandId === null ? {} : { band: String(view.bandId) }),
+    ...(view.overlay === null ? {} : { over: formatOverlay(view.overlay) }),
     ...(view.streamId === null ? {} : { stream: String(view.streamId) }),
     ...(view.place === null ? {} : { line: `${String(view.place.streamId)}:${String(view.place.offset)}` }),
     ...(view.process === null ? {} : { command: view.process.command }),
@@ -236,6 +241,7 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
     choices: new Map(reader.all("instances", parseInstances)),
     filter: reader.one("only", oneOf(STREAM_FILTERS)) ?? "all",
     bandId: reader.one("band", parseId),
+    overlay: reader.one("over", parseOverlay),
     streamId: reader.one("stream", parseId),
     place: reader.one("line", parsePlace),
     process: decodeProcess(reader),

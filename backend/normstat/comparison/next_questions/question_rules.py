@@ -46,9 +46,13 @@ class Pattern:
 
     def matches(self, stat: str, field: str, instances: Iterable[str]) -> bool:
         """Return whether it matches the field, and one of the instances."""
-        if _compiled(self.stats).match(stat) is None or _compiled(self.fields).match(field) is None:
+        if not self.matches_stat(stat) or _compiled(self.fields).match(field) is None:
             return False
         return not self.instances or any(_compiled(self.instances).match(instance) for instance in instances)
+
+    def matches_stat(self, stat: str) -> bool:
+        """Return whether it matches fields of the stat."""
+        return _compiled(self.stats).match(stat) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ import { EventList } from "./Events";
 import { type Dialog, GraphDialog } from "./GraphDialog";
 import type { Band, GraphContext, Tool } from "./graph";
 import { MarkBar } from "./MarkBar";
+import { OverlayMenu } from "./OverlayMenu";
 import { Panel } from "./Panel";
 import { TimeStrip } from "./TimeStrip";
 import { Toolbar } from "./Toolbar";
@@ -204,6 +205,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       pointer,
       bands,
       bandBaseline,
+      overlay: view.overlay,
       events: marks,
       lastSampleAt,
       hasCpuLabels,
@@ -223,6 +225,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       pointer,
       bands,
       bandBaseline,
+      view.overlay,
       marks,
       lastSampleAt,
       hasCpuLabels,
@@ -251,6 +254,15 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           onBand={(id) => {
             set({ bandId: id });
           }}
+          overlayMenu={
+            <OverlayMenu
+              host={host.name}
+              overlay={view.overlay}
+              onChange={(overlay) => {
+                set({ overlay });
+              }}
+            />
+          }
           onRange={(next) => {
             set({ range: next });
           }}

@@ -20,6 +20,7 @@ import { HeatmapGraph } from "./HeatmapGraph";
 import { InstanceMenu } from "./InstanceMenu";
 import { PanelGraph, type PanelGraphProps } from "./PanelGraph";
 import { SamplesDialog } from "./SamplesDialog";
+import { SeveralHosts } from "./SeveralHosts";
 import "./Panel.css";
 
 interface PanelProps {
@@ -172,6 +173,7 @@ const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, o
           >
             Show points as a table
           </Menu.Item>
+          <SeveralHosts plan={plan} host={host} window={asked} />
           {onRemove && (
             <Menu.Item
               onClick={() => {

@@ -22,6 +22,7 @@ import { Legend } from "./Legend";
 import { MovedTicks } from "./MovedTicks";
 import { useBands } from "./useBands";
 import { useInstanceLabels } from "./useInstanceLabels";
+import { useOverlay } from "./useOverlay";
 
 const HEIGHT = 186;
 
@@ -54,7 +55,7 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
     [block, plan.fields, width, drawn, labels],
   );
   const bands = useBands({
-    baseline: isStackDrawn(block, plan.isStacked) ? null : graph.bandBaseline,
+    baseline: graph.bandBaseline,
     host: graph.host,
     stat: plan.stat.name,
     entries,
@@ -63,6 +64,9 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
     scheme,
     drawn,
   });
+  const overlay = useOverlay({ plan, graph, block, width, hidden, slots, scheme });
+  // The band or the overlay of a line is not that of a sum: beside them, areas become lines.
+  const isCompared = bands.drawn.length > 0 || overlay.entries.length > 0;
   const figure = useMemo(
     () =>
       buildPanelFigure({
@@ -71,7 +75,7 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         unit: plan.unit,
         isPercent: plan.unit === "%",
         isLevel: plan.fields.every(({ kind }) => kind === "gauge" || kind === "counter"),
-        isStacked: plan.isStacked,
+        isStacked: plan.isStacked && !isCompared,
         hidden,
         slots,
         zone,
@@ -79,10 +83,12 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         margins: PANEL_MARGINS,
         width,
         height: HEIGHT,
-        bands: bands.drawn,
+        bands: [...bands.drawn, ...overlay.drawn],
       }),
-    [block, drawn, plan, hidden, slots, zone, scheme, width, bands.drawn],
+    [block, drawn, plan, hidden, slots, zone, scheme, width, bands.drawn, overlay.drawn, isCompared],
   );
+  const shownEntries = useMemo(() => [...entries, ...overlay.entries], [entries, overlay.entries]);
+  const shownSlots = useMemo(() => new Map([...slots, ...overlay.slots]), [slots, overlay.slots]);
   const toggle = useCallback(
     (key: string, isAlone: boolean) => {
       setHidden((before) => toggled(before, key, keys, isAlone));
@@ -119,15 +125,19 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={PANEL_MARGINS} />
       </TimeSurface>
       <Legend
-        entries={entries}
+        entries={shownEntries}
         hidden={hidden}
-        slots={slots}
+        slots={shownSlots}
         scheme={scheme}
         pointer={pointer}
         unit={figure.axisUnit === plan.unit ? "" : plan.unit}
         onToggle={toggle}
         linkTo={linkTo}
       />
+      {overlay.note !== "" && <p className="band-note soft">{overlay.note}</p>}
+      {isCompared && isStackDrawn(block, plan.isStacked) && (
+        <p className="band-note soft">Lines instead of areas, so that each can be compared.</p>
+      )}
       {bands.note !== "" && (
         <p className="band-note soft">
           <svg width="24" height="12" aria-hidden>

@@ -67,6 +67,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
       events: marks,
       hasCpuLabels: false,
       bandBaseline: null,
+      overlay: null,
       lastSampleAt,
       onZoom,
       onMark,

@@ -7,7 +7,7 @@ import { liveEnd, resolveRange } from "../../logic/range";
 import { SECOND, toDurationMs, type Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
-import { RangePicker } from "./RangePicker";
+import { RangePicker } from "../../components/RangePicker";
 import type { HostViewState } from "./useHostView";
 import { ProcessList } from "./ProcessList";
 import { ProcessPage } from "./ProcessPage";

@@ -21,7 +21,7 @@ import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { currentLink } from "../../state/url";
 import type { BandBaseline, Tool } from "./graph";
-import { RangePicker } from "./RangePicker";
+import { RangePicker } from "../../components/RangePicker";
 
 interface ToolbarProps {
   readonly range: Range;
@@ -31,6 +31,7 @@ interface ToolbarProps {
   readonly connection: Connection;
   readonly baselines: readonly Pick<BaselineInfo, "id" | "name">[];
   readonly bandBaseline: BandBaseline | null;
+  readonly overlayMenu: ReactNode;
   readonly onBand: (id: number | null) => void;
   readonly onRange: (range: Range) => void;
   readonly onCommand: (command: Command) => void;
@@ -54,6 +55,7 @@ export function Toolbar({
   connection,
   baselines,
   bandBaseline,
+  overlayMenu,
   onBand,
   onRange,
   onCommand,
@@ -177,6 +179,7 @@ export function Toolbar({
           />
         </Tooltip>
       )}
+      {overlayMenu}
       <CopyButton value={currentLink()}>
         {({ copied, copy }) => (
           <Tooltip label={copied ? "copied" : "copy link to this view"}>

@@ -1,5 +1,6 @@
 /** The context of every graph on the host page: windows, bands and callbacks. */
 
+import type { Overlay } from "../../logic/overlay";
 import type { Scheme } from "../../logic/palette";
 import type { EpochMs, Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
@@ -39,6 +40,8 @@ export interface GraphContext {
   readonly pointer: PointerStore;
   readonly bands: readonly Band[];
   readonly bandBaseline: BandBaseline | null;
+  /** Another time or host, drawn dashed behind the lines. */
+  readonly overlay: Overlay | null;
   /** What happened in the visible window. */
   readonly events: readonly EventMark[];
   readonly lastSampleAt: EpochMs | null;

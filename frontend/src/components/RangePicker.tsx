@@ -1,10 +1,10 @@
 import { Button, Popover, SimpleGrid, Text } from "@mantine/core";
 import { IconChevronDown, IconClock } from "@tabler/icons-react";
 import { useState } from "react";
-import { WindowInputs } from "../../components/WindowInputs";
-import { PRESETS, type Range } from "../../logic/range";
-import { describeDuration, lengthOf, type Window } from "../../logic/time";
-import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
+import { WindowInputs } from "./WindowInputs";
+import { PRESETS, type Range } from "../logic/range";
+import { describeDuration, lengthOf, type Window } from "../logic/time";
+import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
 
 interface RangePickerProps {
   readonly range: Range;

@@ -1,0 +1,85 @@
+"""The routes for a graph of several hosts: bodies as documented, and every host that is not drawn has a reason."""
+
+import httpx
+import pytest
+
+from normstat.api import schemas
+from normstat.auth.roles import Role
+from tests.api.people import People
+from tests.api.samples import N_SAMPLES, START, VMSTAT, frames_of, send
+from tests.api.test_access import assert_envelope
+
+Params = dict[str, str | int | list[str]]
+WINDOW: Params = {"start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z", "width": 1000}
+
+
+@pytest.fixture
+async def reader(people: People) -> httpx.AsyncClient:
+    """An operator, where two hosts have sent a minute of vmstat, and belong to a group."""
+    async with await people.agent() as agent:
+        for host in ("db1", "db2"):
+            response = await send(agent, frames_of(VMSTAT), **{"Normstat-Host": host})
+            assert response.status_code == 200, response.text
+    operator = await people.enter(Role.OPERATOR)
+    made = await operator.post("/api/v1/host-groups", json={"name": "db", "note": "", "hosts": ["db1", "db2"]})
+    assert made.status_code == 201, made.text
+    return operator
+
+
+async def read(reader: httpx.AsyncClient, **params: str | int | list[str]) -> schemas.HostSeriesBlock:
+    answer = await reader.get("/api/v1/series/hosts", params=WINDOW | params)
+    assert answer.status_code == 200, answer.text
+    block = schemas.HostSeriesBlock.model_validate(answer.json())
+    assert block.model_dump(mode="json") == answer.json()
+    return block
+
+
+async def test_the_metrics_that_hosts_really_have(reader: httpx.AsyncClient) -> None:
+    answer = await reader.get("/api/v1/host-metrics", params={"host": ["db1", "db9"]})
+    found = schemas.HostMetrics.model_validate(answer.json())
+    assert (found.hosts, found.unknown_hosts) == (["db1", "db9"], ["db9"])
+    by_key = {metric.key: metric for metric in found.metrics}
+    assert (by_key["cpu.usr"].fields, by_key["cpu.usr"].unit, by_key["cpu.usr"].n_hosts) == (["vmstat_linux.cpu_us"], "%", 1)
+    assert by_key["vmstat_linux.memory_free"].unit == "KiB"
+    assert not [key for key in by_key if key.startswith("iostat")]
+
+
+async def test_lines_of_a_group_and_of_hosts_that_have_none(reader: httpx.AsyncClient) -> None:
+    block = await read(reader, group="db", host=["gone"], metric="cpu.usr")
+    assert sorted(line.host for line in block.lines) == ["db1", "db2"]
+    assert [(own.host, own.reason) for own in block.left_out] == [
+        ("gone", "There is no host 'gone': it was deleted, renamed, or never sent data")
+    ]
+    assert (block.n_asked, block.n_hosts, block.n_raw, block.start) == (3, 2, 2 * N_SAMPLES, START)
+    nobody = await read(reader, host=["gone"], metric="cpu.usr")
+    assert (nobody.metric, nobody.lines, nobody.n_hosts) == (None, [], 0)
+
+
+async def test_one_line_over_all_hosts_counts_them(reader: httpx.AsyncClient) -> None:
+    block = await read(reader, group="db", metric="vmstat_linux.cpu_us", over="sum")
+    [line] = block.lines
+    assert (block.resolution, block.step_ms) == ("steps", 2000)
+    assert (line.values[:3], (line.n_hosts or [])[:3]) == ([1.0, 5.0, 9.0], [2, 2, 2])
+
+
+async def test_runs_of_one_host(reader: httpx.AsyncClient) -> None:
+    runs = ["db1@2026-11-21T10:00:00Z", "db1@2026-11-21T10:00:30Z"]
+    block = await read(reader, run=runs, metric="cpu.usr", start=0, end=30_000)
+    assert [(line.start or START).second for line in block.lines] == [0, 30] or len(block.lines) == 2
+    assert {axis.start_ms for axis in block.axes} == {0}
+
+
+@pytest.mark.parametrize(
+    ("params", "status", "code"),
+    [
+        ({"metric": "cpu.usr"}, 400, "bad_request"),
+        ({"metric": "cpu.usr", "group": "nobody"}, 404, "not_found"),
+        ({"metric": "cpu.rubbish", "host": "db1"}, 404, "not_found"),
+        ({"metric": "cpu.usr", "run": "db1@yesterday"}, 400, "bad_request"),
+        ({"metric": "cpu.usr", "run": "@2026-11-21T10:00:00Z"}, 400, "bad_request"),
+        ({"metric": "cpu.usr", "host": "db1", "over": "median"}, 422, "invalid_request"),
+        ({"metric": "cpu.usr", "host": "db1", "top": 0}, 422, "invalid_request"),
+    ],
+)
+async def test_wrong_questions(reader: httpx.AsyncClient, params: Params, status: int, code: str) -> None:
+    assert_envelope(await reader.get("/api/v1/series/hosts", params=WINDOW | params), status, code)

@@ -1,0 +1,261 @@
+import { ActionIcon, CopyButton, Group, MultiSelect, SegmentedControl, Select, Tooltip } from "@mantine/core";
+import { IconCheck, IconLink } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { instancesQuery } from "../../api/queries";
+import { RangePicker } from "../../components/RangePicker";
+import type { HostMetrics } from "../../logic/api";
+import {
+  type Across,
+  ACROSS,
+  GRAPH_KINDS,
+  type GraphKind,
+  metricOptions,
+  type Reduction,
+  REDUCTIONS,
+  reductionWord,
+  usualMetric,
+} from "../../logic/host_lines";
+import { resolveRange, toggleLive } from "../../logic/range";
+import { lengthOf, MINUTE, toDurationMs, toEpochMs } from "../../logic/time";
+import { useNow, zoneOf } from "../../state/clock";
+import type { GraphView } from "../../state/graph";
+import { currentLink } from "../../state/url";
+import { RunEditor } from "./RunEditor";
+import type { GraphViewState } from "./useGraphView";
+
+interface GraphBarProps {
+  readonly state: GraphViewState;
+  readonly hosts: readonly string[];
+  readonly groups: readonly string[];
+  /** What the chosen hosts have; null until it is known. */
+  readonly metrics: HostMetrics | null;
+}
+
+const KIND_LABELS: Readonly<Record<GraphKind, string>> = { lines: "Lines", small: "Small graphs", heatmap: "Heatmap" };
+const TOPS = [3, 5, 10, 20, 50];
+
+/** Chooses what is drawn: hosts, metric, window, and how the lines become fewer. */
+export function GraphBar({ state, hosts, groups, metrics }: GraphBarProps) {
+  const { view, set } = state;
+  const now = useNow(toDurationMs(MINUTE / 2));
+  const zone = zoneOf(view.clock);
+  const shown = resolveRange(view.range, now);
+  const isElapsed = view.runs.length > 0;
+  const nAsked = metrics?.hosts.length ?? 0;
+  const known = metrics?.metrics ?? [];
+  const metric = view.metric ?? usualMetric(known);
+  const align = (isByElapsed: boolean): void => {
+    if (!isByElapsed) {
+      set({ runs: [], hosts: [...new Set([...view.hosts, ...view.runs.map(({ host }) => host)])] });
+      return;
+    }
+    const fixed = resolveRange(view.range.kind === "live" ? toggleLive(view.range, now) : view.range, now);
+    const names = metrics?.hosts ?? view.hosts;
+    set({ runs: names.map((host) => ({ host, start: toEpochMs(fixed.start) })), length: lengthOf(fixed), group: null });
+  };
+  return (
+    <div className="card graph-bar no-print">
+      <Group gap={8} align="flex-end">
+        {!isElapsed && (
+          <>
+            <MultiSelect
+              className="graph-hosts"
+              size="xs"
+              label="Hosts"
+              placeholder={view.hosts.length === 0 ? "Choose hosts" : ""}
+              searchable
+              clearable
+              hidePickedOptions
+              limit={200}
+              data={[...new Set([...hosts, ...view.hosts])]}
+              value={[...view.hosts]}
+              onChange={(next) => {
+                set({ hosts: next });
+              }}
+            />
+            {(groups.length > 0 || view.group !== null) && (
+              <Select
+                size="xs"
+                w={150}
+                label="Host group"
+                placeholder="None"
+                clearable
+                data={[...new Set([...groups, ...(view.group === null ? [] : [view.group])])]}
+                value={view.group}
+                onChange={(group) => {
+                  set({ group });
+                }}
+              />
+            )}
+          </>
+        )}
+        <Select
+          className="graph-metric"
+          size="xs"
+          label="Metric"
+          placeholder="Choose a metric"
+          searchable
+          allowDeselect={false}
+          limit={300}
+          nothingFoundMessage="No metric of these hosts has these words"
+          data={withChosen(metricOptions(known, nAsked), metric)}
+          value={metric}
+          onChange={(next) => {
+            set({ metric: next, instance: null });
+          }}
+        />
+      </Group>
+      <Group gap={8} align="flex-end" mt={8}>
+        {!isElapsed && (
+          <RangePicker
+            range={view.range}
+            window={shown}
+            zone={zone}
+            onChange={(range) => {
+              set({ range });
+            }}
+          />
+        )}
+        <Tooltip label="By clock: one window for all. By elapsed time: each line begins at a start of its own, all side by side">
+          <SegmentedControl
+            size="xs"
+            aria-label="Align lines by"
+            value={isElapsed ? "elapsed" : "clock"}
+            data={[
+              { value: "clock", label: "By clock" },
+              { value: "elapsed", label: "By elapsed time" },
+            ]}
+            onChange={(value) => {
+              align(value === "elapsed");
+            }}
+          />
+        </Tooltip>
+        <SegmentedControl
+          size="xs"
+          aria-label="Show as"
+          value={view.kind}
+          data={GRAPH_KINDS.map((kind) => ({ value: kind, label: KIND_LABELS[kind] }))}
+          onChange={(value) => {
+            set({ kind: GRAPH_KINDS.find((kind) => kind === value) ?? "lines" });
+          }}
+        />
+        <Reducing view={view} set={set} metrics={metrics} metric={metric} />
+        <CopyButton value={currentLink()}>
+          {({ copied, copy }) => (
+            <Tooltip label={copied ? "copied" : "copy link to this view"}>
+              <ActionIcon variant="default" size={30} aria-label="Copy link" onClick={copy}>
+                {copied ? <IconCheck size={15} /> : <IconLink size={15} />}
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </CopyButton>
+      </Group>
+      {isElapsed && <RunEditor view={view} hosts={hosts} zone={zone} onChange={set} />}
+    </div>
+  );
+}
+
+type Options = ReturnType<typeof metricOptions>;
+
+/** Return the options for the menu, with the metric of the link even if no host has it. */
+function withChosen(options: Options, metric: string | null) {
+  const all = options.map(({ group, items }) => ({ group, items: [...items] }));
+  const isThere = metric === null || options.some(({ items }) => items.some(({ value }) => value === metric));
+  return isThere ? all : [{ group: "In the link", items: [{ value: metric, label: metric }] }, ...all];
+}
+
+interface ReducingProps {
+  readonly view: GraphView;
+  readonly set: GraphViewState["set"];
+  readonly metrics: HostMetrics | null;
+  readonly metric: string | null;
+}
+
+const NAMED = "instance ";
+
+/** Chooses how instances become the line of a host, how hosts become one line, and how many lines are drawn. */
+function Reducing({ view, set, metrics, metric }: ReducingProps) {
+  const now = useNow(toDurationMs(MINUTE / 2));
+  const [column = ""] = metrics?.metrics.find(({ key }) => key === metric)?.fields ?? [];
+  const [stat = ""] = column.split(".");
+  const host = metrics?.hosts.find((name) => !metrics.unknown_hosts.includes(name)) ?? "";
+  const window = resolveRange(view.range, now);
+  const instances = useQuery({
+    ...instancesQuery(host, stat, { start: roundDown(window.start), end: roundDown(window.end) }),
+    enabled: host !== "" && stat !== "",
+  });
+  const names = instances.data?.instances.map(({ name }) => name).filter((name) => name !== "") ?? [];
+  const hasInstances = names.length > 0 || view.instance !== null || view.across !== "usual";
+  const named = [...new Set([...names.slice(0, 200), ...(view.instance === null ? [] : [view.instance])])];
+  return (
+    <>
+      {hasInstances && (
+        <Select
+          size="xs"
+          w={186}
+          label="Instances of a host"
+          searchable
+          allowDeselect={false}
+          data={[
+            { group: "All of a host", items: ACROSS.map((value) => ({ value, label: acrossLabel(value) })) },
+            { group: "One, on every host", items: named.map((name) => ({ value: `${NAMED}${name}`, label: name })) },
+          ]}
+          value={view.instance === null ? view.across : `${NAMED}${view.instance}`}
+          onChange={(value) => {
+            set(
+              value?.startsWith(NAMED) === true
+                ? { instance: value.slice(NAMED.length), across: "usual" }
+                : { instance: null, across: ACROSS.find((each) => each === value) ?? "usual" },
+            );
+          }}
+        />
+      )}
+      <Select
+        size="xs"
+        w={186}
+        label="Over hosts"
+        allowDeselect={false}
+        data={[
+          { value: "", label: "A line for each" },
+          ...REDUCTIONS.map((value) => ({ value, label: capital(reductionWord(value)) })),
+        ]}
+        value={view.over ?? ""}
+        onChange={(value) => {
+          set({ over: REDUCTIONS.find((each): each is Reduction => each === value) ?? null });
+        }}
+      />
+      {view.over === null && (
+        <Select
+          size="xs"
+          w={92}
+          label="Worst"
+          allowDeselect={false}
+          data={[
+            { value: "", label: "All" },
+            ...[...new Set([...TOPS, ...(view.top === null ? [] : [view.top])])].map((n) => ({
+              value: String(n),
+              label: `Top ${String(n)}`,
+            })),
+          ]}
+          value={view.top === null ? "" : String(view.top)}
+          onChange={(value) => {
+            set({ top: value === null || value === "" ? null : Number(value) });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function acrossLabel(across: Across): string {
+  return across === "usual" ? "Usual" : across === "each" ? "A line for each" : capital(reductionWord(across));
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** The list of instances is not asked for again as a live window moves. */
+function roundDown(at: number) {
+  return toEpochMs(at - (at % MINUTE));
+}

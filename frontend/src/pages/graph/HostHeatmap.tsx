@@ -1,0 +1,46 @@
+import { useMemo } from "react";
+import { heatmapColumns, heatmapRows, sampleColumns } from "../../logic/host_lines";
+import { HEATMAP_MARGINS, heatmapColumnCount, hostHeatmapHeight } from "../../logic/surface";
+import { buildHeatmapFigure } from "../../plot/heatmap";
+import { Plot } from "../../plot/Plot";
+import type { HostGraphContext } from "./HostGraph";
+import { GraphSurface } from "./LineGraph";
+
+const MARGINS = { ...HEATMAP_MARGINS, left: 150 };
+
+/** A row of colours for each line: hosts by time. A cell shows the worst sample in its span of time. */
+export function HostHeatmap({ graph }: { readonly graph: HostGraphContext }) {
+  const { block, window, zone, scheme, width } = graph;
+  const height = hostHeatmapHeight(block.lines.length);
+  const figure = useMemo(
+    () =>
+      buildHeatmapFigure({
+        distribution: heatmapRows(block),
+        columns: heatmapColumns(block, window) ?? sampleColumns(block, window, heatmapColumnCount(width, MARGINS)),
+        pick: block.metric?.worse === "lower" ? "lowest" : "highest",
+        scale: { kind: "values", unit: block.metric?.unit ?? "" },
+        window,
+        zone,
+        scheme,
+        margins: MARGINS,
+        width,
+        height,
+      }),
+    [block, window, zone, scheme, width, height],
+  );
+  const which = block.metric?.worse === "lower" ? "lowest" : "highest";
+  return (
+    <>
+      <GraphSurface
+        graph={graph}
+        width={width}
+        height={height}
+        margins={MARGINS}
+        label="Heatmap: use the arrow keys to step through the samples"
+      >
+        <Plot figure={figure} label={`Heatmap of ${block.metric?.title ?? ""}: ${String(block.lines.length)} rows`} />
+      </GraphSurface>
+      <p className="graph-caption soft">Each cell is the {which} sample in its span of time; an empty cell has none.</p>
+    </>
+  );
+}

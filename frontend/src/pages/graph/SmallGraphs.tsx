@@ -1,0 +1,68 @@
+import { memo, useMemo, useRef } from "react";
+import { useNear } from "../../components/useNear";
+import { type HostLine, sharedValues } from "../../logic/host_lines";
+import { smallGraphWidth } from "../../logic/surface";
+import { buildHostFigure } from "../../plot/hosts";
+import { Plot } from "../../plot/Plot";
+import type { HostGraphContext } from "./HostGraph";
+import { GraphSurface } from "./LineGraph";
+
+const HEIGHT = 130;
+const MARGINS = { left: 52, right: 10, top: 8, bottom: 20 };
+
+/** A small graph for each line, all with one scale, the worst first. */
+export function SmallGraphs({ graph }: { readonly graph: HostGraphContext }) {
+  const width = smallGraphWidth(graph.width);
+  const shared = useMemo(() => sharedValues(graph.block), [graph.block]);
+  return (
+    <div className="graph-small">
+      {graph.block.lines.map((line) => (
+        <SmallGraph key={line.key} line={line} graph={graph} shared={shared} width={width} />
+      ))}
+    </div>
+  );
+}
+
+interface SmallGraphProps {
+  readonly line: HostLine;
+  readonly graph: HostGraphContext;
+  readonly shared: readonly (number | null)[];
+  readonly width: number;
+}
+
+/** Draws only near the viewport: there may be a hundred. */
+const SmallGraph = memo(function SmallGraph({ line, graph, shared, width }: SmallGraphProps) {
+  const frame = useRef<HTMLElement>(null);
+  const isNear = useNear(frame);
+  const { block, window, zone, scheme, slots } = graph;
+  const figure = useMemo(
+    () =>
+      buildHostFigure({
+        lines: [line],
+        slots,
+        shared,
+        window,
+        unit: block.metric?.unit ?? "",
+        isPercent: block.metric?.is_percent ?? false,
+        isLevel: block.metric?.is_level ?? false,
+        zone,
+        scheme,
+        margins: MARGINS,
+        width,
+        height: HEIGHT,
+      }),
+    [line, slots, shared, window, block.metric, zone, scheme, width],
+  );
+  return (
+    <figure ref={frame} className="graph-small-one" style={{ minHeight: HEIGHT + 20 }}>
+      <figcaption>
+        {line.name} <span className="soft">{figure.axisUnit}</span>
+      </figcaption>
+      {isNear && (
+        <GraphSurface graph={graph} width={width} height={HEIGHT} margins={MARGINS} label={line.name}>
+          <Plot figure={figure} label={`${block.metric?.title ?? ""} of ${line.name}`} />
+        </GraphSurface>
+      )}
+    </figure>
+  );
+});
