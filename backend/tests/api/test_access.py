@@ -53,6 +53,8 @@ POLICY = {
     "listInstances": Role.VIEWER,
     "listStats": Role.VIEWER,
     "readSeries": Role.VIEWER,
+    "readStatistics": Role.VIEWER,
+    "listReferences": Role.VIEWER,
     "readCoverage": Role.VIEWER,
     "listBaselines": Role.VIEWER,
     "createBaseline": Role.OPERATOR,

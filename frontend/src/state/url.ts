@@ -4,6 +4,7 @@
  * Version 1; a change of meaning needs a new one.
  */
 
+import { formatPanelLook, type PanelLook, parsePanelLook } from "../logic/look";
 import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
 import { DEFAULT_RANGE, MAX_LENGTH, type Range } from "../logic/range";
 import { STREAM_FILTERS, type StreamFilter } from "../logic/stream";
@@ -46,6 +47,10 @@ export interface HostView {
   readonly range: Range;
   /** The selected window. */
   readonly mark: Window | null;
+  /** The panel whose lines the selection is about; null for a selection on the strip. */
+  readonly markPanel: string | null;
+  /** How panels are drawn, by their ids, where that is not the default. */
+  readonly looks: ReadonlyMap<string, PanelLook>;
   readonly panels: readonly CustomPanel[];
   /** Choices of instances that override the catalogue, by `<stat>.<panel>`. */
   readonly choices: ReadonlyMap<string, InstanceChoice>;
@@ -96,6 +101,8 @@ export const DEFAULT_HOST_VIEW: HostView = {
   tab: "graphs",
   range: DEFAULT_RANGE,
   mark: null,
+  markPanel: null,
+  looks: new Map(),
   panels: [],
   choices: new Map(),
   streamId: null,
@@ -122,6 +129,10 @@ function parseCommand(text: string): string | null {
 
 function parsePid(text: string): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+function parsePanelId(text: string): string | null {
+  return /^[a-z][\w.-]{0,200}$/.test(text) ? text : null;
 }
 
 function parseWord(text: string): string | null {
@@ -201,6 +212,8 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.clock === "utc" ? { tz: "utc" } : {}),
     ...(view.tab === "graphs" ? {} : { tab: view.tab }),
     ...(view.mark === null ? {} : { mark: formatWindowText(view.mark) }),
+    ...(view.mark === null || view.markPanel === null ? {} : { of: view.markPanel }),
+    ...(view.looks.size === 0 ? {} : { look: [...view.looks].map(formatPanelLook) }),
     ...(view.panels.length === 0 ? {} : { panel: view.panels.map(formatPanel) }),
     ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
     ...(view.filter === "all" ? {} : { only: view.filter }),
@@ -223,6 +236,8 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
     clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
     tab: reader.one("tab", oneOf(HOST_TABS)) ?? "graphs",
     mark: reader.one("mark", parseWindowText),
+    markPanel: reader.one("of", parsePanelId),
+    looks: new Map(reader.all("look", parsePanelLook)),
     panels: reader.all("panel", parsePanel),
     choices: new Map(reader.all("instances", parseInstances)),
     filter: reader.one("only", oneOf(STREAM_FILTERS)) ?? "all",

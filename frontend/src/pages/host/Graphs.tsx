@@ -14,6 +14,7 @@ import type { BaselineInfo, ExclusionInfo, HostInfo, StatInfo } from "../../logi
 import { toWindow } from "../../logic/comparison";
 import { eventsWindow, marksInside, toMarks } from "../../logic/event";
 import { type Command, KEYS } from "../../logic/keys";
+import { type PanelLook, withLook, withoutPanel } from "../../logic/look";
 import type { Scheme } from "../../logic/palette";
 import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan, planSections } from "../../logic/panel";
 import {
@@ -116,7 +117,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         if (tool === "mark") {
           setTool("zoom");
         } else if (mark !== null) {
-          set({ mark: null });
+          set({ mark: null, markPanel: null });
         }
     }
   };
@@ -150,9 +151,12 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const onZoom = useCallbackRef((window: Window) => {
     set({ range: { kind: "fixed", window } });
   });
-  const onMark = useCallbackRef((window: Window) => {
+  const onMark = useCallbackRef((window: Window, panel: string | null) => {
     setTool("zoom");
-    set({ mark: window });
+    set({ mark: window, markPanel: panel });
+  });
+  const onLook = useCallbackRef((panel: string, change: Partial<PanelLook>) => {
+    set({ looks: withLook(view.looks, panel, change) });
   });
   const onZoomOut = useCallbackRef(() => {
     run("zoom-out");
@@ -168,7 +172,10 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
     }
   });
   const removePanel = useCallbackRef((plan: PanelPlan) => {
-    set({ panels: view.panels.filter((_, index) => index !== plan.customIndex) });
+    set({
+      panels: view.panels.filter((_, index) => index !== plan.customIndex),
+      looks: plan.customIndex === null ? view.looks : withoutPanel(view.looks, plan.customIndex),
+    });
   });
   const lastSampleAt = host.last_sample_at === null ? null : fromApi(host.last_sample_at);
   const hasCpuLabels = host.os.startsWith("SunOS") && host.stats.includes("host_facts");
@@ -188,6 +195,8 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       lastSampleAt,
       hasCpuLabels,
       onZoom,
+      looks: view.looks,
+      onLook,
       onMark,
       onZoomOut,
       onShow,
@@ -207,6 +216,8 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       lastSampleAt,
       hasCpuLabels,
       onZoom,
+      view.looks,
+      onLook,
       onMark,
       onZoomOut,
       onShow,
@@ -238,7 +249,12 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         />
         {mark !== null && (
           <MarkBar
+            host={host.name}
             mark={mark}
+            plan={sections.flatMap(({ panels }) => panels).find(({ id }) => id === view.markPanel) ?? null}
+            baselines={baselines ?? []}
+            bandId={bandId}
+            clock={view.clock}
             zone={zone}
             mayWrite={mayWrite(me)}
             onBaseline={() => {
@@ -257,7 +273,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
               set({ range: { kind: "fixed", window: mark } });
             }}
             onClear={() => {
-              set({ mark: null });
+              set({ mark: null, markPanel: null });
             }}
           />
         )}
