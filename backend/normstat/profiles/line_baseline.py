@@ -136,7 +136,8 @@ def _find_lines(loaded: LoadedProfile, stat: str, names: Collection[str], keys: 
         distances = summary.quantiles[row].astype(np.float64)
         p95 = float(np.interp(UPPER, PROBABILITIES, distances))
         lowest, mean, upper, highest = (
-            float(f"{level[row] + distance:.{DIGITS}g}") for distance in (distances[0], float(summary.mean[row]), p95, distances[-1])
+            float(f"{level[row] + distance:.{DIGITS}g}")
+            for distance in (distances[0], float(summary.mean[row]), p95, distances[-1])
         )
         lines[series.instance, series.field] = LineValues(int(summary.n[row]), lowest, mean, upper, highest, None)
     return lines

@@ -222,9 +222,7 @@ class LineTotals:
 
     def finish(self) -> dict[LineKey, LineValues]:
         """Return the values of all lines, by instance and field."""
-        return {
-            (self._names[id_], key): total.finish(holds_all=self.holds_all) for (id_, key), total in self._totals.items()
-        }
+        return {(self._names[id_], key): total.finish(holds_all=self.holds_all) for (id_, key), total in self._totals.items()}
 
     def _hold(self, total: _Total, values: Float64Array) -> None:
         self._n_held += len(values)
