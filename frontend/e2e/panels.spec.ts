@@ -1,4 +1,4 @@
-import { dragOver, drawnPanel, expect, expectAccessible, shareOf, showIn, test } from "./fixture";
+import { dragOver, drawnPanel, expect, expectAccessible, shareOf, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso, range, WHOLE } from "./story";
 
 const HOST_URL = `/hosts/${HOST}?${range(WHOLE)}`;
@@ -99,8 +99,8 @@ test("a selection shows its lines beside normal and the largest differences, and
 });
 
 test("a selection is accessible in light and dark, and Escape clears it", async ({ page }) => {
-  for (const scheme of ["light", "dark"] as const) {
-    await showIn(page, scheme);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
     await page.goto(`${HOST_URL}&${MARK}&of=mpstat_linux.cpu`);
     await drawnPanel(page, "mpstat_linux.cpu");
     await expect(page.getByRole("table", { name: /^Statistics of/ })).toBeVisible();

@@ -218,7 +218,7 @@ function SelectionLines({ host, mark, plan, reference }: SelectionLinesProps) {
     }),
   );
   return (
-    <section className="mark-lines" aria-label={`${plan.title} in the selection`} aria-busy={data === undefined}>
+    <section className="mark-lines" aria-label={`Selected lines of ${plan.title}`} aria-busy={data === undefined}>
       <h3>
         {plan.title}
         {plan.unit !== "" && <span className="soft"> in {plan.unit}</span>}
