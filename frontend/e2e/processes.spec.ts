@@ -58,7 +58,7 @@ test("a command opens to its processes, and a process tells who started it and w
   await expect(facts).toContainText("2026-11-22 00:00:10");
   await expect(facts).toContainText("root");
   await expect(facts).toContainText("dd if=/dev/zero of=/tmp/x");
-  await expect(page.locator('[data-panel="linux_process.process_cpu"] .legend')).toBeVisible();
+  await expect(page.locator('[data-panel="linux_process.process_cpu"] .legend-frame')).toBeVisible();
   await expectAccessible(page);
 
   // Its parent, and back; then the graphs of the host at the same window.
@@ -68,7 +68,7 @@ test("a command opens to its processes, and a process tells who started it and w
   await page.goBack();
   await expect(page.getByRole("heading", { name: "dd (20)" })).toBeVisible();
   await page.getByRole("button", { name: "All processes of dd" }).click();
-  await expect(page.locator('[data-panel="linux_command.process_cpu"] .legend')).toBeVisible();
+  await expect(page.locator('[data-panel="linux_command.process_cpu"] .legend-frame')).toBeVisible();
   await page.getByRole("link", { name: `Graphs of ${HOST} in this window` }).click();
   await expect(page).toHaveURL(/from=2026-11-21T23:59:00Z/);
   await expect(page.locator('[data-panel="linux_command.cpu"]')).toBeVisible();

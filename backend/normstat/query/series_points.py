@@ -93,18 +93,28 @@ async def read_series(session: AsyncSession, request: SeriesRequest) -> SeriesRe
 
     Raises: NotFound for an unknown host, stat, field or instance
     """
+    drawing = await find_series(session, request)
+    if drawing is None:
+        nothing = Graph(make_pixel_columns(request.window, request.width, Grain.RAW), [], [], Grain.RAW, {})
+        return _to_result(request, nothing.finish(with_empty=False), 0)
+    instances, n_left_out = await drawing.choose_instances()
+    return _to_result(request, await drawing.draw(instances), n_left_out)
+
+
+async def find_series(session: AsyncSession, request: SeriesRequest) -> "SeriesQuery | None":
+    """Return the request with its host, stat and fields looked up. Missing: None for a stat of which no host has sent a sample.
+
+    Raises: NotFound for an unknown host, stat or field
+    """
     host_id = await require_host(session, request.host)
     stat = await find_stat(session, request.stat)
     if stat is None:
-        nothing = Graph(make_pixel_columns(request.window, request.width, Grain.RAW), [], [], Grain.RAW, {})
-        return _to_result(request, nothing.finish(with_empty=False), 0)
+        return None
     fields = _choose_fields(stat, request.fields)
     connection = await driver_of(session)
     place = Place(host_id, stat.id)
     rolled = await read_rolled(connection, place, request.window)
-    drawing = SeriesQuery(session, connection, request, place, stat, fields, rolled)
-    instances, n_left_out = await drawing.choose_instances()
-    return _to_result(request, await drawing.draw(instances), n_left_out)
+    return SeriesQuery(session, connection, request, place, stat, fields, rolled)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,8 @@ POLICY = {
     "readSeries": Role.VIEWER,
     "listHostMetrics": Role.VIEWER,
     "readSeriesOfHosts": Role.VIEWER,
+    "readStatistics": Role.VIEWER,
+    "listReferences": Role.VIEWER,
     "readCoverage": Role.VIEWER,
     "listBaselines": Role.VIEWER,
     "createBaseline": Role.OPERATOR,

@@ -1,13 +1,17 @@
 """Stored profiles: what counts in them, of short baselines and of like hours; on both databases."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.profiles.band import BandRequest, read_band
+from normstat.profiles.line_baseline import FROM_PROFILE, NO_WINDOWS, PanelStatistics, read_statistics
+from normstat.query.series_points import SeriesRequest
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.profile_marks import forget_profiles_before
@@ -19,6 +23,7 @@ from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window
 from tests.addons import APP_USER, app_user_text
 from tests.databases import on_either_database
+from tests.databases import on_one_database
 from tests.generated import START as GENERATED
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import put, reparse
@@ -213,3 +218,43 @@ async def test_lines_that_come_late_or_are_read_again(engine: AsyncEngine, sessi
     keys = {key.field for key in (await loaded(sessions, baseline_id)).series if key.stat == "app_user"}
     assert "wait_ms" in keys
     assert "wait" not in keys
+
+
+@on_one_database
+async def test_statistics_of_a_window_stand_beside_those_of_the_baseline(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 4 * 3600, 10))
+    baseline_id = await create(sessions, hours(START, 3))
+    async with open_write_session(sessions) as session:
+        to_come = hours(datetime(2100, 1, 1, tzinfo=UTC), 3)
+        other_id = (await create_baseline(session, BaselineDraft("to come", "", ("web1",), (to_come,), "ann"))).id
+    incident = Window(START + timedelta(hours=3.5), START + timedelta(hours=3.6))
+    request = SeriesRequest("web1", STAT, incident, 1, ("usr_pct",))
+
+    async def state(**against: Any) -> PanelStatistics:
+        async with open_read_session(sessions) as session:
+            return await read_statistics(session, request, **against)
+
+    exact = await state(baseline_id=baseline_id)
+    assert exact.baseline is not None
+    assert (exact.baseline.source, exact.baseline.note, exact.source) == ("samples", "", "samples")
+    # The same samples, named by their window.
+    window = await state(baseline_window=hours(START, 3))
+    assert [line.baseline for line in window.lines] == [line.baseline for line in exact.lines]
+    await make(sessions)
+    profile = await state(baseline_id=baseline_id)
+    assert profile.baseline is not None
+    assert (profile.baseline.source, profile.baseline.note) == ("profile", FROM_PROFILE)
+    for one, other in zip(exact.lines, profile.lines, strict=True):
+        assert one.window == other.window
+        assert one.window.n == 36
+        assert one.baseline is not None
+        assert other.baseline is not None
+        assert one.baseline.n == other.baseline.n == 1080
+        for name in ("lowest", "mean", "highest"):
+            assert getattr(other.baseline, name) == pytest.approx(getattr(one.baseline, name), abs=0.001)
+        assert other.baseline.p95 == pytest.approx(one.baseline.p95, rel=0.05)
+        assert other.baseline.last is None
+    empty = await state(baseline_id=other_id)
+    assert empty.baseline is not None
+    assert (empty.baseline.note, empty.lines[0].baseline) == (NO_WINDOWS, None)
+    assert (await state()).baseline is None

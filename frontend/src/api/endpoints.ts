@@ -21,7 +21,9 @@ import type {
   InstanceList,
   Me,
   NewToken,
+  PanelStatistics,
   PasswordChange,
+  ReferenceList,
   RejectedLineList,
   Reparse,
   ReparseCreate,
@@ -257,6 +259,38 @@ export async function readSeries(query: SeriesQuery, options: Signal): Promise<S
   );
   // The client's types turn the pair [index, by] of a jump into a list of numbers.
   return decodeSeries(answer as SeriesAnswer);
+}
+
+export type StatisticsQuery = Omit<SeriesQuery, "width"> & {
+  /** A baseline or another window to set beside; null for none. */
+  readonly against:
+    { readonly kind: "baseline"; readonly id: number } | { readonly kind: "window"; readonly window: Window } | null;
+};
+
+export function readStatistics({ choice, against, ...query }: StatisticsQuery, options: Signal): Promise<PanelStatistics> {
+  return answered(
+    client.GET("/api/v1/statistics", {
+      ...options,
+      params: {
+        query: {
+          host: query.host,
+          stat: query.stat,
+          ...span(query.window),
+          field: [...query.fields],
+          ...(choice.kind === "only" ? { instance: [...choice.names] } : {}),
+          ...(choice.kind === "top" ? { instances: `top:${String(choice.n)}` } : {}),
+          ...(against?.kind === "baseline" ? { baseline: against.id } : {}),
+          ...(against?.kind === "window"
+            ? { baseline_start: toIso(against.window.start), baseline_end: toIso(against.window.end) }
+            : {}),
+        },
+      },
+    }),
+  );
+}
+
+export function listReferences(options: Signal): Promise<ReferenceList> {
+  return answered(client.GET("/api/v1/references", options));
 }
 
 // --- storage ---

@@ -142,7 +142,7 @@ export function coverageQuery(host: string, window: Window, width: number) {
 }
 
 /** The identity of a graph, independent of its window. */
-function subjectOf({ host, stat, fields, choice }: endpoints.SeriesQuery): string {
+function subjectOf({ host, stat, fields, choice }: Omit<endpoints.SeriesQuery, "width">): string {
   return JSON.stringify([host, stat, fields, choice]);
 }
 
@@ -159,6 +159,28 @@ export function seriesQuery(query: endpoints.SeriesQuery) {
     // The last samples of a window that just ended may still be in transit.
     refetchInterval: () => (readNow() - query.window.end < SETTLED_MS ? REFRESH_MS : false),
     gcTime: 30_000,
+  });
+}
+
+/** They change with the server's version only. */
+export const referencesQuery = queryOptions({
+  queryKey: ["references"],
+  queryFn: ({ signal }) => endpoints.listReferences({ signal }),
+  staleTime: Infinity,
+});
+
+/** Statistics of the same lines of another window stay until the new ones are there. */
+export function statisticsQuery(query: endpoints.StatisticsQuery) {
+  return queryOptions({
+    queryKey: ["statistics", query],
+    queryFn: ({ signal }) => endpoints.readStatistics(query, { signal }),
+    placeholderData: (previous, previousQuery) => {
+      const before = previousQuery?.queryKey[1] as endpoints.StatisticsQuery | undefined;
+      return before !== undefined && subjectOf(before) === subjectOf(query) && query.against === null ? previous : undefined;
+    },
+    staleTime: 60_000,
+    refetchInterval: () => (readNow() - query.window.end < SETTLED_MS ? REFRESH_MS : false),
+    gcTime: 60_000,
   });
 }
 

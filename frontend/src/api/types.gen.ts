@@ -1013,6 +1013,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/references": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List References
+     * @description List the reference lines of graphs: known values of what a field measures, with their sources.
+     */
+    get: operations["listReferences"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/reparses": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1183,6 +1198,23 @@ export interface paths {
      * @description Delete a user spec that no stream uses.
      */
     delete: operations["deleteSpec"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/statistics": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Statistics
+     * @description Return number, lowest, mean, 95 % quantile, highest and last of each series over all samples of the window.
+     *
+     *     They are never computed from the points of a graph. `source` says what they were read from, `note` what is missing and why.
+     */
+    get: operations["readStatistics"];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -2960,9 +2992,9 @@ export interface components {
      * HostSeriesBlock
      * @description One metric of many hosts for drawing, the worst line first.
      *
-     *     `resolution`: raw and envelope as for one host; steps: one value for each step of `step_ms`, at its start. `n_hosts` of `n_asked`
-     *     hosts (or runs) are drawn; the others are in `left_out`. `n_lines_left_out` counts lines beyond the limit or below the top.
-     *     `metric` is null where none of the hosts exists.
+     *     `resolution`: raw and envelope as for one host; steps: one value for each step of `step_ms`, at its start. `n_hosts` of
+     *     `n_asked` hosts (or runs) are drawn; the others are in `left_out`. `n_lines_left_out` counts lines beyond the limit or below the
+     *     top. `metric` is null where none of the hosts exists.
      */
     HostSeriesBlock: {
       /** Axes */
@@ -3393,6 +3425,48 @@ export interface components {
       timestamp: number;
     };
     /**
+     * LineStatistics
+     * @description One line of a panel: its values in the window, and in the baseline.
+     */
+    LineStatistics: {
+      /** @description Null without a baseline, and for a line that has no sample in it. */
+      baseline: components["schemas"]["LineValues"] | null;
+      /** Field */
+      field: string;
+      /** Instance */
+      instance: string;
+      /** Unit */
+      unit: string;
+      window: components["schemas"]["LineValues"];
+    };
+    /**
+     * LineValues
+     * @description The samples of one line in a window, in the unit of its field. Missing: null without a sample.
+     */
+    LineValues: {
+      /** Highest */
+      highest: number | null;
+      /**
+       * Last
+       * @description The newest sample. Null also for a baseline, whose samples have no order.
+       */
+      last: number | null;
+      /** Lowest */
+      lowest: number | null;
+      /** Mean */
+      mean: number | null;
+      /**
+       * N
+       * @description Samples with a value.
+       */
+      n: number;
+      /**
+       * P95
+       * @description 95 % quantile, interpolated between neighbouring samples. Null also where `note` says that there are too many samples.
+       */
+      p95: number | null;
+    };
+    /**
      * LinkRequest
      * @description The token of a one-time login link.
      */
@@ -3597,6 +3671,27 @@ export interface components {
       token: string;
     };
     /**
+     * PanelBaseline
+     * @description What the baseline's values were read from.
+     */
+    PanelBaseline: {
+      /**
+       * Note
+       * @description What is missing or approximate, and why. Empty: all values are exact.
+       */
+      note: string;
+      /**
+       * Seasonal Note
+       * @description Which hours of the baseline, and why. Empty: all of them.
+       */
+      seasonal_note: string;
+      /**
+       * Source
+       * @enum {string}
+       */
+      source: "samples" | "rollups" | "profile";
+    };
+    /**
      * PanelInfo
      * @description A graph that the host page shows by default.
      */
@@ -3642,6 +3737,42 @@ export interface components {
        * @description The key of one of the stat's own panels; null if `fields` are given.
        */
       panel?: string | null;
+      /** Stat */
+      stat: string;
+    };
+    /**
+     * PanelStatistics
+     * @description The statistics of a panel's lines over all samples of a window.
+     */
+    PanelStatistics: {
+      /** @description Null where no baseline was asked for. */
+      baseline: components["schemas"]["PanelBaseline"] | null;
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Host */
+      host: string;
+      /** Lines */
+      lines: components["schemas"]["LineStatistics"][];
+      /** N Instances Left Out */
+      n_instances_left_out: number;
+      /**
+       * Note
+       * @description What is missing, and why. Empty: all values are exact.
+       */
+      note: string;
+      /**
+       * Source
+       * @enum {string}
+       */
+      source: "samples" | "rollups" | "profile";
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
       /** Stat */
       stat: string;
     };
@@ -3937,6 +4068,38 @@ export interface components {
      * @enum {string}
      */
     Reduction: "sum" | "avg" | "min" | "max" | "p95";
+    /**
+     * ReferenceList
+     * @description The reference lines of graphs.
+     */
+    ReferenceList: {
+      /** References */
+      references: components["schemas"]["ReferenceRule"][];
+    };
+    /**
+     * ReferenceRule
+     * @description A reference line of one field.
+     */
+    ReferenceRule: {
+      /** Field */
+      field: string;
+      /** Label */
+      label: string;
+      /**
+       * Source
+       * @description Where the number comes from.
+       */
+      source: string;
+      /** Stat */
+      stat: string;
+      /**
+       * Unit
+       * @description Of the field, and of `value`.
+       */
+      unit: string;
+      /** Value */
+      value: number;
+    };
     /**
      * RejectedLineInfo
      * @description A line that could not be read.
@@ -7614,6 +7777,24 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  listReferences: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReferenceList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listReparses: {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     requestBody?: never;
@@ -7753,12 +7934,12 @@ export interface operations {
   readSeries: {
     parameters: {
       query: {
+        /** @description width of the graph in pixels */
+        width: number;
         /** @description name of the host */
         host: string;
         /** @description name of the stat */
         stat: string;
-        /** @description width of the graph in pixels */
-        width: number;
         /** @description keys of the fields */
         field: string[];
         /** @description names of instances; default: all, up to the limit */
@@ -7805,7 +7986,7 @@ export interface operations {
         host?: string[] | null;
         /** @description name of a host group: all of its hosts */
         group?: string | null;
-        /** @description HOST@START, instead of hosts: each begins at its own start and is as long as the window, in which all begin together */
+        /** @description HOST@START, instead of hosts: each begins at its start, is as long as the window, and is drawn in it */
         run?: string[] | null;
         /** @description name of the instance, the same on all hosts */
         instance?: string | null;
@@ -7980,6 +8161,54 @@ export interface operations {
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Conflict: conflict */
       409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readStatistics: {
+    parameters: {
+      query: {
+        /** @description id of a baseline to set beside the window */
+        baseline?: number | null;
+        /** @description instead of a baseline: its first instant */
+        baseline_start?: (string | number) | null;
+        /** @description instead of a baseline: the first instant after it */
+        baseline_end?: (string | number) | null;
+        /** @description name of the host */
+        host: string;
+        /** @description name of the stat */
+        stat: string;
+        /** @description keys of the fields */
+        field: string[];
+        /** @description names of instances; default: all, up to the limit */
+        instance?: string[] | null;
+        /** @description top:N, the instances with the highest mean of the first field, or the lowest where less is worse */
+        instances?: string | null;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["PanelStatistics"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

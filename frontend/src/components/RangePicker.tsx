@@ -1,10 +1,12 @@
-import { Button, Popover, SimpleGrid, Text } from "@mantine/core";
+import { Button, Popover, SimpleGrid, Text, TextInput } from "@mantine/core";
 import { IconChevronDown, IconClock } from "@tabler/icons-react";
 import { useState } from "react";
 import { WindowInputs } from "./WindowInputs";
-import { PRESETS, type Range } from "../logic/range";
+import { calendarRanges, parseRange, PRESETS, type Range } from "../logic/range";
 import { describeDuration, lengthOf, type Window } from "../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
+import { readNow } from "../state/clock";
+import { readRecent, rememberRange } from "../state/recent";
 
 interface RangePickerProps {
   readonly range: Range;
@@ -23,6 +25,7 @@ export function RangePicker({ range, window: shown, zone, onChange }: RangePicke
       : `${formatWindow(zone, shown)} ${zoneLabel(zone, shown.end)} (${describeDuration(lengthOf(shown))})`;
   const choose = (next: Range): void => {
     setOpen(false);
+    rememberRange(next);
     onChange(next);
   };
   return (
@@ -41,7 +44,8 @@ export function RangePicker({ range, window: shown, zone, onChange }: RangePicke
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
-        <Text fz="xs" fw={600} className="soft" mb={4}>
+        {isOpen && <TypedRange zone={zone} onChoose={choose} />}
+        <Text fz="xs" fw={600} className="soft" mt={6} mb={4}>
           Live: the last
         </Text>
         <SimpleGrid cols={5} spacing={6} verticalSpacing={6}>
@@ -58,6 +62,7 @@ export function RangePicker({ range, window: shown, zone, onChange }: RangePicke
             </Button>
           ))}
         </SimpleGrid>
+        {isOpen && <KnownRanges zone={zone} onChoose={choose} />}
         <Text fz="xs" fw={600} className="soft" mt="md" mb={4}>
           Fixed range
         </Text>
@@ -72,6 +77,98 @@ export function RangePicker({ range, window: shown, zone, onChange }: RangePicke
         )}
       </Popover.Dropdown>
     </Popover>
+  );
+}
+
+interface RangeChoiceProps {
+  readonly zone: Zone;
+  readonly onChoose: (range: Range) => void;
+}
+
+/** One line for any range, as people write it. */
+function TypedRange({ zone, onChoose }: RangeChoiceProps) {
+  const [text, setText] = useState("");
+  const found = text.trim() === "" ? null : parseRange(text, zone, readNow());
+  const problem = typeof found === "string" ? found : null;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (found !== null && typeof found !== "string") {
+          onChoose(found);
+        }
+      }}
+    >
+      <TextInput
+        size="xs"
+        data-autofocus
+        aria-label="Range"
+        placeholder="now-3h, yesterday 9-11, 09:05 to 09:20"
+        spellCheck={false}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+        }}
+      />
+      <Text fz="xs" className="soft" mih={18} role="status">
+        {problem ?? (found === null || typeof found === "string" ? "Type a range and press Enter" : describeRange(found, zone))}
+      </Text>
+    </form>
+  );
+}
+
+function describeRange(range: Range, zone: Zone): string {
+  return range.kind === "live"
+    ? `Live: the last ${describeDuration(range.length)}`
+    : `${formatWindow(zone, range.window)} (${describeDuration(lengthOf(range.window))})`;
+}
+
+/** Today, yesterday and the shifts in the page's zone, and the ranges that were chosen last. */
+function KnownRanges({ zone, onChoose }: RangeChoiceProps) {
+  const [named] = useState(() => calendarRanges(zone, readNow()));
+  const [recent] = useState(readRecent);
+  return (
+    <>
+      <Text fz="xs" fw={600} className="soft" mt="md" mb={4}>
+        By the calendar
+      </Text>
+      <SimpleGrid cols={2} spacing={6} verticalSpacing={6}>
+        {named.map(({ label, window }) => (
+          <Button
+            key={label}
+            px={4}
+            variant="default"
+            fw={400}
+            onClick={() => {
+              onChoose({ kind: "fixed", window });
+            }}
+          >
+            {label}
+          </Button>
+        ))}
+      </SimpleGrid>
+      {recent.length > 0 && (
+        <>
+          <Text fz="xs" fw={600} className="soft" mt="md" mb={4}>
+            Recent
+          </Text>
+          <div role="group" aria-label="Recent ranges">
+            {recent.map((range) => (
+              <button
+                key={describeRange(range, zone)}
+                type="button"
+                className="text-button recent-range"
+                onClick={() => {
+                  onChoose(range);
+                }}
+              >
+                {describeRange(range, zone)}
+              </button>
+            ))}
+          </div>
+        </>
+      )}
+    </>
   );
 }
 

@@ -28,6 +28,8 @@ interface TimeSurfaceProps {
   /** The id of the element that lists the events as text. */
   readonly eventsId: string | undefined;
   readonly label: string;
+  /** The panel that the surface belongs to; undefined for the strip. */
+  readonly panel?: string;
   readonly onZoom: (window: Window) => void;
   readonly onMark: (window: Window) => void;
   readonly onZoomOut: () => void;
@@ -53,7 +55,11 @@ export function TimeSurface(props: TimeSurfaceProps) {
 
   const move = (event: PointerEvent): void => {
     const x = xOf(event);
-    pointer.set({ hovered: hoveredTime(x, width, margins, drawn) });
+    const y = event.clientY - event.currentTarget.getBoundingClientRect().top;
+    pointer.set({
+      hovered: hoveredTime(x, width, margins, drawn),
+      point: props.panel === undefined ? null : { panel: props.panel, y },
+    });
     if (start.current !== null) {
       const dragged = dragWindow(start.current.x, x, width, margins, drawn);
       pointer.set({ dragged: dragged === null ? null : { window: dragged, purpose: start.current.purpose } });
@@ -111,7 +117,7 @@ export function TimeSurface(props: TimeSurfaceProps) {
       onPointerCancel={cancel}
       onPointerLeave={() => {
         if (start.current === null) {
-          pointer.set({ hovered: null });
+          pointer.set({ hovered: null, point: null });
         }
       }}
       onDoubleClick={props.onZoomOut}

@@ -49,8 +49,8 @@ export const HELP_KEYS: readonly string[] = ["shift+?", "?"];
 /** Mouse gestures on a graph, for the help dialog. */
 export const GESTURES: readonly { readonly shown: string; readonly help: string }[] = [
   { shown: "drag", help: "zoom in" },
-  { shown: "Shift + drag", help: "select a time range" },
+  { shown: "Shift + drag", help: "select a time range, and see its statistics beside those of a baseline" },
   { shown: "double-click", help: "zoom out" },
   { shown: "click an event's flag", help: "begin a window there; Shift-click another flag ends it" },
-  { shown: "click a legend entry", help: "hide or show a line; Shift-click shows only that line" },
+  { shown: "click a legend entry", help: "hide or show a line; Ctrl-click shows only that line" },
 ];

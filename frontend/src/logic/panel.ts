@@ -27,6 +27,8 @@ export interface PanelPlan {
   readonly fields: readonly FieldInfo[];
   readonly unit: string;
   readonly choice: InstanceChoice;
+  /** Whether the link names the instances; else the panel may choose how it draws many of them. */
+  readonly isChosen: boolean;
   readonly isStacked: boolean;
   /** The index in the link's list of added panels; null for a panel of the catalogue or of a view. */
   readonly customIndex: number | null;
@@ -136,6 +138,7 @@ export function plansOf(
   stat: StatInfo,
   panel: { readonly key: string; readonly title: string; readonly section: string; readonly fields: readonly string[] },
   choice: InstanceChoice,
+  isChosen: boolean,
   isStacked: boolean,
   customIndex: number | null,
 ): readonly PanelPlan[] {
@@ -149,6 +152,7 @@ export function plansOf(
     fields,
     unit,
     choice,
+    isChosen,
     isStacked,
     customIndex,
   }));
@@ -170,14 +174,14 @@ export function planSections(
     if (stat !== undefined) {
       const title = `${stat.title}: ${panel.fields.join(", ")}`;
       const key = `custom-${String(index)}`;
-      plans.push(...plansOf(stat, { key, title, section: "added", fields: panel.fields }, panel.choice, false, index));
+      plans.push(...plansOf(stat, { key, title, section: "added", fields: panel.fields }, panel.choice, true, false, index));
     }
   }
   for (const stat of stats.filter(({ name }) => hostStats.includes(name))) {
     for (const panel of stat.panels) {
       const id = `${stat.name}.${panel.key}`;
       const choice = choices.get(id) ?? parseChoice(panel.instances) ?? { kind: "all" };
-      plans.push(...plansOf(stat, { ...panel, key: id }, choice, panel.is_stacked, null));
+      plans.push(...plansOf(stat, { ...panel, key: id }, choice, choices.has(id), panel.is_stacked, null));
     }
   }
   return SECTIONS.map(([key, title]) => ({ key, title, panels: plans.filter(({ section }) => section === key) })).filter(
@@ -200,6 +204,15 @@ export function graphMetric(plan: Pick<PanelPlan, "stat" | "fields" | "choice">)
   const { choice } = plan;
   const [only, ...others] = choice.kind === "only" ? choice.names : [];
   return { metric: `${plan.stat.name}.${field?.key ?? ""}`, instance: only !== undefined && others.length === 0 ? only : null };
+}
+
+/** More lines cannot be told apart. */
+export const MAX_LINES = 16;
+
+/** Return a panel as it is drawn with so many instances: all of many are a heatmap, unless the user chose lines. */
+export function planFor(plan: PanelPlan, nInstances: number): PanelPlan {
+  const isMany = nInstances > MAX_LINES && plan.choice.kind === "all" && !plan.isChosen && plan.stat.shape === "table";
+  return isMany ? { ...plan, choice: { kind: "heatmap", field: plan.fields[0]?.key ?? "" } } : plan;
 }
 
 /** Return whether a panel is a heatmap. */

@@ -101,6 +101,7 @@ function panelsOf(stat: StatInfo, instance: string, keys: readonly string[]): re
             fields,
             unit: fields[0]?.unit ?? "",
             choice: { kind: "only", names: [instance] } as const,
+            isChosen: true,
             isStacked: false,
             customIndex: null,
           },

@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { describeCoverage, mergeWindows } from "./coverage";
 import {
+  calendarRanges,
+  isSameRange,
   liveEnd,
   livePeriod,
   liveStep,
   openingWindow,
+  parseRange,
   requireWindow,
   resolveRange,
   shiftRange,
@@ -13,7 +16,17 @@ import {
   suggestedBaselines,
   zoomRange,
 } from "./range";
-import { bandShare, dragWindow, hoveredTime, pixelOfTime, stretchOf, timeAtPixel } from "./surface";
+import {
+  bandShare,
+  dockOf,
+  dragWindow,
+  hoveredTime,
+  pixelOfTime,
+  shareAtPixel,
+  stretchOf,
+  timeAtPixel,
+  tipPlace,
+} from "./surface";
 import { DAY, type EpochMs, HOUR, lengthOf, MINUTE, SECOND, toDurationMs, toEpochMs, toIso, type Window } from "./time";
 
 const window = (start: number, end: number): Window => ({ start: toEpochMs(start), end: toEpochMs(end) });
@@ -165,5 +178,78 @@ describe("a host whose samples ended", () => {
     expect(openingWindow(before(DAY), before(14 * MINUTE), now)).toBeNull();
     expect(openingWindow(before(DAY), toEpochMs(now + MINUTE), now)).toBeNull();
     expect(openingWindow(null, null, now)).toBeNull();
+  });
+});
+
+describe("ranges that people type", () => {
+  // A Monday in summer, 09:30 in Berlin.
+  const at = toEpochMs(Date.parse("2026-07-20T07:30:00Z"));
+  const typed = (text: string): string => {
+    const found = parseRange(text, "Europe/Berlin", at);
+    if (typeof found === "string") {
+      return found;
+    }
+    return found.kind === "live" ? `live ${String(found.length)}` : `${toIso(found.window.start)}/${toIso(found.window.end)}`;
+  };
+
+  it.each([
+    ["now-3h", `live ${String(3 * HOUR)}`],
+    ["3h", `live ${String(3 * HOUR)}`],
+    ["Last 1h30m", `live ${String(1.5 * HOUR)}`],
+    ["now-15m to now", `live ${String(15 * MINUTE)}`],
+    ["today", "2026-07-19T22:00:00Z/2026-07-20T07:30:00Z"],
+    ["yesterday", "2026-07-18T22:00:00Z/2026-07-19T22:00:00Z"],
+    ["yesterday 9-11", "2026-07-19T07:00:00Z/2026-07-19T09:00:00Z"],
+    ["yesterday 22:30-1", "2026-07-19T20:30:00Z/2026-07-19T23:00:00Z"],
+    ["22-6", "2026-07-19T20:00:00Z/2026-07-20T04:00:00Z"],
+    ["14-15", "2026-07-19T12:00:00Z/2026-07-19T13:00:00Z"],
+    ["9-9:20", "2026-07-20T07:00:00Z/2026-07-20T07:20:00Z"],
+    ["2026-07-01 9-11", "2026-07-01T07:00:00Z/2026-07-01T09:00:00Z"],
+    ["09:05 to 09:20", "2026-07-20T07:05:00Z/2026-07-20T07:20:00Z"],
+    ["now-2h to now-1h", "2026-07-20T05:30:00Z/2026-07-20T06:30:00Z"],
+  ])("%s", (text, expected) => {
+    expect(typed(text)).toBe(expected);
+  });
+
+  it.each(["", "soon", "yesterday 25-26", "2026-02-30", "now-1h to now-2h", "9:75-10", "0s"])(
+    "%j is an error that says what to write",
+    (text) => {
+      expect(typed(text)).toMatch(/write|before|must be/);
+    },
+  );
+
+  it("by the calendar end now at the latest, across midnight too", () => {
+    const names = (iso: string) =>
+      calendarRanges("Europe/Berlin", toEpochMs(Date.parse(iso))).map(
+        ({ label, window }) => `${label} ${toIso(window.start)} ${toIso(window.end)}`,
+      );
+    expect(names("2026-07-20T07:30:00Z")).toEqual([
+      "Today 2026-07-19T22:00:00Z 2026-07-20T07:30:00Z",
+      "Yesterday 2026-07-18T22:00:00Z 2026-07-19T22:00:00Z",
+      "This shift (06:00 to 14:00) 2026-07-20T04:00:00Z 2026-07-20T07:30:00Z",
+      "Last shift (22:00 to 06:00) 2026-07-19T20:00:00Z 2026-07-20T04:00:00Z",
+    ]);
+    // At 03:00 the shift began yesterday.
+    expect(names("2026-07-20T01:00:00Z")[2]).toBe("This shift (22:00 to 06:00) 2026-07-19T20:00:00Z 2026-07-20T01:00:00Z");
+  });
+
+  it("are the same with the same ends", () => {
+    expect(isSameRange({ kind: "live", length: HOUR }, { kind: "live", length: HOUR })).toBe(true);
+    expect(isSameRange({ kind: "live", length: HOUR }, { kind: "fixed", window: window(0, HOUR) })).toBe(false);
+  });
+});
+
+describe("what lies over a graph", () => {
+  it("is docked where it does not cover the graph", () => {
+    const page = { top: 200, bottom: 900 };
+    expect(dockOf({ top: 250, bottom: 440 }, page)).toEqual({ edge: "bottom", height: 444 });
+    expect(dockOf({ top: 650, bottom: 840 }, page)).toEqual({ edge: "top", height: 434 });
+    expect(dockOf({ top: 250, bottom: 850 }, page).height).toBe(150);
+  });
+
+  it("is a tooltip on the side with more room", () => {
+    expect(tipPlace(100, 50, 600, 186)).toEqual({ top: 36, left: 110 });
+    expect(tipPlace(500, 180, 600, 186)).toEqual({ top: 126, right: 110 });
+    expect(shareAtPixel(20, 200, { left: 0, right: 0, top: 20, bottom: 20 })).toBe(1);
   });
 });

@@ -1,8 +1,27 @@
 /** The range of a host page: live (follows the clock) or fixed. */
 
-import { DAY, type DurationMs, type EpochMs, HOUR, lengthOf, MINUTE, SECOND, toDurationMs, toEpochMs, type Window } from "./time";
+import {
+  DAY,
+  type DurationMs,
+  type EpochMs,
+  HOUR,
+  lengthOf,
+  MINUTE,
+  parseDuration,
+  SECOND,
+  toDurationMs,
+  toEpochMs,
+  type Window,
+} from "./time";
+import { fromWall, parseInstant, toWall, type Zone } from "./zone";
 
 export type Range = { readonly kind: "live"; readonly length: DurationMs } | { readonly kind: "fixed"; readonly window: Window };
+
+export function isSameRange(a: Range, b: Range): boolean {
+  return a.kind === "live"
+    ? b.kind === "live" && a.length === b.length
+    : b.kind === "fixed" && a.window.start === b.window.start && a.window.end === b.window.end;
+}
 
 export const PRESETS: readonly DurationMs[] = [
   toDurationMs(5 * MINUTE),
@@ -124,4 +143,122 @@ export function requireWindow(start: EpochMs | null, end: EpochMs | null): Windo
     return "From must be at least one second before To";
   }
   return end - start > MAX_LENGTH ? "The window is longer than ten years" : { start, end };
+}
+
+/** The hours at which shifts begin: three of eight hours. */
+const SHIFT_HOURS = [22, 14, 6] as const;
+const SHIFT_LENGTH = 8 * HOUR;
+
+/** Return the start of the local day, so many days back. */
+function dayStart(zone: Zone, now: EpochMs, daysBack: number): EpochMs {
+  const wall = toWall(zone, now);
+  return fromWall(zone, Math.floor(wall / DAY) * DAY - daysBack * DAY);
+}
+
+function shiftStart(zone: Zone, now: EpochMs): number {
+  const wall = toWall(zone, now);
+  const today = Math.floor(wall / DAY) * DAY;
+  const hour = SHIFT_HOURS.find((first) => wall >= today + first * HOUR);
+  return hour === undefined ? today - 2 * HOUR : today + hour * HOUR;
+}
+
+/** A range by the calendar of a zone. */
+export interface NamedRange {
+  readonly label: string;
+  readonly window: Window;
+}
+
+/** Return today, yesterday and the shifts in a zone; those that have not ended reach to now. */
+export function calendarRanges(zone: Zone, now: EpochMs): readonly NamedRange[] {
+  const shift = shiftStart(zone, now);
+  const hours = (wall: number): string => new Date(wall).toISOString().slice(11, 16);
+  const until = (end: EpochMs): EpochMs => toEpochMs(Math.max(Math.min(end, now), 0));
+  const named = (label: string, start: EpochMs, end: EpochMs): NamedRange => ({ label, window: { start, end: until(end) } });
+  const shiftNamed = (label: string, wall: number): NamedRange =>
+    named(
+      `${label} (${hours(wall)} to ${hours(wall + SHIFT_LENGTH)})`,
+      fromWall(zone, wall),
+      fromWall(zone, wall + SHIFT_LENGTH),
+    );
+  return [
+    named("Today", dayStart(zone, now, 0), dayStart(zone, now, -1)),
+    named("Yesterday", dayStart(zone, now, 1), dayStart(zone, now, 0)),
+    shiftNamed("This shift", shift),
+    shiftNamed("Last shift", shift - SHIFT_LENGTH),
+  ].filter(({ window }) => lengthOf(window) >= MIN_LENGTH);
+}
+
+const RANGE_HELP = "write now-3h, today, yesterday 9-11, 09:05 to 09:20, or 2026-11-21 9-11";
+
+/**
+ * Parse a typed range: `3h` or `now-3h` (live), `today`, `yesterday`, `yesterday 9-11`, `9-11`, `2026-11-21 9:30-11`, or two
+ * instants with `to` between them. Return an error message if it is none of these.
+ */
+export function parseRange(text: string, zone: Zone, now: EpochMs): Range | string {
+  const typed = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/\s+/g, " ")
+    .replace(/^(the )?last /, "");
+  const [, length] = /^(?:now ?- ?)?([\d\swdhms]+?)(?: to now)?$/.exec(typed) ?? [];
+  const live = length === undefined ? null : parseDuration(length.replaceAll(" ", ""));
+  if (live !== null) {
+    return live >= MIN_LENGTH && live <= MAX_LENGTH ? { kind: "live", length: live } : "The range must be 1 s to 10 years long";
+  }
+  const window = parseDay(typed, zone, now) ?? parseBetween(text.trim(), zone, now);
+  if (window === null) {
+    return `Not a range: ${RANGE_HELP}`;
+  }
+  const problem = requireWindow(window.start, window.end);
+  return typeof problem === "string" ? problem : { kind: "fixed", window };
+}
+
+const CLOCK = String.raw`(\d{1,2})(?::(\d\d))?`;
+const DAY_AND_HOURS = new RegExp(String.raw`^(today|yesterday|\d{4}-\d\d-\d\d)?(?: ?${CLOCK} ?(?:-|–|to) ?${CLOCK})?$`);
+
+/** Return a day, or some hours of it; hours that end before they begin end on the next day. Missing: null for other text. */
+function parseDay(typed: string, zone: Zone, now: EpochMs): Window | null {
+  const [whole, day, fromHour, fromMinute = "0", toHour, toMinute = "0"] = DAY_AND_HOURS.exec(typed) ?? [];
+  if (whole === undefined || whole === "") {
+    return null;
+  }
+  const start =
+    day === undefined || day === "today"
+      ? dayStart(zone, now, 0)
+      : day === "yesterday"
+        ? dayStart(zone, now, 1)
+        : parseInstant(day, zone, now);
+  if (start === null) {
+    return null;
+  }
+  const midnight = toWall(zone, start);
+  if (fromHour === undefined || toHour === undefined) {
+    const end = fromWall(zone, midnight + DAY);
+    return { start, end: toEpochMs(start < now ? Math.min(end, now) : end) };
+  }
+  const [from, to] = [wallOf(fromHour, fromMinute), wallOf(toHour, toMinute)];
+  if (from === null || to === null) {
+    return null;
+  }
+  const length = to > from ? to - from : to - from + DAY;
+  // Hours without a day are the last ones that have begun: at 09:00, 22-6 is last night.
+  const isToCome =
+    day === undefined && (fromWall(zone, midnight + from) > now || (to <= from && fromWall(zone, midnight + to + DAY) > now));
+  const first = midnight + from - (isToCome ? DAY : 0);
+  return { start: fromWall(zone, first), end: fromWall(zone, first + length) };
+}
+
+/** Return milliseconds after midnight. Missing: null for a time that no day has. */
+function wallOf(hour: string, minute: string): number | null {
+  const ms = Number(hour) * HOUR + Number(minute) * MINUTE;
+  return Number(minute) < 60 && ms <= DAY ? ms : null;
+}
+
+function parseBetween(text: string, zone: Zone, now: EpochMs): Window | null {
+  const [from, to, ...more] = text.split(/\s+(?:to|–|until)\s+|\//);
+  if (from === undefined || to === undefined || more.length > 0) {
+    return null;
+  }
+  const [start, end] = [parseInstant(from, zone, now), parseInstant(to, zone, now)];
+  return start === null || end === null ? null : { start, end };
 }

@@ -147,6 +147,11 @@ export function isBlockEmpty(block: Pick<SeriesBlock, "series">): boolean {
   return !block.series.some(({ values }) => values.some((value) => value !== null));
 }
 
+/** Return the number of instances in the window, also of those that are not drawn. */
+export function instancesIn(block: Pick<SeriesBlock, "series" | "n_instances_left_out">): number {
+  return new Set(block.series.map(({ instance }) => instance)).size + block.n_instances_left_out;
+}
+
 export interface TableRow {
   readonly time: EpochMs;
   readonly values: readonly (number | null)[];

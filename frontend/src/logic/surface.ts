@@ -56,6 +56,10 @@ export function plotWidth(width: number, margins: Margins): number {
   return Math.max(1, width - margins.left - margins.right);
 }
 
+export function plotHeight(height: number, margins: Margins): number {
+  return Math.max(1, height - margins.top - margins.bottom);
+}
+
 // Growing by a few pixels causes no new request; columns are slightly narrower than pixels instead.
 const WIDTH_STEP = 32;
 
@@ -110,6 +114,35 @@ export function dragWindow(from: number, to: number, width: number, margins: Mar
 export function stretchOf(drawn: Window, view: Window, width_px: number): { readonly scale: number; readonly shift_px: number } {
   const length = view.end - view.start;
   return { scale: (drawn.end - drawn.start) / length, shift_px: ((drawn.start - view.start) / length) * width_px };
+}
+
+const TIP_HEIGHT = 60;
+
+/** Return where a tooltip stands in a graph: beside the point, on the side with more room, inside the graph. */
+export function tipPlace(
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+): { readonly top: number; readonly left?: number; readonly right?: number } {
+  const top = Math.max(4, Math.min(y - 14, height - TIP_HEIGHT));
+  return x > width / 2 ? { top, right: width - x + 10 } : { top, left: x + 10 };
+}
+
+/** Return the share of a graph's plot area below a pixel: 0 at its bottom, 1 at its top. */
+export function shareAtPixel(y: number, height: number, { top, bottom }: Margins): number {
+  return 1 - (y - top) / Math.max(1, height - top - bottom);
+}
+
+const MIN_SHEET = 150;
+
+/** Where a sheet over the page stands, so that it does not cover a graph: the edge with more room, and at most so high. */
+export function dockOf(
+  graph: { readonly top: number; readonly bottom: number },
+  page: { readonly top: number; readonly bottom: number },
+): { readonly edge: "top" | "bottom"; readonly height: number } {
+  const [above, below] = [graph.top - page.top, page.bottom - graph.bottom];
+  return { edge: above > below ? "top" : "bottom", height: Math.max(MIN_SHEET, Math.max(above, below) - 16) };
 }
 
 /** Return a share as CSS percentage: `12.5%`. */

@@ -26,6 +26,8 @@ describe("instants and durations", () => {
   it("need a zone", () => {
     expect(parseIso("2026-11-21T09:05:00")).toBeNull();
     expect(parseIso("2026-13-21T09:05:00Z")).toBeNull();
+    expect(parseIso("2026-02-30T09:05:00Z")).toBeNull();
+    expect(parseIso("2024-02-29T23:05:00-05:00")).not.toBeNull();
     expect(toIso(at("2026-11-21T09:05:00.250+01:00"))).toBe("2026-11-21T08:05:00.250Z");
   });
 

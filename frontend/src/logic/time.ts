@@ -37,6 +37,11 @@ export function parseIso(text: string): EpochMs | null {
     return null;
   }
   const ms = Date.parse(text);
+  // JavaScript takes 30 February for 2 March.
+  const day = Date.parse(`${text.slice(0, 10)}T00:00:00Z`);
+  if (Number.isNaN(day) || new Date(day).toISOString().slice(0, 10) !== text.slice(0, 10)) {
+    return null;
+  }
   return Number.isNaN(ms) || ms < EARLIEST || ms > LATEST ? null : toEpochMs(ms);
 }
 

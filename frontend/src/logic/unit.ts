@@ -3,6 +3,7 @@
  * KiB, MiB and GiB are powers of 1024 bytes, kB, MB and GB powers of 1000, as in the server's stats/units.py.
  */
 
+import type { ByteUnit } from "./look";
 import { formatValue } from "./number";
 import { type ValueAxis, valueAxis } from "./ticks";
 
@@ -48,14 +49,21 @@ function familyOf(base: string): readonly (readonly [string, number])[] | null {
   return [BINARY_BYTES, DECIMAL_BYTES, TIMES].find((family) => family.some(([name]) => name === base)) ?? null;
 }
 
+// More labels of a logarithmic axis do not fit the height of a panel.
+const MAX_DECADES = 6;
+
+/** The numbers as they are. */
+export const PLAIN_SCALE: Scale = { factor: 1, unit: "", suffix: "" };
+
 /** Return the scale in which the largest value has one to three digits (four for percentages and small numbers). */
-export function scaleFor(unit: string, largest: number): Scale {
+export function scaleFor(unit: string, largest: number, bytes: ByteUnit | null = null): Scale {
   const [given = "", ...rest] = unit.split("/");
   const base = given === "bytes" ? "B" : given;
   const per = rest.length > 0 ? `/${rest.join("/")}` : "";
-  const family = base === "B" ? DECIMAL_BYTES : familyOf(base);
+  const printed = base === "B" ? DECIMAL_BYTES : familyOf(base);
+  const own = printed?.find(([name]) => name === base)?.[1] ?? 1;
+  const family = bytes === null || !isBytes(unit) ? printed : bytes === "binary" ? BINARY_BYTES : DECIMAL_BYTES;
   const members = family ?? PLAIN;
-  const own = family?.find(([name]) => name === base)?.[1] ?? 1;
   if (!Number.isFinite(largest) || largest <= 0 || unit === "%" || (family === null && largest < 10_000)) {
     return { factor: 1, unit, suffix: "" };
   }
@@ -66,14 +74,43 @@ export function scaleFor(unit: string, largest: number): Scale {
   return family === null ? { factor, unit, suffix: name } : { factor, unit: `${name}${per}`, suffix: "" };
 }
 
+/** Return a logarithmic axis: ticks at powers of ten, and at their double and fivefold where there are few. */
+export function logAxis(low: number, high: number, unit: string, bytes: ByteUnit | null = null): LabelledAxis {
+  const scale = scaleFor(unit, high, bytes);
+  const first = Math.floor(Math.log10(low / scale.factor) + 1e-9);
+  const last = Math.max(first + 1, Math.ceil(Math.log10(high / scale.factor) - 1e-9));
+  const steps = last - first <= 2 ? [1, 2, 5] : [1];
+  const powers = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const every = Math.ceil(powers.length / MAX_DECADES);
+  const ticks = powers
+    .filter((_, index) => index % every === 0)
+    .flatMap((power) => (power === last ? [10 ** power] : steps.map((step) => step * 10 ** power)));
+  return {
+    low: 10 ** first * scale.factor,
+    high: 10 ** last * scale.factor,
+    ticks: ticks.map((tick) => tick * scale.factor),
+    decimals: Math.max(0, -first),
+    labels: ticks.map((tick) => formatValue(tick, Math.max(0, Math.ceil(-Math.log10(tick) - 1e-9))) + scale.suffix),
+    unit: scale.unit,
+    scale,
+  };
+}
+
 export interface LabelledAxis extends ValueAxis {
   readonly labels: readonly string[];
   readonly unit: string;
+  readonly scale: Scale;
+}
+
+/** Return whether a unit counts bytes, so that it can be shown in powers of 1000 or of 1024. */
+export function isBytes(unit: string): boolean {
+  const [base = ""] = unit.split("/");
+  return base === "bytes" || [BINARY_BYTES, DECIMAL_BYTES].some((family) => family.some(([name]) => name === base));
 }
 
 /** Return an axis in the source unit with labels in the scaled unit. */
-export function labelledAxis(low: number, high: number, unit: string, most: number): LabelledAxis {
-  const scale = scaleFor(unit, Math.max(Math.abs(low), Math.abs(high)));
+export function labelledAxis(low: number, high: number, unit: string, most: number, bytes: ByteUnit | null = null): LabelledAxis {
+  const scale = scaleFor(unit, Math.max(Math.abs(low), Math.abs(high)), bytes);
   const axis = valueAxis(low / scale.factor, high / scale.factor, most);
   return {
     low: axis.low * scale.factor,
@@ -82,5 +119,6 @@ export function labelledAxis(low: number, high: number, unit: string, most: numb
     decimals: axis.decimals,
     labels: axis.ticks.map((tick) => formatValue(tick, axis.decimals) + (tick === 0 ? "" : scale.suffix)),
     unit: scale.unit,
+    scale,
   };
 }

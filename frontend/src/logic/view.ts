@@ -47,14 +47,13 @@ function planPanel(
     const template = stat && templateOf(stat, source);
     if (stat !== undefined && template?.fields.some((key) => stat.fields.some((known) => known.key === key)) === true) {
       const choiceId = `${stat.name}.${template.key}`;
-      const choice =
-        choices.get(choiceId) ??
-        parseChoice(source.instances === "" ? template.instances : source.instances) ??
-        ({ kind: "all" } as const);
+      const chosen = choices.get(choiceId) ?? (source.instances === "" ? null : parseChoice(source.instances));
+      const choice = chosen ?? parseChoice(template.instances) ?? ({ kind: "all" } as const);
       const plans = plansOf(
         stat,
         { ...template, key: `${choiceId}.${viewKey}.${String(index)}`, title: panel.title === "" ? template.title : panel.title },
         choice,
+        chosen !== null,
         template.is_stacked,
         null,
       );

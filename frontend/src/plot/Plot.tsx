@@ -10,6 +10,8 @@ interface PlotProps {
   readonly label: string;
   /** The window to show; if it differs from the figure's window, the drawing is moved and stretched at once. */
   readonly view?: Window;
+  /** The key of the series that stands out; the others are pale. Null for none. */
+  readonly highlight?: string | null;
   /** Called when a figure has been drawn. */
   readonly onDrawn?: (figure: Figure) => void;
 }
@@ -49,14 +51,24 @@ function show(node: HTMLElement, { layout }: Figure, view: Window | undefined): 
   }
 }
 
+/** Makes the traces of one series stand out without redrawing: the bands behind the lines stay as they are. */
+function emphasise(node: HTMLElement, { traces }: Figure, highlight: string | null): void {
+  const slot = highlight === null ? undefined : traces.get(highlight);
+  for (const trace of node.querySelectorAll<SVGElement>(".scatterlayer > .trace")) {
+    const [, found] = /\btraces(\d+)(?:[ap]\d*)?\b/.exec(trace.getAttribute("class") ?? "") ?? [];
+    trace.style.opacity = slot === undefined || found === undefined || found === String(slot) ? "" : "0.15";
+  }
+}
+
 /**
  * Owns the DOM node that Plotly draws into. Plotly only draws here: our layer above (components/TimeSurface) handles pointer,
  * drags and crosshair, so there are no relayout events to ignore.
  */
-export function Plot({ figure, label, view, onDrawn }: PlotProps) {
+export function Plot({ figure, label, view, highlight = null, onDrawn }: PlotProps) {
   const node = useRef<HTMLDivElement>(null);
   const drawn = useRef<Figure | null>(null);
   const wanted = useRef(view);
+  const raised = useRef(highlight);
 
   useLayoutEffect(() => {
     wanted.current = view;
@@ -64,6 +76,13 @@ export function Plot({ figure, label, view, onDrawn }: PlotProps) {
       show(node.current, drawn.current, view);
     }
   }, [view]);
+
+  useLayoutEffect(() => {
+    raised.current = highlight;
+    if (node.current !== null && drawn.current !== null) {
+      emphasise(node.current, drawn.current, highlight);
+    }
+  }, [highlight]);
 
   useEffect(() => {
     let isCurrent = true;
@@ -76,6 +95,7 @@ export function Plot({ figure, label, view, onDrawn }: PlotProps) {
         await plotly.react(owned, figure.data, figure.layout, { staticPlot: true, displayModeBar: false, responsive: false });
         drawn.current = figure;
         show(owned, figure, wanted.current);
+        emphasise(owned, figure, raised.current);
         onDrawn?.(figure);
       }
     };

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { SeriesBlock } from "../logic/block";
 import { toEpochMs } from "../logic/time";
-import { blend, buildPanelFigure, type PanelInput, stackLines, valueAxisOf } from "./figure";
+import { valueAxisOf } from "./axis";
+import { blend, buildPanelFigure, type PanelInput, stackLines } from "./figure";
 
 const T0 = Date.UTC(2026, 10, 21, 9, 0, 0);
 
@@ -33,6 +34,12 @@ const input = (change: Partial<PanelInput>): PanelInput => ({
   isPercent: true,
   isLevel: false,
   isStacked: false,
+  isLog: false,
+  isStep: false,
+  low: null,
+  high: null,
+  bytes: null,
+  references: [],
   hidden: new Set(),
   slots: new Map(),
   zone: "UTC",
@@ -107,8 +114,8 @@ describe("a panel's figure", () => {
   it("does not count missing values as zero", () => {
     const stroke = { color: "#000000", dash: "solid" } as const;
     const lines = [
-      { times: [1, 2], values: [5, null], stroke },
-      { times: [1, 2], values: [1, 1], stroke },
+      { uid: "s0", times: [1, 2], values: [5, null], stroke },
+      { uid: "s1", times: [1, 2], values: [1, 1], stroke },
     ];
     expect(stackLines(lines).map(({ values }) => values)).toEqual([
       [5, null],
@@ -125,7 +132,7 @@ describe("a value axis", () => {
   const stroke = { color: "#000000", dash: "solid" } as const;
   const axis = (values: number[], isPercent: boolean, isLevel: boolean): readonly [number, number] => {
     const { low, high } = valueAxisOf(
-      [{ times: values.map((_, i) => i), values, stroke }],
+      [{ uid: "s0", times: values.map((_, i) => i), values, stroke }],
       isPercent ? "%" : "KiB",
       isPercent,
       isLevel,
@@ -153,7 +160,7 @@ describe("a value axis", () => {
 
 describe("the bands behind the lines", () => {
   const times = [toEpochMs(T0), toEpochMs(T0 + 60_000)];
-  const bands = [{ pieces: [{ times, low: [4, 4], middle: [5, 5], high: [80, 80] }], color: "#0068a8" }];
+  const bands = [{ key: "f0 ", pieces: [{ times, low: [4, 4], middle: [5, 5], high: [80, 80] }], color: "#0068a8" }];
 
   it("is an area and a dashed median below everything else, and fits on the axis", () => {
     const { data, layout } = buildPanelFigure(input({ bands }));
@@ -168,5 +175,53 @@ describe("the bands behind the lines", () => {
   it("is not drawn if lines are stacked", () => {
     const { data } = buildPanelFigure(input({ bands, isStacked: true, block: block([[1], [2]]) }));
     expect(data.some(({ fill }) => fill === "toself")).toBe(false);
+  });
+});
+
+describe("how a user wants it", () => {
+  const wide = block([[0, 5, 2000]], "raw", "1/s");
+  const rate = { block: wide, unit: "1/s", isPercent: false } as const;
+
+  it("by powers of ten: zero is not drawn, the ends are powers", () => {
+    const { layout } = buildPanelFigure(input({ ...rate, isLog: true }));
+    expect(layout.yaxis?.type).toBe("log");
+    expect(layout.yaxis?.range?.[0]).toBe(0);
+    expect(Number(layout.yaxis?.range?.[1])).toBeCloseTo(4, 1);
+    expect(layout.yaxis?.tickvals).toEqual([1, 10, 100, 1000, 10_000]);
+    expect(layout.yaxis?.ticktext?.slice(0, 2)).toEqual(["1", "10"]);
+    const none = buildPanelFigure(input({ ...rate, block: block([[0, 0]]), isLog: true }));
+    expect(none.layout.yaxis?.type).toBe("linear");
+  });
+
+  it("between ends of the axis, of which one may follow the samples", () => {
+    const fixed = buildPanelFigure(input({ ...rate, low: 100, high: 500 }));
+    expect(fixed.layout.yaxis?.range?.[0]).toBe(100);
+    expect(Number(fixed.layout.yaxis?.range?.[1])).toBeCloseTo(508, 0);
+    const half = buildPanelFigure(input({ ...rate, high: 10 }));
+    expect(half.layout.yaxis?.range?.[0]).toBe(0);
+    // Nothing to draw between: as if not asked.
+    expect(buildPanelFigure(input({ ...rate, low: 5000 })).layout.yaxis?.range?.[0]).toBe(0);
+  });
+
+  it("in steps, and in powers of 1024", () => {
+    const { data } = buildPanelFigure(input({ ...rate, isStep: true }));
+    expect(data[0]?.line?.shape).toBe("hv");
+    const bytes = { ...rate, unit: "kB/s", block: block([[2048, 4096]], "raw", "kB/s") };
+    expect(buildPanelFigure(input(bytes)).axisUnit).toBe("MB/s");
+    expect(buildPanelFigure(input({ ...bytes, bytes: "binary" })).axisUnit).toBe("MiB/s");
+  });
+
+  it("with reference lines that do not stretch the axis", () => {
+    const references = [{ value: 8, label: "8 ms: one access of a hard disk", source: "" }];
+    const far = buildPanelFigure(input({ references }));
+    expect(far.data).toHaveLength(1);
+    const near = buildPanelFigure(input({ references, block: block([[1, 20]]) }));
+    expect(near.data.at(-1)).toMatchObject({ y: [8, 8], text: ["", "8 ms: one access of a hard disk"] });
+  });
+
+  it("each line can be found by its key", () => {
+    const { data, traces } = buildPanelFigure(input({ slots: new Map([["f0 ", 3]]) }));
+    expect(data[0]?.uid).toBe("s3");
+    expect(traces.get("f0 ")).toBe(3);
   });
 });

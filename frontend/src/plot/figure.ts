@@ -3,25 +3,33 @@
 import type { Layout, PlotData } from "plotly.js";
 import type { SeriesBlock } from "../logic/block";
 import type { BandPiece } from "../logic/band";
+import type { ByteUnit } from "../logic/look";
 import { inkOf, type Scheme, strokeOf, type Stroke } from "../logic/palette";
-import { extremesOf, newestTime, piecesOf, seriesKey } from "../logic/series";
+import type { ReferenceLine } from "../logic/reference";
+import { newestTime, piecesOf, seriesKey } from "../logic/series";
 import type { Margins } from "../logic/surface";
 import { timeTicks } from "../logic/ticks";
 import type { Window } from "../logic/time";
-import { type LabelledAxis, labelledAxis } from "../logic/unit";
+import type { LabelledAxis, Scale } from "../logic/unit";
 import type { Zone } from "../logic/zone";
+import { boundedAxis, logAxisOf, valueAxisOf } from "./axis";
 
 export interface Figure {
   readonly data: readonly Partial<PlotData>[];
   readonly layout: Partial<Layout>;
   /** The unit of the value axis, which may be larger than the source unit. */
   readonly axisUnit: string;
+  readonly scale: Scale;
   /** The time of the newest point; null without points. */
   readonly newest: number | null;
+  /** The number of each series in the names of its traces (`uid`), by key: so one line is found among the others. */
+  readonly traces: ReadonlyMap<string, number>;
 }
 
 /** One line: real samples in order of time; null = a gap. */
 export interface Line {
+  /** Begins the names of the line's traces. */
+  readonly uid: string;
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
   readonly stroke: Stroke;
@@ -35,6 +43,14 @@ export interface PanelInput {
   /** Rates and percentages start at zero; a level such as free memory may show its movement instead. */
   readonly isLevel: boolean;
   readonly isStacked: boolean;
+  readonly isLog: boolean;
+  /** Each sample holds until the next one. */
+  readonly isStep: boolean;
+  /** The ends of the axis that the user chose; null: from the samples. */
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly bytes: ByteUnit | null;
+  readonly references: readonly ReferenceLine[];
   /** Keys of the series hidden by the legend. */
   readonly hidden: ReadonlySet<string>;
   /** The palette index of each series, by key. */
@@ -50,53 +66,25 @@ export interface PanelInput {
 
 /** The band of one line, in its colour. */
 export interface DrawnBand {
+  /** The key of the line. */
+  readonly key: string;
   readonly pieces: readonly BandPiece[];
   readonly color: string;
 }
 
 const PIXELS_PER_TIME_TICK = 88;
-const PIXELS_PER_VALUE_TICK = 38;
 // Few samples are drawn as dots too, to show where they are.
 const MAX_DOTS = 40;
 // Dense points are clearer with thinner lines.
 const MAX_THICK = 900;
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
-/** Return the lowest and highest value of the axis. */
-function extentOf(lines: readonly Line[], isLevel: boolean): readonly [number, number] {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (const { values } of lines) {
-    const { lowest, highest } = extremesOf(values);
-    low = Math.min(low, lowest ?? low);
-    high = Math.max(high, highest ?? high);
-  }
-  if (low > high) {
-    return [0, 1];
-  }
-  // Starting at zero, a level that varies by less than a third of itself would be a flat line.
-  const isFlat = isLevel && low > 0 && high - low < high / 3 && high > low;
-  return isFlat ? [low, high] : [Math.min(0, low), Math.max(0, high)];
+/** Return the name of the traces of a series. */
+export function uidOf(slot: number): string {
+  return `s${String(slot)}`;
 }
 
-/** Return the value axis; percentages close to 100 show the full range, and slightly more only if the tool printed more. */
-export function valueAxisOf(
-  lines: readonly Line[],
-  unit: string,
-  isPercent: boolean,
-  isLevel: boolean,
-  height: number,
-): LabelledAxis {
-  const [low, high] = extentOf(lines, isLevel);
-  const most = Math.max(2, Math.floor(height / PIXELS_PER_VALUE_TICK));
-  if (isPercent && low >= 0 && high > 50 && high <= 120) {
-    const axis = labelledAxis(0, 100, unit, most);
-    return { ...axis, high: Math.max(axis.high, high) };
-  }
-  return labelledAxis(low, high, unit, most);
-}
-
-function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
+function drawLine(line: Line, axis: number, isStep: boolean): readonly Partial<PlotData>[] {
   const pieces = piecesOf(line.values);
   const nValues = pieces.reduce((sum, [from, to]) => sum + to - from, 0);
   const isDotted = nValues <= MAX_DOTS;
@@ -109,12 +97,19 @@ function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
   const traces: Partial<PlotData>[] = [
     {
       ...common,
+      uid: line.uid,
       // Plotly only reads the arrays; copying every point would cost more than it protects.
       x: line.times as number[],
       y: line.values as number[],
       mode: isDotted ? "lines+markers" : "lines",
       connectgaps: false,
-      line: { color: line.stroke.color, dash: line.stroke.dash, width: nValues > MAX_THICK ? 1 : 1.4, simplify: true },
+      line: {
+        color: line.stroke.color,
+        dash: line.stroke.dash,
+        width: nValues > MAX_THICK ? 1 : 1.4,
+        simplify: true,
+        ...(isStep ? { shape: "hv" as const } : {}),
+      },
       marker: { color: line.stroke.color, size: 4 },
     },
   ];
@@ -123,6 +118,7 @@ function drawLine(line: Line, axis: number): readonly Partial<PlotData>[] {
     // A sample between two gaps has no line.
     traces.push({
       ...common,
+      uid: `${line.uid}a`,
       x: alone.map((index) => line.times[index] ?? null),
       y: alone.map((index) => line.values[index] ?? null),
       mode: "markers",
@@ -157,7 +153,8 @@ function drawStack(lines: readonly Line[], background: string): readonly Partial
   return [...stackLines(lines)]
     .reverse()
     .flatMap((line) =>
-      piecesOf(line.values).map(([from, to]) => ({
+      piecesOf(line.values).map(([from, to], piece) => ({
+        uid: `${line.uid}p${String(piece)}`,
         type: "scatter" as const,
         hoverinfo: "skip" as const,
         showlegend: false,
@@ -267,9 +264,42 @@ function bandLines(bands: readonly DrawnBand[]): readonly Line[] {
     pieces.map(({ times, low, high }) => ({
       times: [...times, ...times],
       values: [...low, ...high],
+      uid: "",
       stroke: { color, dash: "dash" as const },
     })),
   );
+}
+
+/** Return the ends of a logarithmic axis as Plotly wants them: powers of ten. */
+function logRange(axis: LabelledAxis): [number, number] {
+  return [Math.log10(axis.low), Math.log10(axis.high) + 0.02];
+}
+
+/** Return a reference line with its label; nothing outside the axis, which it must not stretch. */
+function drawReference(
+  { value, label }: ReferenceLine,
+  window: Window,
+  axis: LabelledAxis,
+  scheme: Scheme,
+): readonly Partial<PlotData>[] {
+  if (value < axis.low || value > axis.high) {
+    return [];
+  }
+  const color = inkOf(scheme).text;
+  return [
+    {
+      type: "scatter" as const,
+      hoverinfo: "skip" as const,
+      showlegend: false,
+      mode: "text+lines" as const,
+      x: [window.start, window.end],
+      y: [value, value],
+      text: ["", label],
+      textposition: "top left" as const,
+      textfont: { size: 10, color },
+      line: { color, width: 1, dash: "dashdot" },
+    },
+  ];
 }
 
 /** Return whether a panel stacks its series. */
@@ -290,23 +320,31 @@ export function buildPanelFigure(input: PanelInput): Figure {
   const lines: readonly Line[] = block.series.flatMap((series) => {
     const key = seriesKey(series);
     const stroke = strokeOf(input.slots.get(key) ?? 0, scheme);
-    return input.hidden.has(key) ? [] : [{ times: series.times, values: series.values, stroke }];
+    const uid = uidOf(input.slots.get(key) ?? 0);
+    return input.hidden.has(key) ? [] : [{ uid, times: series.times, values: series.values, stroke }];
   });
   const isStacked = isStackDrawn(block, input.isStacked);
   const bands = isStacked ? [] : input.bands;
   const drawn = isStacked ? stackLines(lines) : lines;
   const innerHeight = height - margins.top - margins.bottom;
-  const axis = valueAxisOf([...drawn, ...bandLines(bands)], unit, input.isPercent, input.isLevel && !isStacked, innerHeight);
+  const seen = [...drawn, ...bandLines(bands)];
+  // The areas of a stack begin at zero, which a logarithmic axis does not have.
+  const ofPowers = input.isLog && !isStacked ? logAxisOf(seen, unit, input.bytes) : null;
+  const linear = valueAxisOf(seen, unit, input.isPercent, input.isLevel && !isStacked, innerHeight, input.bytes);
+  const axis = ofPowers ?? boundedAxis(linear, input, innerHeight);
+  const references = input.references.flatMap((line) => drawReference(line, input.window, axis, scheme));
   return {
     data: isStacked
-      ? drawStack(lines, inkOf(scheme).background)
-      : [...bands.flatMap(drawBand), ...lines.flatMap((line) => drawLine(line, 0))],
+      ? [...drawStack(lines, inkOf(scheme).background), ...references]
+      : [...bands.flatMap(drawBand), ...lines.flatMap((line) => drawLine(line, 0, input.isStep)), ...references],
     layout: {
       ...baseLayout(scheme, margins, width, height),
       xaxis: timeAxis(input.window, input.zone, scheme, width - margins.left - margins.right),
-      yaxis: yAxis(axis, scheme),
+      yaxis: ofPowers === null ? yAxis(axis, scheme) : { ...yAxis(axis, scheme), type: "log", range: logRange(axis) },
     },
     axisUnit: axis.unit,
+    scale: axis.scale,
     newest: newestTime(block),
+    traces: input.slots,
   };
 }

@@ -1,10 +1,11 @@
 /** Heatmaps over time. Pure. A cell shows the highest (or lowest) sample in its time span; a cell without samples stays empty. */
 
-import { type Columns, columnsFor, type Distribution, gridOf } from "../logic/histogram";
+import { type Columns, columnsFor, type Distribution, type Grid, gridOf } from "../logic/histogram";
 import { inkOf, type Scheme } from "../logic/palette";
+import { lowerBound } from "../logic/series";
 import type { Margins } from "../logic/surface";
 import type { Window } from "../logic/time";
-import { labelledAxis } from "../logic/unit";
+import { labelledAxis, PLAIN_SCALE } from "../logic/unit";
 import type { Zone } from "../logic/zone";
 import { baseLayout, type Figure, timeAxis } from "./figure";
 
@@ -80,8 +81,34 @@ function coloursOf(cells: Cells, scale: HeatmapScale): Colours {
   };
 }
 
+/** A heatmap, and the values of its cells. */
+export interface HeatmapFigure extends Figure {
+  readonly cells: HeatmapCells;
+}
+
+/** The cells as `gridOf` lays them out, with the name of each row. */
+export interface HeatmapCells extends Grid {
+  readonly labels: readonly string[];
+}
+
+export interface Cell {
+  readonly label: string;
+  readonly start: number;
+  readonly end: number;
+  readonly value: number;
+}
+
+/** Return the cell at an instant and a height of the plot area (0 at the bottom, 1 at the top). Missing: null for an empty one. */
+export function cellAt({ edges, counts, labels }: HeatmapCells, at: number, share: number): Cell | null {
+  const row = Math.floor(share * labels.length);
+  const column = lowerBound(edges, at + 1) - 1;
+  const [start, end] = [edges[column], edges[column + 1]];
+  const [label, value] = [labels[row], counts[row]?.[column] ?? null];
+  return label === undefined || value === null || start === undefined || end === undefined ? null : { label, start, end, value };
+}
+
 /** Return the figure of one distribution, or of all instances of a field. */
-export function buildHeatmapFigure(input: HeatmapInput): Figure {
+export function buildHeatmapFigure(input: HeatmapInput): HeatmapFigure {
   const { distribution, window, scheme, margins, width, height } = input;
   const ink = inkOf(scheme);
   const innerWidth = width - margins.left - margins.right;
@@ -129,6 +156,9 @@ export function buildHeatmapFigure(input: HeatmapInput): Figure {
       },
     },
     axisUnit: "",
+    scale: PLAIN_SCALE,
     newest: null,
+    traces: new Map(),
+    cells: { edges, counts, labels },
   };
 }

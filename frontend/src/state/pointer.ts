@@ -8,9 +8,11 @@ export interface Pointer {
   readonly hovered: EpochMs | null;
   /** The window being dragged, and the purpose of the drag. */
   readonly dragged: { readonly window: Window; readonly purpose: "zoom" | "mark" } | null;
+  /** The panel under the pointer, and the height of the pointer in its graph, in pixels from the top. */
+  readonly point: { readonly panel: string; readonly y: number } | null;
 }
 
-const NOTHING: Pointer = { hovered: null, dragged: null };
+const NOTHING: Pointer = { hovered: null, dragged: null, point: null };
 
 export class PointerStore {
   private pointer: Pointer = NOTHING;
@@ -25,7 +27,8 @@ export class PointerStore {
 
   set(change: Partial<Pointer>): void {
     const next = { ...this.pointer, ...change };
-    if (next.hovered !== this.pointer.hovered || next.dragged !== this.pointer.dragged) {
+    const { hovered, dragged, point } = this.pointer;
+    if (next.hovered !== hovered || next.dragged !== dragged || next.point !== point) {
       this.pointer = next;
       for (const listener of this.listeners) {
         listener();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FINDING_KINDS, GROUP_SORTS, SUBSYSTEMS } from "../logic/group";
+import { DEFAULT_LOOK, LEGENDS, type PanelLook } from "../logic/look";
 import { parseOverlay } from "../logic/overlay";
 import type { InstanceChoice } from "../logic/panel";
 import { STREAM_FILTERS } from "../logic/stream";
@@ -76,7 +77,19 @@ function randomChoice(random: () => number, canBeOne: boolean): InstanceChoice {
   return pick(random, canBeOne ? [...kinds, { kind: "one" }] : kinds);
 }
 
+function randomLook(random: () => number): PanelLook {
+  return {
+    ...DEFAULT_LOOK,
+    legend: pick(random, LEGENDS),
+    hidden: pick(random, [[], [`usr_pct ${pick(random, ODD_NAMES)}`, "sys_pct "]]),
+    sort: pick(random, [null, { by: "p95", isDescending: true }]),
+    isLog: random() < 0.5,
+    low: pick(random, [null, 0, -12.5]),
+  };
+}
+
 function randomHostView(random: () => number): HostView {
+  const mark = random() < 0.5 ? null : randomWindow(random);
   return {
     clock: pick(random, ["local", "utc"]),
     tab: pick(random, HOST_TABS),
@@ -84,7 +97,9 @@ function randomHostView(random: () => number): HostView {
       random() < 0.5
         ? { kind: "live", length: toDurationMs(1_000 + Math.floor(random() * 6e8)) }
         : { kind: "fixed", window: randomWindow(random) },
-    mark: random() < 0.5 ? null : randomWindow(random),
+    mark,
+    markPanel: mark === null ? null : pick(random, [null, "mpstat_linux.cpu", "custom-0.2"]),
+    looks: new Map(random() < 0.5 ? [] : [["mpstat_linux.cpu.2", randomLook(random)]]),
     panels: [...Array(Math.floor(random() * 4)).keys()].map(() => ({
       stat: pick(random, ["vmstat_linux", "iostat_linux_cpu"]),
       fields: pick(random, [["cpu_us"], ["r_per_s", "w_per_s"]]),

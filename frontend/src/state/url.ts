@@ -4,6 +4,7 @@
  * Version 1; a change of meaning needs a new one.
  */
 
+import { formatPanelLook, type PanelLook, parsePanelLook } from "../logic/look";
 import { formatOverlay, type Overlay, parseOverlay } from "../logic/overlay";
 import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
 import { DEFAULT_RANGE, MAX_LENGTH, type Range } from "../logic/range";
@@ -47,6 +48,10 @@ export interface HostView {
   readonly range: Range;
   /** The selected window. */
   readonly mark: Window | null;
+  /** The panel whose lines the selection is about; null for a selection on the strip. */
+  readonly markPanel: string | null;
+  /** How panels are drawn, by their ids, where that is not the default. */
+  readonly looks: ReadonlyMap<string, PanelLook>;
   readonly panels: readonly CustomPanel[];
   /** The keys of the saved views that are shown instead of everything recorded. */
   readonly viewKeys: readonly string[];
@@ -101,6 +106,8 @@ export const DEFAULT_HOST_VIEW: HostView = {
   tab: "graphs",
   range: DEFAULT_RANGE,
   mark: null,
+  markPanel: null,
+  looks: new Map(),
   panels: [],
   viewKeys: [],
   choices: new Map(),
@@ -129,6 +136,10 @@ function parseCommand(text: string): string | null {
 
 function parsePid(text: string): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+function parsePanelId(text: string): string | null {
+  return /^[a-z][\w.-]{0,200}$/.test(text) ? text : null;
 }
 
 function parseWord(text: string): string | null {
@@ -212,6 +223,8 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.clock === "utc" ? { tz: "utc" } : {}),
     ...(view.tab === "graphs" ? {} : { tab: view.tab }),
     ...(view.mark === null ? {} : { mark: formatWindowText(view.mark) }),
+    ...(view.mark === null || view.markPanel === null ? {} : { of: view.markPanel }),
+    ...(view.looks.size === 0 ? {} : { look: [...view.looks].map(formatPanelLook) }),
     ...(view.panels.length === 0 ? {} : { panel: view.panels.map(formatPanel) }),
     ...(view.viewKeys.length === 0 ? {} : { view: view.viewKeys }),
     ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
@@ -236,6 +249,8 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
     clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
     tab: reader.one("tab", oneOf(HOST_TABS)) ?? "graphs",
     mark: reader.one("mark", parseWindowText),
+    markPanel: reader.one("of", parsePanelId),
+    looks: new Map(reader.all("look", parsePanelLook)),
     panels: reader.all("panel", parsePanel),
     viewKeys: [...new Set(reader.all("view", parseViewKey))],
     choices: new Map(reader.all("instances", parseInstances)),

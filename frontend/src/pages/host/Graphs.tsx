@@ -6,17 +6,16 @@ import { useMemo, useState } from "react";
 import { useLive } from "../../api/live";
 import { exclusionsQuery } from "../../api/baselines";
 import { baselinesQuery, eventsQuery } from "../../api/queries";
-import { viewsQuery } from "../../api/views";
 import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
 import { newestBaseline } from "../../logic/against";
-import type { BaselineInfo, ExclusionInfo, HostInfo, StatInfo } from "../../logic/api";
-import { toWindow } from "../../logic/comparison";
+import type { HostInfo, StatInfo } from "../../logic/api";
 import { eventsWindow, marksInside, momentToNote, toMarks } from "../../logic/event";
 import { type Command, KEYS } from "../../logic/keys";
+import { type PanelLook, withLook, withoutPanel } from "../../logic/look";
 import type { Scheme } from "../../logic/palette";
-import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan, planSections } from "../../logic/panel";
+import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan } from "../../logic/panel";
 import {
   liveEnd,
   livePeriod,
@@ -27,14 +26,13 @@ import {
   windowEndingAt,
   zoomRange,
 } from "../../logic/range";
-import { chooseViews, planViews } from "../../logic/view";
-import { type EpochMs, fromApi, lengthOf, overlaps, SECOND, toDurationMs, type Window } from "../../logic/time";
+import { type EpochMs, fromApi, lengthOf, SECOND, toDurationMs, type Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
 import { PointerStore } from "../../state/pointer";
 import { EventList } from "./Events";
 import { type Dialog, GraphDialog } from "./GraphDialog";
-import type { Band, GraphContext, Tool } from "./graph";
+import type { GraphContext, Tool } from "./graph";
 import { MarkBar } from "./MarkBar";
 import { OverlayMenu } from "./OverlayMenu";
 import { Panel } from "./Panel";
@@ -42,6 +40,8 @@ import { TimeStrip } from "./TimeStrip";
 import { Toolbar } from "./Toolbar";
 import { ViewSections } from "./ViewSections";
 import { ViewMenu } from "./ViewMenu";
+import { bandsOf } from "./bands";
+import { useHostPanels } from "./useHostPanels";
 import type { HostViewState } from "./useHostView";
 
 interface GraphsProps {
@@ -73,18 +73,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const asked = useSettled(shown);
 
   const hostStats = useMemo(() => stats.filter(({ name }) => host.stats.includes(name)), [stats, host.stats]);
-  const isView = view.viewKeys.length > 0;
-  const views = useQuery({ ...viewsQuery, enabled: isView });
-  const { chosen, unknown } = useMemo(() => chooseViews(views.data?.views ?? [], view.viewKeys), [views.data, view.viewKeys]);
-  const viewSections = useMemo(
-    () => planViews(stats, host.stats, chosen, view.choices),
-    [stats, host.stats, chosen, view.choices],
-  );
-  const sections = useMemo(
-    // In a view only the added panels stand beside it.
-    () => planSections(stats, isView ? [] : host.stats, view.panels, view.choices),
-    [isView, stats, host.stats, view.panels, view.choices],
-  );
+  const { isView, views, unknown, viewSections, sections } = useHostPanels(host, stats, view);
 
   const run = (command: Command): void => {
     const at = readNow();
@@ -134,7 +123,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         if (tool === "mark") {
           setTool("zoom");
         } else if (mark !== null) {
-          set({ mark: null });
+          set({ mark: null, markPanel: null });
         }
     }
   };
@@ -168,9 +157,12 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const onZoom = useCallbackRef((window: Window) => {
     set({ range: { kind: "fixed", window } });
   });
-  const onMark = useCallbackRef((window: Window) => {
+  const onMark = useCallbackRef((window: Window, panel: string | null) => {
     setTool("zoom");
-    set({ mark: window });
+    set({ mark: window, markPanel: panel });
+  });
+  const onLook = useCallbackRef((panel: string, change: Partial<PanelLook>) => {
+    set({ looks: withLook(view.looks, panel, change) });
   });
   const onZoomOut = useCallbackRef(() => {
     run("zoom-out");
@@ -189,7 +181,10 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
     }
   });
   const removePanel = useCallbackRef((plan: PanelPlan) => {
-    set({ panels: view.panels.filter((_, index) => index !== plan.customIndex) });
+    set({
+      panels: view.panels.filter((_, index) => index !== plan.customIndex),
+      looks: plan.customIndex === null ? view.looks : withoutPanel(view.looks, plan.customIndex),
+    });
   });
   const lastSampleAt = host.last_sample_at === null ? null : fromApi(host.last_sample_at);
   const hasCpuLabels = host.os.startsWith("SunOS") && host.stats.includes("host_facts");
@@ -210,6 +205,8 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       lastSampleAt,
       hasCpuLabels,
       onZoom,
+      looks: view.looks,
+      onLook,
       onMark,
       onZoomOut,
       onShow,
@@ -230,6 +227,8 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       lastSampleAt,
       hasCpuLabels,
       onZoom,
+      view.looks,
+      onLook,
       onMark,
       onZoomOut,
       onShow,
@@ -281,7 +280,12 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         />
         {mark !== null && (
           <MarkBar
+            host={host.name}
             mark={mark}
+            plan={sections.flatMap(({ panels }) => panels).find(({ id }) => id === view.markPanel) ?? null}
+            baselines={baselines ?? []}
+            bandId={bandId}
+            clock={view.clock}
             zone={zone}
             mayWrite={mayWrite(me)}
             onBaseline={() => {
@@ -301,7 +305,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
               set({ range: { kind: "fixed", window: mark } });
             }}
             onClear={() => {
-              set({ mark: null });
+              set({ mark: null, markPanel: null });
             }}
           />
         )}
@@ -376,29 +380,4 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       )}
     </>
   );
-}
-
-/** Return the periods to draw behind the lines: the baselines and excluded periods that overlap the window, and the selection. */
-function bandsOf(
-  host: string,
-  baselines: readonly BaselineInfo[],
-  exclusions: readonly ExclusionInfo[],
-  mark: Window | null,
-  shown: Window,
-): readonly Band[] {
-  const normal = baselines.flatMap(({ id, name, windows }) =>
-    windows
-      .map(toWindow)
-      .map((window): Band => ({ key: `${String(id)} ${String(window.start)}`, kind: "baseline", label: name, window })),
-  );
-  const incidents = exclusions
-    .filter((exclusion) => exclusion.host === null || exclusion.host === host)
-    .map((exclusion): Band => ({
-      key: `exclusion ${String(exclusion.id)}`,
-      kind: "exclusion",
-      label: `excluded: ${exclusion.name}`,
-      window: toWindow(exclusion),
-    }));
-  const bands = [...normal, ...incidents].filter(({ window }) => overlaps(window, shown));
-  return mark === null ? bands : [...bands, { key: "mark", kind: "mark", label: "selection", window: mark }];
 }

@@ -9,6 +9,7 @@ import { HEATMAP_MARGINS, heatmapHeight } from "../../logic/surface";
 import { buildHeatmapFigure } from "../../plot/heatmap";
 import { Plot } from "../../plot/Plot";
 import { EVENTS_ID, type GraphContext } from "./graph";
+import { HeatmapTip } from "./HeatmapTip";
 import { MovedTicks } from "./MovedTicks";
 
 interface HeatmapGraphProps {
@@ -31,6 +32,7 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
   const height = heatmapHeight(nRows);
   const [field] = fieldsAsked(plan);
   const worse = isOfInstances ? field?.worse : undefined;
+  const pick = worse === "lower" ? "lowest" : "highest";
   const figure = useMemo(
     () =>
       distribution === undefined
@@ -38,7 +40,7 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
         : buildHeatmapFigure({
             distribution,
             columns: columnsOf(block),
-            pick: worse === "lower" ? "lowest" : "highest",
+            pick,
             scale: isOfInstances ? { kind: "values", unit: plan.unit } : { kind: "decades" },
             window: drawn,
             zone,
@@ -47,7 +49,7 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
             width,
             height,
           }),
-    [distribution, block, worse, isOfInstances, plan.unit, drawn, zone, scheme, width, height],
+    [distribution, block, pick, isOfInstances, plan.unit, drawn, zone, scheme, width, height],
   );
   if (figure === null || distribution === undefined) {
     return null;
@@ -67,9 +69,12 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
         events={graph.events}
         zone={zone}
         eventsId={graph.events.length === 0 ? undefined : EVENTS_ID}
+        panel={plan.id}
         label={`${plan.title}, ${name}: use the arrow keys to step through the samples`}
         onZoom={graph.onZoom}
-        onMark={graph.onMark}
+        onMark={(window) => {
+          graph.onMark(window, plan.id);
+        }}
         onZoomOut={graph.onZoomOut}
         onStep={(direction) => {
           pointer.set({ hovered: nextSampleTime(block, pointer.get().hovered, direction) });
@@ -77,6 +82,18 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
       >
         <Plot figure={figure} view={shown} label={`Heatmap of ${name}: ${String(nRows)} ${rows}, ${describeResolution(block)}`} />
         <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={HEATMAP_MARGINS} />
+        <HeatmapTip
+          panel={plan.id}
+          cells={figure.cells}
+          pick={pick}
+          decimals={isOfInstances ? (field?.decimals ?? 0) : 0}
+          unit={isOfInstances ? plan.unit : ""}
+          width={width}
+          height={height}
+          shown={shown}
+          zone={zone}
+          pointer={pointer}
+        />
       </TimeSurface>
       {isOfInstances && plan.fields.length > 1 && (
         <NativeSelect

@@ -2,15 +2,17 @@ import { ActionIcon, Group, Menu, Text, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { IconDots } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { memo, useCallback, useRef, useState } from "react";
+import { memo, useCallback, useMemo, useRef, useState } from "react";
 import { csvAddress, parquetAddress } from "../../api/endpoints";
-import { seriesQuery } from "../../api/queries";
+import { referencesQuery, seriesQuery } from "../../api/queries";
 import { PanelHelp } from "../../components/FieldHelp";
 import { StateView } from "../../components/StateView";
 import { useNear } from "../../components/useNear";
 import { useSettled } from "../../components/useSettled";
-import { fieldsAsked, type InstanceChoice, isHeatmap, type PanelPlan } from "../../logic/panel";
-import { describeBlock, isBlockEmpty } from "../../logic/series";
+import { fieldsAsked, type InstanceChoice, isHeatmap, type PanelPlan, planFor } from "../../logic/panel";
+import { DEFAULT_LOOK } from "../../logic/look";
+import { referencesOf } from "../../logic/reference";
+import { describeBlock, instancesIn, isBlockEmpty } from "../../logic/series";
 import { HEATMAP_MARGINS, PANEL_MARGINS, plotWidth, requestWidth } from "../../logic/surface";
 import type { Window } from "../../logic/time";
 import { formatInstant } from "../../logic/zone";
@@ -18,10 +20,13 @@ import { PIXELS_PER_COLUMN } from "../../plot/heatmap";
 import type { GraphContext } from "./graph";
 import { HeatmapGraph } from "./HeatmapGraph";
 import { InstanceMenu } from "./InstanceMenu";
+import { LookDialog } from "./LookDialog";
 import { PanelGraph, type PanelGraphProps } from "./PanelGraph";
 import { SamplesDialog } from "./SamplesDialog";
 import { SeveralHosts } from "./SeveralHosts";
 import "./Panel.css";
+
+type PanelDialog = "look" | "table";
 
 interface PanelProps {
   readonly plan: PanelPlan;
@@ -51,10 +56,12 @@ const NearPanel = memo(
   (before, next) => before.plan === next.plan && before.isNear === next.isNear && (!next.isNear || before.graph === next.graph),
 );
 
-function PanelContent({ plan, graph, onChoose, onRemove, isNear }: NearPanelProps) {
+function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPanelProps) {
+  const [nInstances, setInstances] = useState(0);
+  const plan = useMemo(() => planFor(given, nInstances), [given, nInstances]);
   const { ref, width: measured } = useElementSize();
   const width = useSettled(measured);
-  const [isTableOpen, setTableOpen] = useState(false);
+  const [dialog, setDialog] = useState<PanelDialog | null>(null);
   const [asked, setAsked] = useState(graph.asked);
   const block = useQuery({
     ...seriesQuery({
@@ -73,6 +80,11 @@ function PanelContent({ plan, graph, onChoose, onRemove, isNear }: NearPanelProp
   if (isNear && asked !== graph.asked && !(graph.isLive && block.fetchStatus === "fetching")) {
     setAsked(graph.asked);
   }
+  // Counted on lines only: an instance without the one field of a heatmap is none of its rows.
+  const found = block.data === undefined || plan !== given ? nInstances : instancesIn(block.data);
+  if (found !== nInstances && !block.isPlaceholderData) {
+    setInstances(found);
+  }
   const choose = useCallback(
     (choice: InstanceChoice) => {
       onChoose(plan, choice);
@@ -88,7 +100,7 @@ function PanelContent({ plan, graph, onChoose, onRemove, isNear }: NearPanelProp
         asked={asked}
         note={block.data && !isBlockEmpty(block.data) ? describeBlock(block.data) : ""}
         onChoose={choose}
-        onTable={setTableOpen}
+        onOpen={setDialog}
         onRemove={plan.customIndex === null ? null : onRemove}
       />
       <div ref={ref} className="panel-body" data-stale={block.isPlaceholderData && block.isFetching}>
@@ -109,17 +121,47 @@ function PanelContent({ plan, graph, onChoose, onRemove, isNear }: NearPanelProp
           <DrawnPanel plan={plan} graph={graph} block={block.data} width={width} onChoose={choose} />
         )}
       </div>
-      {isTableOpen && block.data && (
+      {dialog === "look" && (
+        <PanelLookDialog
+          plan={plan}
+          graph={graph}
+          onClose={() => {
+            setDialog(null);
+          }}
+        />
+      )}
+      {dialog === "table" && block.data && (
         <SamplesDialog
           plan={plan}
           graph={graph}
           block={block.data}
           onClose={() => {
-            setTableOpen(false);
+            setDialog(null);
           }}
         />
       )}
     </>
+  );
+}
+
+interface PanelLookDialogProps {
+  readonly plan: PanelPlan;
+  readonly graph: GraphContext;
+  readonly onClose: () => void;
+}
+
+function PanelLookDialog({ plan, graph, onClose }: PanelLookDialogProps) {
+  const rules = useQuery(referencesQuery).data?.references ?? [];
+  return (
+    <LookDialog
+      plan={plan}
+      look={graph.looks.get(plan.id) ?? DEFAULT_LOOK}
+      references={referencesOf(rules, plan.stat.name, plan.fields)}
+      onLook={(change) => {
+        graph.onLook(plan.id, change);
+      }}
+      onClose={onClose}
+    />
   );
 }
 
@@ -136,12 +178,12 @@ interface PanelHeadProps {
   readonly asked: Window;
   readonly note: string;
   readonly onChoose: (choice: InstanceChoice) => void;
-  readonly onTable: (isOpen: boolean) => void;
+  readonly onOpen: (dialog: PanelDialog) => void;
   readonly onRemove: ((plan: PanelPlan) => void) | null;
 }
 
 /** Menus cost more to render than lines, so they wait until the window is stable. */
-const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, onTable, onRemove }: PanelHeadProps) {
+const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, onOpen, onRemove }: PanelHeadProps) {
   return (
     <Group className="panel-head" gap={6} wrap="nowrap">
       <Tooltip label={`${plan.stat.title} (${plan.stat.name})`}>
@@ -166,9 +208,16 @@ const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, o
             Parquet of {plan.stat.name} in this window (all samples)
           </Menu.Item>
           <Menu.Item
+            onClick={() => {
+              onOpen("look");
+            }}
+          >
+            Axis and lines…
+          </Menu.Item>
+          <Menu.Item
             disabled={note === ""}
             onClick={() => {
-              onTable(true);
+              onOpen("table");
             }}
           >
             Show points as a table

@@ -1,8 +1,12 @@
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
+import { referencesQuery } from "../../api/queries";
 import { ProcessLink } from "../../components/ProcessLink";
 import { TimeSurface } from "../../components/TimeSurface";
 import type { SeriesBlock } from "../../logic/block";
+import { DEFAULT_LOOK, type LegendKind, legendKind, type LegendSort } from "../../logic/look";
 import type { PanelPlan } from "../../logic/panel";
+import { referencesOf } from "../../logic/reference";
 import {
   assignSlots,
   describeResolution,
@@ -20,8 +24,10 @@ import { markMoment } from "../../state/moment";
 import { EVENTS_ID, type GraphContext } from "./graph";
 import { Legend } from "./Legend";
 import { MovedTicks } from "./MovedTicks";
+import { NearestTip } from "./NearestTip";
 import { useBands } from "./useBands";
 import { useInstanceLabels } from "./useInstanceLabels";
+import { useLegendStatistics } from "./useLegendStatistics";
 import { useOverlay } from "./useOverlay";
 
 const HEIGHT = 186;
@@ -39,7 +45,16 @@ function markDrawn(figure: Figure): void {
 
 /** The lines of a panel, the baseline's bands behind them, and the legend. */
 export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const look = graph.looks.get(plan.id) ?? DEFAULT_LOOK;
+  const { onLook } = graph;
+  const hidden = useMemo(() => new Set(look.hidden), [look]);
+  const isStacked = look.isStacked ?? plan.isStacked;
+  const rules = useQuery(referencesQuery).data?.references;
+  const references = useMemo(
+    () => (look.hasReferences && rules !== undefined ? referencesOf(rules, plan.stat.name, plan.fields) : []),
+    [look.hasReferences, rules, plan],
+  );
+  const [highlight, setHighlight] = useState<string | null>(null);
   const [known, setSlots] = useState<ReadonlyMap<string, number>>(new Map());
   const keys = useMemo(() => block.series.map(seriesKey), [block]);
   const slots = assignSlots(known, keys);
@@ -75,7 +90,13 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         unit: plan.unit,
         isPercent: plan.unit === "%",
         isLevel: plan.fields.every(({ kind }) => kind === "gauge" || kind === "counter"),
-        isStacked: plan.isStacked && !isCompared,
+        isStacked: isStacked && !isCompared,
+        isLog: look.isLog,
+        isStep: look.isStep,
+        low: look.low,
+        high: look.high,
+        bytes: look.bytes,
+        references,
         hidden,
         slots,
         zone,
@@ -85,16 +106,30 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         height: HEIGHT,
         bands: [...bands.drawn, ...overlay.drawn],
       }),
-    [block, drawn, plan, hidden, slots, zone, scheme, width, bands.drawn, overlay.drawn, isCompared],
+    [block, drawn, plan, look, isStacked, isCompared, references, hidden, slots, zone, scheme, width, bands.drawn, overlay.drawn],
   );
   const shownEntries = useMemo(() => [...entries, ...overlay.entries], [entries, overlay.entries]);
   const shownSlots = useMemo(() => new Map([...slots, ...overlay.slots]), [slots, overlay.slots]);
   const toggle = useCallback(
     (key: string, isAlone: boolean) => {
-      setHidden((before) => toggled(before, key, keys, isAlone));
+      onLook(plan.id, { hidden: [...toggled(hidden, key, keys, isAlone)] });
     },
-    [keys],
+    [onLook, plan.id, hidden, keys],
   );
+  const onKind = useCallback(
+    (legend: LegendKind) => {
+      onLook(plan.id, { legend });
+    },
+    [onLook, plan.id],
+  );
+  const onSort = useCallback(
+    (sort: LegendSort | null) => {
+      onLook(plan.id, { sort });
+    },
+    [onLook, plan.id],
+  );
+  const kind = legendKind(look, entries.length);
+  const statistics = useLegendStatistics(plan, graph, block, drawn, kind === "table");
   const linkTo = useCallback(
     (instance: string) => <ProcessLink host={graph.host} stat={plan.stat} instance={instance} />,
     [graph.host, plan.stat],
@@ -112,30 +147,60 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
         events={graph.events}
         zone={zone}
         eventsId={graph.events.length === 0 ? undefined : EVENTS_ID}
+        panel={plan.id}
         label={`${plan.title}: use the arrow keys to step through the samples`}
         onZoom={graph.onZoom}
-        onMark={graph.onMark}
+        onMark={(window) => {
+          graph.onMark(window, plan.id);
+        }}
         onZoomOut={graph.onZoomOut}
         onStep={(direction) => {
           pointer.set({ hovered: nextSampleTime(block, pointer.get().hovered, direction) });
         }}
       >
         <span className="panel-unit">{figure.axisUnit === "" ? "number" : figure.axisUnit}</span>
-        <Plot figure={figure} view={shown} label={`${plan.title}, ${describeResolution(block)}`} onDrawn={markDrawn} />
+        <Plot
+          figure={figure}
+          view={shown}
+          highlight={highlight}
+          label={`${plan.title}, ${describeResolution(block)}`}
+          onDrawn={markDrawn}
+        />
         <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={PANEL_MARGINS} />
+        <NearestTip
+          panel={plan.id}
+          entries={entries}
+          hidden={hidden}
+          slots={slots}
+          scheme={scheme}
+          figure={figure}
+          isStacked={!isCompared && isStackDrawn(block, isStacked)}
+          bands={bands.drawn}
+          width={width}
+          height={HEIGHT}
+          shown={shown}
+          pointer={pointer}
+        />
       </TimeSurface>
       <Legend
+        kind={kind}
         entries={shownEntries}
         hidden={hidden}
         slots={shownSlots}
         scheme={scheme}
         pointer={pointer}
         unit={figure.axisUnit === plan.unit ? "" : plan.unit}
+        scale={figure.scale}
+        statistics={statistics}
+        sort={look.sort}
         onToggle={toggle}
+        onHighlight={setHighlight}
+        onKind={onKind}
+        onSort={onSort}
         linkTo={linkTo}
       />
       {overlay.note !== "" && <p className="band-note soft">{overlay.note}</p>}
-      {isCompared && isStackDrawn(block, plan.isStacked) && (
+      {isCompared && isStackDrawn(block, isStacked) && (
         <p className="band-note soft">Lines instead of areas, so that each can be compared.</p>
       )}
       {bands.note !== "" && (

@@ -9,6 +9,7 @@ import { eventsQuery } from "../../api/queries";
 import { PageLink } from "../../components/PageLink";
 import { StateView } from "../../components/StateView";
 import { eventsWindow, marksInside, toMarks } from "../../logic/event";
+import { type PanelLook, withLook } from "../../logic/look";
 import type { InstanceChoice, PanelPlan } from "../../logic/panel";
 import { lastSampleOf, processPanels, processTitle, sectionsOf } from "../../logic/process";
 import { windowEndingAt, zoomRange } from "../../logic/range";
@@ -36,8 +37,11 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
   const onZoom = useCallbackRef((window: Window) => {
     state.set({ range: { kind: "fixed", window } });
   });
-  const onMark = useCallbackRef((mark: Window) => {
-    state.set({ mark });
+  const onMark = useCallbackRef((mark: Window, markPanel: string | null) => {
+    state.set({ mark, markPanel });
+  });
+  const onLook = useCallbackRef((panel: string, change: Partial<PanelLook>) => {
+    state.set({ looks: withLook(view.looks, panel, change) });
   });
   const onZoomOut = useCallbackRef(() => {
     state.set({ range: zoomRange(view.range, shown.end, 2) });
@@ -69,12 +73,29 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
       bandBaseline: null,
       overlay: null,
       lastSampleAt,
+      looks: view.looks,
       onZoom,
+      onLook,
       onMark,
       onZoomOut,
       onShow,
     }),
-    [host.name, shown, zone, scheme, pointer, view.mark, marks, lastSampleAt, onZoom, onMark, onZoomOut, onShow],
+    [
+      host.name,
+      shown,
+      zone,
+      scheme,
+      pointer,
+      view.mark,
+      marks,
+      lastSampleAt,
+      view.looks,
+      onZoom,
+      onLook,
+      onMark,
+      onZoomOut,
+      onShow,
+    ],
   );
   return (
     <>

@@ -42,7 +42,9 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
             eventsId={graph.events.length === 0 ? undefined : EVENTS_ID}
             label="Window: samples, baselines, selection and events"
             onZoom={graph.onZoom}
-            onMark={graph.onMark}
+            onMark={(window) => {
+              graph.onMark(window, null);
+            }}
             onZoomOut={graph.onZoomOut}
           >
             <div className="strip-covered">

@@ -1,5 +1,6 @@
 /** The context of every graph on the host page: windows, bands and callbacks. */
 
+import type { PanelLook } from "../../logic/look";
 import type { Overlay } from "../../logic/overlay";
 import type { Scheme } from "../../logic/palette";
 import type { EpochMs, Window } from "../../logic/time";
@@ -48,7 +49,11 @@ export interface GraphContext {
   /** Whether this host may have facts about its CPUs: processor sets of Solaris. */
   readonly hasCpuLabels: boolean;
   readonly onZoom: (window: Window) => void;
-  readonly onMark: (window: Window) => void;
+  /** How panels are drawn, by their ids, where that is not the default. */
+  readonly looks: ReadonlyMap<string, PanelLook>;
+  readonly onLook: (panel: string, change: Partial<PanelLook>) => void;
+  /** Selects a window; `panel` is the one that was dragged over, null for the strip. */
+  readonly onMark: (window: Window, panel: string | null) => void;
   readonly onZoomOut: () => void;
   readonly onShow: (at: EpochMs) => void;
 }

@@ -48,7 +48,7 @@ export function useBands(input: BandInput): { readonly drawn: readonly DrawnBand
     const drawnBands = bands.bands.flatMap((band, index) => {
       const pieces = band === null ? [] : bandPieces(band.steps, drawn);
       const key = keys.split("\n")[index] ?? "";
-      return pieces.length === 0 ? [] : [{ pieces, color: strokeOf(slots.get(key) ?? 0, scheme).color }];
+      return pieces.length === 0 ? [] : [{ key, pieces, color: strokeOf(slots.get(key) ?? 0, scheme).color }];
     });
     const reasons = [...bands.errors, ...bands.bands.flatMap((band) => band?.reason ?? [])];
     return { drawn: drawnBands, note: describeBands(baseline.name, drawnBands.length, entries.length - hidden.size, reasons) };

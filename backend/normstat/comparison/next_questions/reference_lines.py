@@ -1,0 +1,60 @@
+"""Reference lines of graphs: known values of what a field measures, whichever tool printed it.
+
+Each number has a source that a reader can check; a limit that depends on the hardware of the host is not one.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from normstat.comparison.next_questions.question_rules import load_rules
+from normstat.field_docs import Documented
+from normstat.stats.catalogue import load_catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceRule(Documented):
+    """A reference line of one field."""
+
+    stat: str
+    field: str
+    unit: str
+    """Of the field, and of `value`."""
+    value: float
+    label: str
+    source: str
+    """Where the number comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A known value, by the meaning and unit of fields."""
+
+    meaning: str
+    unit: str
+    value: float
+    label: str
+    source: str
+
+
+KNOWN: Final = (
+    _Known(
+        "disk.latency",
+        "ms",
+        8.0,
+        "8 ms: one access of a hard disk",
+        "Half a turn at 7,200 turns a minute takes 4.2 ms (60,000 / 7,200 / 2), and a short seek about as long",
+    ),
+)
+
+
+def list_reference_rules() -> list[ReferenceRule]:
+    """Return the reference lines of all fields of the catalogue."""
+    meanings = load_rules().meanings
+    return [
+        ReferenceRule(stat.name, field.key, field.unit, known.value, known.label, known.source)
+        for known in KNOWN
+        for _, stat in load_catalogue().stats.values()
+        for field in stat.fields
+        if field.unit == known.unit
+        and any(pattern.matches(stat.name, field.key, ()) for pattern in meanings[known.meaning].patterns)
+    ]

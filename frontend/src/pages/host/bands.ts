@@ -1,0 +1,29 @@
+import type { BaselineInfo, ExclusionInfo } from "../../logic/api";
+import { toWindow } from "../../logic/comparison";
+import { overlaps, type Window } from "../../logic/time";
+import type { Band } from "./graph";
+
+/** Return the periods to draw behind the lines: the baselines and excluded periods that overlap the window, and the selection. */
+export function bandsOf(
+  host: string,
+  baselines: readonly BaselineInfo[],
+  exclusions: readonly ExclusionInfo[],
+  mark: Window | null,
+  shown: Window,
+): readonly Band[] {
+  const normal = baselines.flatMap(({ id, name, windows }) =>
+    windows
+      .map(toWindow)
+      .map((window): Band => ({ key: `${String(id)} ${String(window.start)}`, kind: "baseline", label: name, window })),
+  );
+  const incidents = exclusions
+    .filter((exclusion) => exclusion.host === null || exclusion.host === host)
+    .map((exclusion): Band => ({
+      key: `exclusion ${String(exclusion.id)}`,
+      kind: "exclusion",
+      label: `excluded: ${exclusion.name}`,
+      window: toWindow(exclusion),
+    }));
+  const bands = [...normal, ...incidents].filter(({ window }) => overlaps(window, shown));
+  return mark === null ? bands : [...bands, { key: "mark", kind: "mark", label: "selection", window: mark }];
+}
