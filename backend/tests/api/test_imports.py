@@ -17,13 +17,14 @@ from sqlalchemy import text
 
 from normstat.api.deps import SESSION_COOKIE
 from normstat.api.state import AppState
-from normstat.app import create_app, make_state
+from normstat.app import make_state
 from normstat.auth.roles import Role
 from normstat.errors import DatabaseAway
 from normstat.ingest.imports import import_queue, load
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.settings import Settings
 from normstat.storage.session import open_read_session, open_write_session
+from tests.api.conftest import built_app
 from tests.api.people import People
 from tests.api.samples import N_SAMPLES, VMSTAT
 from tests.api.server import serving
@@ -47,7 +48,8 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 async def app(settings: Settings) -> AsyncIterator[FastAPI]:
-    app = create_app(settings)
+    # What differs between the tests is the folder, which is in the state.
+    app = built_app(settings.model_copy(update={"import_dir": None}))
     state = app.state.normstat = make_state(settings)
     async with open_write_session(state.sessions) as session:
         await session.execute(text("TRUNCATE users, sessions, hosts, jobs CASCADE"))
@@ -493,7 +495,7 @@ def test_a_server_that_is_killed_goes_on_with_its_imports(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, app: FastAPI, people: People
 ) -> None:
     monkeypatch.setenv("NORMSTAT_IMPORT_DIR", str(tmp_path / "imports"))
-    data = vmstat_text(vmstat_times(120_001))
+    data = vmstat_text(vmstat_times(60_001))
     token = asyncio.run(_make_token(people))
     asking: dict[str, Any] = {"headers": {"Authorization": f"Bearer {token}"}, "timeout": 60}
     with (
@@ -511,7 +513,7 @@ def test_a_server_that_is_killed_goes_on_with_its_imports(
         httpx.Client(base_url=address, **asking) as client,
     ):
         done = _wait(client, import_id, lambda found: found["state"] == "done")
-    assert done["files"][0]["n_samples"] == 120_000
+    assert done["files"][0]["n_samples"] == 60_000
 
 
 async def _make_token(people: People) -> str:

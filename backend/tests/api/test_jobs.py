@@ -1,15 +1,15 @@
 """Jobs by the API and by `normstat jobs`: listed, stopped, tried again, by those who may."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+import asyncio
 
 import pytest
 from sqlalchemy import text
+from typer.testing import CliRunner
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
+from normstat.cli import app
+from normstat.settings import load_settings
 from normstat.storage.schema.job_models import Job, JobKind, JobState
 from normstat.storage.session import open_write_session
 from tests.api.people import People
@@ -63,23 +63,23 @@ async def test_only_administrators_stop_what_removes_data(people: People, ids: d
         assert_envelope(await administrator.post(f"{API}/{ids[JobKind.DELETION]}/stop"), 409, "conflict")
 
 
-async def test_the_command_lists_stops_and_retries(state: AppState, ids: dict[JobKind, int]) -> None:
-    def run(*words: str) -> tuple[int, str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "normstat", "jobs", *words],
-            env=os.environ | {"NORMSTAT_DATABASE_URL": state.settings.database_url, "PYTHONPATH": str(Path(__file__).parents[2])},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.returncode, done.stdout + done.stderr
+async def test_the_command_lists_stops_and_retries(
+    state: AppState, ids: dict[JobKind, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run(*words: str) -> tuple[int, str]:
+        # The command has an event loop of its own.
+        done = await asyncio.to_thread(CliRunner().invoke, app, ["jobs", *words])
+        return done.exit_code, done.output
 
+    monkeypatch.setenv("NORMSTAT_DATABASE_URL", state.settings.database_url)
+    load_settings.cache_clear()
     reparse = ids[JobKind.REPARSE]
-    status, said = run("list", "--kind", "reparse")
+    status, said = await run("list", "--kind", "reparse")
     assert status == 0
     assert said.splitlines()[1].split()[:3] == [str(reparse), "reparse", "a"]
     assert "0 of 8 bytes" in said
-    assert run("stop", str(reparse)) == (0, f"job {reparse} is stopped\n")
-    assert run("stop", str(reparse)) == (1, f"normstat: Job {reparse} is stopped already\n")
-    assert run("retry", str(reparse)) == (0, f"job {reparse} is queued\n")
-    assert run("list", "--state", "failed") == (0, "no jobs\n")
+    assert await run("stop", str(reparse)) == (0, f"job {reparse} is stopped\n")
+    assert await run("stop", str(reparse)) == (1, f"normstat: Job {reparse} is stopped already\n")
+    assert await run("retry", str(reparse)) == (0, f"job {reparse} is queued\n")
+    assert await run("list", "--state", "failed") == (0, "no jobs\n")
+    load_settings.cache_clear()

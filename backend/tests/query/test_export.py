@@ -24,6 +24,7 @@ from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.storage.sample_pages import NO_SHORT, PageQuery, to_floats
 from normstat.storage.schema.models import Host, Rollup, RollupMark, StatTable
 from normstat.window import Window, to_us
+from tests.databases import on_either_database
 from tests.query.filling import fill_capture, fill_values
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -262,6 +263,7 @@ async def test_an_export_that_fails_is_not_ended(engine: AsyncEngine, sessions: 
 
 
 @pytest.mark.slow
+@on_either_database
 @pytest.mark.parametrize("stat", ["mpstat_linux", None])
 async def test_memory_stays_constant(engine: AsyncEngine, sessions: Sessions, stat: str | None) -> None:
     n_seconds, names = 50_000, ("all", "0", "1", "2")

@@ -22,6 +22,7 @@ from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.schema.models import Base
 from normstat.storage.session import open_read_session, open_write_session
+from tests.databases import on_either_database
 from tests.e2e.product import wait_until
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, look, reparse, wish
@@ -127,6 +128,7 @@ def start_deletion(url: str) -> subprocess.Popen[bytes]:
     )
 
 
+@on_either_database
 async def test_killed_in_the_middle_the_next_one_goes_on(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     await fill(engine)
     with psycopg.connect(database_url) as connection:

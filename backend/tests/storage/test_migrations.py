@@ -13,7 +13,7 @@ from alembic.util import CommandError
 
 from normstat.errors import BadRequest, MigrationError
 from normstat.storage.schema import migrations
-from tests.databases import TestServer
+from tests.databases import TestServer, on_either_database
 
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
 
@@ -78,6 +78,7 @@ def test_url_that_libpq_does_not_understand_is_named() -> None:
         migrations.upgrade("mysql://x/y")
 
 
+@on_either_database
 def test_command_migrates_from_any_folder_and_says_what_is_wrong(empty_database_url: str, tmp_path: Path) -> None:
     def run(url: str) -> tuple[int, str]:
         done = subprocess.run(
