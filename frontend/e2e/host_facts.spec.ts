@@ -56,8 +56,8 @@ test("what happened is marked in the graphs, reachable by keyboard and listed", 
   await expect(panel.locator(".event-note")).toHaveText("2026-11-22 00:56:51: Rebooted");
   await page.getByText("3 events in this window").click();
   await expect(page.getByRole("list", { name: "Events in this window" }).getByRole("listitem")).toHaveText([
-    /00:56:51 Rebooted From here/,
-    /01:00:00 CPUs online: 4 → 2 \(after 00:00:00\) From here/,
+    /00:56:51 Rebooted\s+From here/,
+    /01:00:00 CPUs online: 4 → 2 \(after 00:00:00\)\s+From here/,
     /01:00:00 Mounted \/ \(ext4 \/dev\/vda1\)/,
   ]);
   await expectAccessible(page);
