@@ -16,7 +16,7 @@ from normstat.api.instants import parse_instant
 from normstat.api.schemas import NO_NUL, HostMetrics, HostSeriesBlock
 from normstat.comparison.metric_choice import KnownHost, MetricChoice, choose_metric, list_metrics
 from normstat.errors import BadRequest, NotFound, shorten
-from normstat.query.host_series import HostLeftOut, HostRun, HostSeriesRequest, Spread, read_host_series
+from normstat.query.host_lines import HostLeftOut, HostRun, HostSeriesRequest, Spread, read_host_series
 from normstat.query.step_reduction import Reduction
 from normstat.storage.host_group_rows import list_hosts_of_group
 from normstat.storage.lookup import find_hosts, find_stats, list_stats_of_hosts, natural_key

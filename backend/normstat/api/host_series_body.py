@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from normstat.api.series_body import AxisList, dump, make_json_response, shortened
 from normstat.comparison.metric_choice import MetricInfo
-from normstat.query.host_series import HostLeftOut, HostLine, HostSeriesResult
+from normstat.query.host_lines import HostLeftOut, HostLine, HostSeriesResult
 from normstat.window import Window
 
 _METRIC = TypeAdapter(MetricInfo)

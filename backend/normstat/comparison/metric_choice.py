@@ -15,8 +15,8 @@ from typing import Final
 from normstat.comparison.next_questions.question_rules import Meaning, Pattern, load_rules
 from normstat.errors import NotFound, shorten
 from normstat.field_docs import Documented
-from normstat.query.host_series import MetricColumn
-from normstat.query.host_steps import Column
+from normstat.query.host_lines import MetricColumn
+from normstat.query.host_steps import HostColumn
 from normstat.query.step_reduction import Reduction
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Kind, Semantics, Shape, Worse
@@ -76,7 +76,7 @@ class KnownHost:
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _QuantitySource:
     """A field that gives a quantity. `place`: its position among those of the meaning."""
 
     stat: StatRef
@@ -157,7 +157,7 @@ def choose_metric(key: str, hosts: Sequence[KnownHost], stats: Sequence[StatRef]
         if source is not None:
             factor = 1.0 if source.field.unit == info.unit else dimension_of(source.field)[2]
             columns[host.name] = MetricColumn(
-                Column(host.id, host.name, source.stat, source.field), factor, source.instances
+                HostColumn(host.id, host.name, source.stat, source.field), factor, source.instances
             )  # fmt: skip
     used = {metric.column.field.decimals for metric in columns.values()}
     info = replace(info, decimals=max(used, default=info.decimals))
@@ -173,7 +173,7 @@ def _choose_field(key: str, hosts: Sequence[KnownHost], stats: Sequence[StatRef]
         reason = "no host has sent it" if known and stat is None else "GET /api/v1/host-metrics lists those of some hosts"
         raise NotFound(f"There is no metric {shorten(key)}: {reason}", {"metric": key})
     columns = {
-        host.name: MetricColumn(Column(host.id, host.name, stat, field), 1.0) for host in hosts if stat.name in host.stats
+        host.name: MetricColumn(HostColumn(host.id, host.name, stat, field), 1.0) for host in hosts if stat.name in host.stats
     }  # fmt: skip
     return MetricChoice(_of_field(stat, field, n_hosts[stat.name]), columns, _usual_reduction(_is_of_cpus(stat), field))
 
@@ -205,7 +205,7 @@ def _shape_of(stat: StatRef) -> Shape:
     return Shape.TABLE if known is None else known[1].shape
 
 
-def _find_sources(meaning: Meaning, stats: Sequence[StatRef], n_hosts: Counter[str]) -> list[_Source]:
+def _find_sources(meaning: Meaning, stats: Sequence[StatRef], n_hosts: Counter[str]) -> list[_QuantitySource]:
     """Return the fields of the meaning that some host has, first those of the stat that most hosts have."""
     found = []
     for stat in stats:
@@ -215,7 +215,7 @@ def _find_sources(meaning: Meaning, stats: Sequence[StatRef], n_hosts: Counter[s
         for position, field in enumerate(stat.fields if patterns else ()):
             place, pattern = _place_of(patterns, stat.name, field.key, position)
             if pattern is not None and is_comparable(field):
-                found.append(_Source(stat, field, place, pattern.instances, n_hosts[stat.name]))
+                found.append(_QuantitySource(stat, field, place, pattern.instances, n_hosts[stat.name]))
     return sorted(found, key=lambda source: (-source.n_hosts, source.place, source.stat.name))
 
 
@@ -230,12 +230,12 @@ def _place_of(
     return (0, 0, 0), None
 
 
-def _split(meaning: Meaning, sources: Sequence[_Source]) -> dict[str, list[_Source]]:
+def _split(meaning: Meaning, sources: Sequence[_QuantitySource]) -> dict[str, list[_QuantitySource]]:
     """Return the sources by dimension; the one that most hosts have comes first.
 
     What a tool counts for the whole host is not the same as for a disk or an interface. CPUs are parts of the host.
     """
-    split: dict[str, list[_Source]] = {}
+    split: dict[str, list[_QuantitySource]] = {}
     for source in sources:
         name, _, _ = dimension_of(source.field)
         if meaning.of not in ("", CPU) and _instance_title(source.stat) == "":
@@ -249,7 +249,7 @@ def _key_of(meaning: Meaning, dimension: str, dimensions: Mapping[str, object]) 
 
 
 def _to_info(
-    meaning: Meaning, key: str, sources: Sequence[_Source], hosts: Sequence[KnownHost], *, is_alone: bool
+    meaning: Meaning, key: str, sources: Sequence[_QuantitySource], hosts: Sequence[KnownHost], *, is_alone: bool
 ) -> MetricInfo:  # fmt: skip
     fields = [source.field for source in sources]
     units = {field.unit for field in fields}

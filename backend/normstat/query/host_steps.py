@@ -25,7 +25,7 @@ MAX_PROBED: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class HostColumn:
     """One field of a stat on one host."""
 
     host_id: int
@@ -34,7 +34,7 @@ class Column:
     field: Field
 
 
-async def read_longest_interval_us(session: AsyncSession, column: Column, window: Window, instance_ids: Int64Array) -> int:
+async def read_longest_interval_us(session: AsyncSession, column: HostColumn, window: Window, instance_ids: Int64Array) -> int:
     """Return the longest typical interval of the reports in the window; 0 if they come at no interval."""
     probed = instance_ids[:MAX_PROBED].tolist()
     intervals = await read_intervals(session, column.host_id, column.stat, window, probed)
@@ -42,7 +42,7 @@ async def read_longest_interval_us(session: AsyncSession, column: Column, window
 
 
 async def read_steps(
-    session: AsyncSession, column: Column, window: Window, instance_ids: Int64Array, grid: StepGrid
+    session: AsyncSession, column: HostColumn, window: Window, instance_ids: Int64Array, grid: StepGrid
 ) -> Buckets:  # fmt: skip
     """Return the samples of these instances (ids ascending), summed up by step: `bucket` counts the steps of the grid.
 
@@ -84,7 +84,7 @@ def align_origin(start_us: int, step_us: int) -> int:
 async def _read_rollups(
     connection: psycopg.AsyncConnection,
     place: Place,
-    column: Column,
+    column: HostColumn,
     spans: list[Span],
     *,
     instance_ids: Int64Array,

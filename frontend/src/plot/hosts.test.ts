@@ -57,6 +57,6 @@ describe("a figure of several hosts", () => {
     expect(layout.xaxis?.ticktext?.slice(0, 2)).toEqual(["0:00:00", "0:00:30"]);
     const hours = buildHostFigure(input({ zone: ELAPSED, window: { start: toEpochMs(0), end: toEpochMs(30 * 3_600_000) } }));
     expect(hours.layout.xaxis?.ticktext?.slice(0, 3)).toEqual(["0:00", "6:00", "12:00"]);
-    expect(hours.layout.xaxis?.ticktext?.at(-1)).toBe("1 d 06:00");
+    expect(hours.layout.xaxis?.ticktext?.at(-1)).toBe("1 d 00:00");
   });
 });

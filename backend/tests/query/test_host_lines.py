@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.comparison.metric_choice import KnownHost, MetricChoice, choose_metric
-from normstat.query.host_series import HostRun, HostSeriesRequest, HostSeriesResult, Spread, read_host_series
+from normstat.query.host_lines import HostRun, HostSeriesRequest, HostSeriesResult, Spread, read_host_series
 from normstat.query.step_reduction import Reduction
 from normstat.rollups.rollup_job import roll_up
 from normstat.storage.lookup import find_hosts, find_stats, list_stats_of_hosts

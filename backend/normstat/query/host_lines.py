@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import shorten
-from normstat.query.host_steps import Column, align_origin, read_longest_interval_us, read_steps
+from normstat.query.host_steps import HostColumn, align_origin, read_longest_interval_us, read_steps
 from normstat.query.line_points import Source
 from normstat.query.series_points import SERIES_LIMIT, SeriesQuery, SeriesRequest
 from normstat.query.step_reduction import (
@@ -50,7 +50,7 @@ class Spread(StrEnum):
 class MetricColumn:
     """The field that gives a metric on one host. `factor`: to the unit of the metric; `instances`: patterns, or empty for all"""
 
-    column: Column
+    column: HostColumn
     factor: float
     instances: tuple[str, ...] = ()
 
