@@ -96,6 +96,8 @@ async def test_what_is_wrong_with_a_question(viewer: httpx.AsyncClient, client: 
         ({"baseline": 99}, 404, "not_found", "no baseline 99"),
         ({**WINDOW, "host": "web9"}, 404, "not_found", "no host 'web9'"),
         ({"other_host": "web1"}, 400, "bad_request", "is the incident itself"),
+        ({"group": "nobody"}, 404, "not_found", "no host group 'nobody'"),
+        ({"group": "web", "ago": "day"}, 400, "bad_request", "exactly one of"),
         ({"ago": "day"}, 404, "no_data", "no samples in the baseline"),
         ({**WINDOW, "divisor": "no.such"}, 400, "bad_request", "no series no.such"),
         ({"baseline_start": at(9), "baseline_end": at(3)}, 400, "bad_request", ""),
