@@ -26,7 +26,13 @@ const TWO = madeComparison(14, {
   stories: [madeStory(1, RANKS), madeStory(2, [13, 14], CPU)],
   notes: ["The baseline has only 4 minutes of data; use at least 10."],
   circumstances: [
-    { kind: "event", host: HOST, sentence: "deployed 1.4, 15 s before it began", start_ms: START + 12_000 - 15_000, end_ms: null },
+    {
+      kind: "event",
+      host: HOST,
+      sentence: "deployed 1.4, 15 s before it began",
+      start_ms: START + 12_000 - 15_000,
+      end_ms: null,
+    },
     {
       kind: "observer",
       host: HOST,

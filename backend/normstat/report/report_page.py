@@ -9,8 +9,8 @@ from importlib import metadata, resources
 from typing import Final
 
 from normstat.comparison.model import Comparison, FindingGroup
-from normstat.report.charts import draw_finding
 from normstat.report.around import circumstance_list
+from normstat.report.charts import draw_finding
 from normstat.report.markup import Markup, join, tag
 from normstat.report.numbers import write_csv
 from normstat.report.stories import lead_of, story_section

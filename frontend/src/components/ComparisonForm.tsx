@@ -44,7 +44,11 @@ export function ComparisonForm(props: ComparisonFormProps) {
     newest === null ? { kind: "window", window: usual } : { kind: "baseline", id: newest.id, version: null };
   const isKnown = chosen?.kind !== "baseline" || baselines.some(({ id }) => id === chosen.id);
   const against = chosen !== null && isKnown ? chosen : offered;
-  const isReady = first !== null && incident !== null && (against.kind !== "host" || against.host !== "") && (against.kind !== "group" || against.group !== "");
+  const isReady =
+    first !== null &&
+    incident !== null &&
+    (against.kind !== "host" || against.host !== "") &&
+    (against.kind !== "group" || against.group !== "");
 
   if (answer.isPending && first !== null) {
     return <StateView isCompact state={{ kind: "loading", what: "baselines" }} />;

@@ -47,7 +47,10 @@ export function newestBaseline<B extends Pick<BaselineInfo, "windows" | "recordi
 }
 
 /** Return the groups that have other hosts than these, those that contain all of these first. */
-export function groupsOfHosts<G extends Pick<HostGroupInfo, "hosts">>(groups: readonly G[], hosts: readonly string[]): readonly G[] {
+export function groupsOfHosts<G extends Pick<HostGroupInfo, "hosts">>(
+  groups: readonly G[],
+  hosts: readonly string[],
+): readonly G[] {
   const isOwn = (group: G): boolean => hosts.every((host) => group.hosts.includes(host));
   const usable = groups.filter((group) => group.hosts.some((host) => !hosts.includes(host)));
   return [...usable.filter(isOwn), ...usable.filter((group) => !isOwn(group))];

@@ -44,15 +44,7 @@ export function Compared({ comparison, inputs, incident, view, note, actions, on
       {note}
       <Lead comparison={comparison} place={place} zone={zone} />
       <Sides comparison={comparison} incident={incident} zone={zone} clock={view.clock} onNewest={onNewest} />
-      <Results
-        comparison={comparison}
-        inputs={inputs}
-        stats={stats}
-        view={view}
-        place={place}
-        zone={zone}
-        onChange={onChange}
-      />
+      <Results comparison={comparison} inputs={inputs} stats={stats} view={view} place={place} zone={zone} onChange={onChange} />
     </>
   );
 }

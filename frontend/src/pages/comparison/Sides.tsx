@@ -67,7 +67,15 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
 const MAX_MEMBERS = 12;
 
 /** The other hosts of the group, each with its graphs of that time. */
-function Members({ members, window, clock }: { readonly members: readonly string[]; readonly window: Window; readonly clock: Clock }) {
+function Members({
+  members,
+  window,
+  clock,
+}: {
+  readonly members: readonly string[];
+  readonly window: Window;
+  readonly clock: Clock;
+}) {
   return (
     <Text fz="sm" className="soft">
       {members.slice(0, MAX_MEMBERS).map((host, index) => (
@@ -138,12 +146,7 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
       </Row>
       {windows.slice(0, MAX_WINDOWS).map((window) => (
         <Row key={window.start} gap={12}>
-          <PageLink
-            fz="sm"
-            to="/hosts/$host"
-            params={{ host }}
-            search={hostSearch(window, clock, kind === "incident")}
-          >
+          <PageLink fz="sm" to="/hosts/$host" params={{ host }} search={hostSearch(window, clock, kind === "incident")}>
             {formatWindow(zone, window)} {zoneLabel(zone, window.end)} ({describeDuration(lengthOf(window))})
           </PageLink>
           <a className="csv-link no-print" href={csvAddress(host, window, null)} download>
