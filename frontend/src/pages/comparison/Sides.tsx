@@ -35,9 +35,9 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
           {...common}
           kind="baseline"
           title={baselineTitle(against)}
-          hosts={against.kind === "group" ? (against.members ?? []) : against.host === null ? hosts : [against.host]}
+          hosts={against.host === null ? hosts : [against.host]}
           side={sides.baseline}
-          windows={against.windows.map(toWindow)}
+          windows={against.kind === "group" ? [] : against.windows.map(toWindow)}
         >
           {against.version !== null && <VersionNote comparison={comparison} onNewest={onNewest} />}
           {against.kind === "group" && <Members members={against.members ?? []} window={incident} clock={clock} />}
