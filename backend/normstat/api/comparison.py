@@ -26,7 +26,7 @@ ANSWERS = guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded)
 
 @router.get("", response_model=Comparison, responses=ANSWERS)
 async def compare(inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
-    """Rank what changed in the window start..end against a baseline, another window, an earlier time, or another host."""
+    """Rank what changed in the window start..end against a baseline, another window, an earlier time, another host or a group."""
     return to_response(await run_while_connected(request, find_result(state, principal.name, inputs)))
 
 

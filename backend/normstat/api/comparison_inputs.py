@@ -17,7 +17,7 @@ MAX_GROUPS: Final = 1000
 Id = Annotated[int, Field(ge=1, le=2**63 - 1)]
 Divisor = Annotated[str, StringConstraints(min_length=3, max_length=1000, pattern=NO_NUL)]
 Hosts = Annotated[list[Name], Field(min_length=1, max_length=MAX_HOSTS, description="names of the hosts")]
-AGAINST: Final = "exactly one of `baseline`, `baseline_start` with `baseline_end`, `ago` and `other_host`"
+AGAINST: Final = "exactly one of `baseline`, `baseline_start` with `baseline_end`, `ago`, `other_host` and `group`"
 
 
 class AgainstInputs(Body):
@@ -31,6 +31,9 @@ class AgainstInputs(Body):
         Literal["day", "week"] | None, Field(description="instead of a baseline: the same time a day or a week earlier")
     ] = None
     other_host: Annotated[Name | None, Field(description="instead of a baseline: another host in the same window")] = None
+    group: Annotated[
+        Name | None, Field(description="instead of a baseline: the other hosts of this host group in the same window")
+    ] = None
     divisor: Annotated[
         Divisor | None, Field(description="series that all others are divided by: stat.field or stat.field@instance")
     ] = None
@@ -39,7 +42,7 @@ class AgainstInputs(Body):
 
 class ComparisonInputs(AgainstInputs):
     """Hosts and window of the incident, and what to compare with: exactly one of a baseline, another window, the same time
-    earlier, or another host."""
+    earlier, another host, or a host group."""
 
     host: Hosts
     start: Annotated[Instant, Field(description="first instant of the incident")]
@@ -51,7 +54,7 @@ class ComparisonInputs(AgainstInputs):
         Raises: BadRequest
         """
         window = (self.baseline_start, self.baseline_end)
-        given = [self.baseline is not None, any(window), self.ago is not None, self.other_host is not None]
+        given = [self.baseline is not None, any(window), self.ago is not None, self.other_host is not None, self.group is not None]
         if sum(given) != 1 or (any(window) and not all(window)):
             raise BadRequest(f"Give {AGAINST}")
         if self.version is not None and self.baseline is None:
@@ -66,7 +69,7 @@ class ComparisonInputs(AgainstInputs):
         window = None
         if self.baseline_start is not None and self.baseline_end is not None:
             window = Window(self.baseline_start, self.baseline_end)
-        against = BaselineChoice(self.baseline, self.version, window, self.ago, self.other_host)
+        against = BaselineChoice(self.baseline, self.version, window, self.ago, self.other_host, self.group)
         # A host that is named twice is compared once.
         hosts = list(dict.fromkeys(self.host))
         return ComparisonRequest(hosts, Window(self.start, self.end), against, self.divisor, self.limit)
@@ -88,8 +91,6 @@ class ComparisonInputs(AgainstInputs):
         incident = f"{asked.pop('start')}/{asked.pop('end')}"
         if self.baseline_start is not None:
             asked["baseline_window"] = f"{asked.pop('baseline_start')}/{asked.pop('baseline_end')}"
-        if self.other_host is not None:
-            asked["other"] = asked.pop("other_host")
         return f"{public_url.rstrip('/')}/comparison?{urlencode({**asked, 'incident': incident}, doseq=True)}"
 
 

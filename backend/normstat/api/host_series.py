@@ -18,7 +18,7 @@ from normstat.comparison.metric_choice import KnownHost, MetricChoice, choose_me
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.query.host_lines import HostLeftOut, HostRun, HostSeriesRequest, Spread, read_host_series
 from normstat.query.step_reduction import Reduction
-from normstat.storage.host_group_rows import list_hosts_of_group
+from normstat.storage.host_group_rows import find_group
 from normstat.storage.lookup import find_hosts, find_stats, list_stats_of_hosts, natural_key
 from normstat.storage.user_specs import refresh_catalogue
 
@@ -109,7 +109,7 @@ def takes_gzip(request: Request) -> bool:
 
 async def _name_hosts(session: AsyncSession, hosts: Sequence[str] | None, group: str | None) -> list[str]:
     """Return the hosts that a request names, each once."""
-    of_group = [] if group is None else await list_hosts_of_group(session, group)
+    of_group = [] if group is None else (await find_group(session, group)).hosts
     names = list(dict.fromkeys([*(hosts or ()), *sorted(of_group, key=natural_key)]))
     if not names:
         where = "Give `host` or `group`" if group is None else f"Host group {shorten(group)} has no hosts"

@@ -17,6 +17,7 @@ from normstat.comparison.saved_format import to_json
 from normstat.comparison.series_search import AskedSeriesPage
 from normstat.comparison.service import WholeComparison, run_whole_comparison
 from normstat.errors import BadRequest, NormstatError, count_of
+from normstat.report.around import describe_times
 from normstat.settings import load_settings
 from normstat.storage.baseline_rows import find_baseline
 from normstat.storage.session import make_engine, make_sessions, open_read_session
@@ -45,6 +46,9 @@ def compare(
         Literal["day", "week"] | None, typer.Option(help="instead of a baseline: the same time a day or a week earlier")
     ] = None,
     other_host: Annotated[str | None, typer.Option(help="instead of a baseline: another host in the same window")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="instead of a baseline: the other hosts of this host group in the same window")
+    ] = None,
     divisor: Annotated[str | None, typer.Option(help="divide all series by this one: stat.field or stat.field@instance")] = None,
     ask: Annotated[str, typer.Option(help="show only the series that match these words, ranked or not, each with the reason")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="print the whole result as JSON")] = False,
@@ -65,7 +69,7 @@ def compare(
         raise typer.Exit(2)
     given: dict[str, object] = {
         "host": host, "start": start, "end": end, "baseline_start": baseline_from, "baseline_end": baseline_to, "ago": ago,
-        "other_host": other_host, "divisor": divisor,
+        "other_host": other_host, "group": group, "divisor": divisor,
     }  # fmt: skip
     whole = run_or_exit(lambda: asyncio.run(_compare_hosts(given, baseline)))
     if ask:
@@ -98,6 +102,8 @@ async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Whol
 def _print(whole: WholeComparison) -> None:
     result = whole.comparison
     typer.echo(result.verdict)
+    for one in result.circumstances:
+        typer.echo(f"{describe_times(one, result)}  {one.sentence}.".lstrip())
     for note in (result.seasonal_note, result.divisor_note, *result.notes):
         if note:
             typer.echo(note)

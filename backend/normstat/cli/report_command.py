@@ -46,6 +46,8 @@ def report(
         str | None, typer.Option("--baseline-to", metavar="INSTANT", help="first instant after that window")
     ] = None,
     ago: Annotated[str | None, typer.Option(help="or the same time earlier: day or week")] = None,
+    other_host: Annotated[str | None, typer.Option(help="or another host in the same window")] = None,
+    group: Annotated[str | None, typer.Option(help="or the other hosts of this host group in the same window")] = None,
     note: Annotated[str, typer.Option(help="printed in the report")] = "",
     file_format: Annotated[Format, typer.Option("--format", help="html or csv")] = Format.HTML,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: standard output")] = None,
@@ -59,6 +61,8 @@ def report(
         "baseline_start": baseline_start,
         "baseline_end": baseline_end,
         "ago": ago,
+        "other_host": other_host,
+        "group": group,
         "note": note,
     }
 

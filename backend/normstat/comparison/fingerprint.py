@@ -7,6 +7,8 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.window_sets import Windows
+from normstat.comparison.circumstance_reader import read_events
+from normstat.comparison.compared_group import read_compared_group
 from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
 from normstat.comparison.service import METHOD_VERSION, ComparisonRequest
 from normstat.stats.catalogue import load_catalogue
@@ -21,9 +23,11 @@ async def read_fingerprint(session: AsyncSession, request: ComparisonRequest) ->
     """Return a hash that changes with all that a comparison depends on.
 
     These are: the request, the method, the specs, the resolved version and windows of the baseline without what is excluded,
-    its stored profiles, the mutes, and the samples of all hosts up to the last window's end.
+    the hosts of the group,
+    its stored profiles, the mutes, the events around the incident, and the samples of all hosts up to the last window's end.
 
-    Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not cover a host
+    Raises: NotFound for an unknown host, baseline, version or group; BadRequest when the baseline does not cover a host, or the
+    group has no other
     """
     await refresh_catalogue(session)
     host_ids = {host: await require_host(session, host) for host in request.hosts}
@@ -39,7 +43,13 @@ async def read_fingerprint(session: AsyncSession, request: ComparisonRequest) ->
     if against.other_host is not None:
         other_id = await require_host(session, against.other_host)
         ends.setdefault(other_id, request.incident.end)
+    if against.group is not None:
+        group = await read_compared_group(session, against.group, request.hosts)
+        parts.append(sorted(group.host_ids.items()))
+        for other_id in group.host_ids.values():
+            ends.setdefault(other_id, request.incident.end)
     parts += await read_data_marks(session, ends)
+    parts += await read_events(session, list(host_ids), request.incident)
     return hashlib.sha256(SEPARATOR.join(map(repr, parts)).encode()).hexdigest()
 
 

@@ -9,12 +9,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat import work_budget
 from normstat.baselines.window_sets import Windows
+from normstat.comparison.compared_group import join_sides
 from normstat.comparison.divisor import Divisor, LeftOut, describe_left_out, divide_pair
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
 from normstat.comparison.findings.coming_and_going import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.findings.stalls import describe_stalls, find_stalls
+from normstat.comparison.missing_data import Silence, find_silences
 from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
+from normstat.comparison.observers import Observer, find_observers
 from normstat.comparison.read_side import before_window, read_side
 from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
 from normstat.comparison.series_comparison import UNUSUAL
@@ -42,12 +45,12 @@ Mutes = Sequence[tuple[str, str, str | None]]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to compare for one host. The baseline may be another host; with a profile its samples are not read."""
+    """What to compare for one host. The baseline may be one or more other hosts; with a profile its samples are not read."""
 
     host: str
     host_id: int
     incident: Window
-    baseline_host_id: int
+    baseline_host_ids: Sequence[int]
     baseline: Windows
     profile: LoadedProfile | None = None
     version: int | None = None
@@ -77,6 +80,8 @@ class HostComparison:
     muted: list[MutedFinding]
     spec_versions: dict[str, int]
     rows: SeriesRows
+    observers: list[Observer]
+    silences: list[Silence]
     divisor_note: str = ""
 
     @property
@@ -96,9 +101,10 @@ async def compare_host(session: AsyncSession, task: Task, progress: Progress, *,
     left_out: list[LeftOut] = []
     spec_versions: dict[str, int] = {} if task.profile is None else dict(task.profile.spec_versions)
     found = await list_host_stats(session, task.host_id)
-    if task.baseline_host_id != task.host_id:
+    for other_id in task.baseline_host_ids:
         names = {stat.name for stat in found}
-        found += [stat for stat in await list_host_stats(session, task.baseline_host_id) if stat.name not in names]
+        if other_id != task.host_id:
+            found += [stat for stat in await list_host_stats(session, other_id) if stat.name not in names]
     for number, stat in enumerate(found):
         await progress(number, len(found) + 1, f"{stat.name} of {task.host}")
         sides = await _read_stat(session, task, stat, max_rows)
@@ -117,7 +123,13 @@ async def _read_stat(session: AsyncSession, task: Task, stat: StatRef, max_rows:
     incident = await read_side(session, task.host_id, stat, (task.incident,), fields=fields, max_rows=max_rows)
     baseline = None
     if task.profile is None:
-        baseline = await read_side(session, task.baseline_host_id, stat, task.baseline, fields=fields, max_rows=max_rows)
+        own = [
+            await read_side(
+                session, id_, stat, task.baseline, fields=fields, max_rows=max(1, max_rows // len(task.baseline_host_ids))
+            )
+            for id_ in task.baseline_host_ids
+        ]
+        baseline = join_sides(own, task.incident.length_s)
     before = None
     right_before = None if task.divisor is not None else before_window(task.incident, task.baseline)
     if right_before is not None:
@@ -135,6 +147,7 @@ def compare_sides(
     left_out = _summarised(stats, task.profile)
     # Processes behind the commands: their ids and when they began.
     all_sides = {stat.incident.stat.name: stat.incident for stat in stats}
+    all_stats = stats
     stats = [stat for stat in stats if stat.incident.stat.name not in left_out]
     by_name = {stat.incident.stat.name: stat for stat in stats}
     scored = score_samples(stats) if task.profile is None else score_with_profile(task.profile, task.incident, by_name)
@@ -189,6 +202,9 @@ def compare_sides(
             left_out=left_out,
             is_muted=lambda series: _is_muted(series, task.mutes),
         ),
+        observers=find_observers(all_stats, scored),
+        # Without load there is no quotient: that is no silence.
+        silences=find_silences(all_stats) if task.divisor is None else [],
         divisor_note="" if task.divisor is None else describe_left_out(task.divisor.name, without_load),
     )
 
@@ -245,7 +261,9 @@ def _is_muted(series: SeriesIdentity, mutes: Mutes) -> bool:
 
 def _draw(task: Task, groups: list[FindingGroup], stats: Mapping[str, StatPair]) -> list[FindingGroup]:
     """Return the groups with sparklines for the strongest members of the first ones."""
-    sides = {name: DrawnSides(stat.incident, stat.baseline, task.incident, task.baseline) for name, stat in stats.items()}
+    # The samples of several hosts are no line.
+    windows = task.baseline if len(task.baseline_host_ids) == 1 else ()
+    sides = {name: DrawnSides(stat.incident, stat.baseline, task.incident, windows) for name, stat in stats.items()}
     drawn = []
     for group in groups[:MAX_DRAWN]:
         members = [_draw_member(member, group, sides[group.stat]) for member in group.members[:MEMBERS_DRAWN]]

@@ -18,7 +18,8 @@ FindingKind = Literal[
 StoryRole = Literal["work", "busy", "latency", "wait", "errors", "detail"]
 ProcessChange = Literal["new", "gone", "more", "less"]
 Direction = Literal["up", "down", "same"]
-BaselineKind = Literal["baseline", "window", "ago", "host"]
+BaselineKind = Literal["baseline", "window", "ago", "host", "group"]
+CircumstanceKind = Literal["event", "observer", "no_samples", "lost_bytes", "rejected_lines"]
 SideName = Literal["baseline", "incident"]
 Subsystem = Literal["cpu", "memory", "disk", "network", "process", "system", "other"]
 
@@ -288,7 +289,8 @@ class ComparedBaseline(Documented):
     """What the incident was compared with."""
 
     kind: BaselineKind
-    """A saved baseline, a window of the same host, the same time a day or a week ago, or another host in the same window."""
+    """A saved baseline, a window of the same host, the same time a day or a week ago, or another host or the other hosts of a host
+    group in the same window."""
     name: str
     """In words."""
     baseline_id: int | None
@@ -299,6 +301,29 @@ class ComparedBaseline(Documented):
     """Windows of the first host, without excluded periods."""
     host: str | None
     """Null unless `kind` is `host`."""
+    group: str | None = None
+    """Name of the host group. Null unless `kind` is `group`."""
+    members: list[str] = field(default_factory=list)
+    """Hosts of the group that the incident was compared with. Empty unless `kind` is `group`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstance(Documented):
+    """What else is known of a host around the incident: an event, a tool that disturbed it, or missing data."""
+
+    kind: CircumstanceKind
+    host: str
+    sentence: str
+    """In words, without times of day."""
+    start_ms: int | None
+    """When it happened or began, milliseconds since the epoch; of a change that was seen later, the earliest possible time. Null:
+    the time is not known."""
+    end_ms: int | None
+    """When it ended; of a change that was seen later, the latest possible time. Null for a moment."""
+    command: str | None = None
+    """The tool that disturbed the host, where its process was recorded."""
+    stream_id: int | None = None
+    """The stream that has the rejected lines, or lost bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,5 +398,8 @@ class Comparison(Documented):
     """The groups by what they tell, strongest first. Empty in a comparison that an earlier version saved."""
     notes: list[str] = field(default_factory=list)
     """What else to know: small new processes, and how far the baseline can be trusted."""
+    circumstances: list[Circumstance] = field(default_factory=list)
+    """What else happened around the incident: the events nearest to the onset of the first story first, then tools that disturbed
+    the hosts, then missing data."""
     divisor_note: str = ""
     """How many reports were left out because the divisor is zero or missing in them. Empty: none."""

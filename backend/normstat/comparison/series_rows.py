@@ -19,7 +19,7 @@ from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
 from normstat.profiles.stored_profile import LoadedProfile
 from normstat.scoring.significance import LOAD
-from normstat.scoring.summary import MIDDLE, Float32Array, FloatArray, IntArray, Summary
+from normstat.scoring.summary import MIDDLE, Float32Array, FloatArray, IntArray, Summary, are_disjoint
 from normstat.stats.spec import Field
 
 SeriesVerdict = Literal[
@@ -213,9 +213,8 @@ def _values_of(summary: Summary, level: FloatArray) -> FloatArray:
 
 
 def _is_disjoint(values: FloatArray) -> BoolArray:
-    with np.errstate(invalid="ignore"):
-        is_above = values[INCIDENT, LOWEST] > values[BASELINE, HIGHEST]
-        return np.asarray(is_above | (values[INCIDENT, HIGHEST] < values[BASELINE, LOWEST]), np.bool_)
+    incident, baseline = values[INCIDENT], values[BASELINE]
+    return are_disjoint(incident[LOWEST], incident[HIGHEST], baseline[LOWEST], baseline[HIGHEST])
 
 
 def _verdicts(

@@ -10,7 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat import work_budget
 from normstat.baselines.window_sets import Windows
-from normstat.comparison.divisor import Divisor, parse_divisor, read_rate
+from normstat.comparison.circumstance_reader import read_circumstances
+from normstat.comparison.compared_group import ComparedGroup, join_rates, read_compared_group
+from normstat.comparison.divisor import Divisor, Rate, parse_divisor, read_rate
 from normstat.comparison.host_comparison import HostComparison, Mutes, Progress, Task, compare_host
 from normstat.comparison.model import ComparedBaseline, Comparison, Counts, FindingGroup, SideCoverage, Sides, Story
 from normstat.comparison.next_questions.questions import FindingContext, FindingValue, System, find_questions, to_system
@@ -37,13 +39,16 @@ MIN_BASELINE_MINUTES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class BaselineChoice:
-    """What to compare with: exactly one of a baseline (version None: the newest), a window, a time ago, or another host."""
+    """What to compare with: exactly one of a baseline (version None: the newest), a window, a time ago, another host, or the
+    other hosts of a host group.
+    """
 
     baseline: int | None = None
     version: int | None = None
     window: Window | None = None
     ago: Literal["day", "week"] | None = None
     other_host: str | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +90,16 @@ async def run_whole_comparison(
     """
     started = time.monotonic()
     host_ids = {host: await require_host(session, host) for host in request.hosts}
-    baseline = None
+    saved: SavedBaseline | ComparedGroup | None = None
     if request.against.baseline is not None:
-        baseline = await read_saved_baseline(session, request.against.baseline, request.against.version, host_ids)
-    hosts = await compare_hosts(session, request, host_ids, baseline, max_rows=max_rows, progress=progress)
+        saved = await read_saved_baseline(session, request.against.baseline, request.against.version, host_ids)
+    elif request.against.group is not None:
+        saved = await read_compared_group(session, request.against.group, request.hosts)
+    hosts = await compare_hosts(session, request, host_ids, saved, max_rows=max_rows, progress=progress)
     groups, ranks = _rank(hosts)
     stories = merge_hosts([host.stories for host in hosts], ranks)
     stories = await add_origins(session, stories, host_ids, request.incident)
+    circumstances = await read_circumstances(session, hosts, host_ids, request.incident, stories)
     shown = groups[: request.limit]
     shown = _add_questions(shown, await _read_systems(session, hosts))
     elapsed_ms = round(1000 * (time.monotonic() - started))
@@ -103,7 +111,7 @@ async def run_whole_comparison(
         start=request.incident.start,
         end=request.incident.end,
         method_version=METHOD_VERSION,
-        against=_describe_baseline(request.against, baseline, hosts[0].windows),
+        against=_describe_baseline(request.against, saved, hosts[0].windows),
         divisor=request.divisor,
         sides=Sides(_add_up([host.baseline for host in hosts]), _add_up([host.incident for host in hosts])),
         is_seasonal=all(host.is_seasonal for host in hosts),
@@ -123,6 +131,7 @@ async def run_whole_comparison(
         elapsed_ms=elapsed_ms,
         stories=stories,
         notes=_to_notes(hosts),
+        circumstances=circumstances,
         divisor_note=" ".join(
             host.divisor_note if len(hosts) == 1 else f"{host.host}: {host.divisor_note}" for host in hosts if host.divisor_note
         ),
@@ -134,12 +143,14 @@ async def compare_hosts(
     session: AsyncSession,
     request: ComparisonRequest,
     host_ids: Mapping[str, int],
-    baseline: SavedBaseline | None,
+    saved: SavedBaseline | ComparedGroup | None,
     *,
     max_rows: int,
     progress: Progress | None = None,
 ) -> list[HostComparison]:
-    """Return the result of each host, one after the other. `baseline`: the one that the request names."""
+    """Return the result of each host, one after the other. `saved`: the baseline or host group that the request
+    names.
+    """
     results: list[HostComparison] = []
     for number, host in enumerate(host_ids):
 
@@ -149,7 +160,7 @@ async def compare_hosts(
 
         with work_budget.host_memory():
             # One host's profile and divisor at a time.
-            task = await _to_task(session, request, host, host_ids[host], baseline)
+            task = await _to_task(session, request, host, host_ids[host], saved)
             result = await compare_host(session, task, report, max_rows=max_rows)
         n_bytes = work_budget.LISTED_BYTES * (result.n_listed + result.n_findings) + result.rows.n_bytes
         await work_budget.keep_here(n_bytes)
@@ -159,47 +170,65 @@ async def compare_hosts(
 
 
 async def _to_task(
-    session: AsyncSession, request: ComparisonRequest, host: str, host_id: int, baseline: SavedBaseline | None
+    session: AsyncSession,
+    request: ComparisonRequest,
+    host: str,
+    host_id: int,
+    saved: SavedBaseline | ComparedGroup | None,
 ) -> Task:
     against, incident = request.against, request.incident
-    other_id, version, profile = host_id, None, None
+    other_ids, version, profile = [host_id], None, None
     windows: Windows
-    if baseline is not None:
-        version, windows = baseline.version, baseline.windows_of(host, host_id)
+    if isinstance(saved, SavedBaseline):
+        version, windows = saved.version, saved.windows_of(host, host_id)
         # A profile has undivided values.
-        profile = None if request.divisor is not None else await baseline.load_profile(session, host_id, incident)
+        profile = None if request.divisor is not None else await saved.load_profile(session, host_id, incident)
         windows = windows if profile is None else profile.windows
     elif against.ago is not None:
         windows = (Window(incident.start - AGO[against.ago], incident.end - AGO[against.ago]),)
     elif against.other_host is not None:
         if against.other_host == host:
             raise BadRequest(f"{host} in the same window is the incident itself; name another host")
-        other_id, windows = await require_host(session, against.other_host), (incident,)
+        other_ids, windows = [await require_host(session, against.other_host)], (incident,)
+    elif saved is not None:
+        other_ids, windows = list(saved.host_ids.values()), (incident,)
     elif against.window is not None:
         windows = (against.window,)
     else:
-        raise BadRequest("Say what to compare with: a baseline, a window, a day or a week ago, or another host")
+        raise BadRequest("Say what to compare with: a baseline, a window, a day or a week ago, another host, or a host group")
     divisor = None
     if request.divisor is not None:
         parse_divisor(request.divisor)
-        sides = [(other_id, windows), (host_id, (incident,))]
-        rates = [await read_rate(session, of, request.divisor, some) for of, some in sides]
-        for side, rate in zip(("baseline", "incident"), rates, strict=True):
-            if not rate.values.any():
-                raise NoData(f"The divisor {request.divisor} of {host} is zero or missing throughout the {side}", {"host": host})
-        divisor = Divisor(request.divisor, *rates)
+        baseline_rates = [await read_rate(session, id_, request.divisor, windows) for id_ in other_ids]
+        incident_rate = await read_rate(session, host_id, request.divisor, (incident,))
+        divisor = _to_divisor(request.divisor, host, join_rates(baseline_rates, incident.length_s), incident_rate)
     mutes: Mutes = [(mute.stat, mute.field, mute.instance) for mute in await list_mutes(session, host)]
-    return Task(host, host_id, incident, other_id, windows, profile, version, divisor, mutes)
+    return Task(host, host_id, incident, other_ids, windows, profile, version, divisor, mutes)
 
 
-def _describe_baseline(choice: BaselineChoice, baseline: SavedBaseline | None, windows: Windows) -> ComparedBaseline:
-    if baseline is not None:
-        name = f"baseline {baseline.name}"
-        return ComparedBaseline("baseline", name, baseline.id, baseline.version, list(windows), None)
+def _to_divisor(name: str, host: str, baseline: Rate, incident: Rate) -> Divisor:
+    """Return the divisor on both sides.
+
+    Raises: NoData where a side has no load
+    """
+    for side, rate in (("baseline", baseline), ("incident", incident)):
+        if not rate.values.any():
+            raise NoData(f"The divisor {name} of {host} is zero or missing throughout the {side}", {"host": host})
+    return Divisor(name, baseline, incident)
+
+
+def _describe_baseline(choice: BaselineChoice, saved: SavedBaseline | ComparedGroup | None, windows: Windows) -> ComparedBaseline:
+    if isinstance(saved, SavedBaseline):
+        return ComparedBaseline("baseline", f"baseline {saved.name}", saved.id, saved.version, list(windows), None)
     if choice.ago is not None:
         return ComparedBaseline("ago", f"the same time one {choice.ago} earlier", None, None, list(windows), None)
     if choice.other_host is not None:
         return ComparedBaseline("host", f"{choice.other_host} at the same time", None, None, list(windows), choice.other_host)
+    if saved is not None:
+        members = list(saved.host_ids)
+        others = f"{members[0]}, the other host" if len(members) == 1 else f"the {len(members)} other hosts"
+        name = f"{others} of group {saved.name} at the same time"
+        return ComparedBaseline("group", name, None, None, list(windows), None, saved.name, members)
     return ComparedBaseline("window", "another window", None, None, list(windows), None)
 
 
@@ -249,11 +278,13 @@ async def _require_samples(session: AsyncSession, task: Task, result: HostCompar
     Raises: NoData, with the time that has samples
     """
     for side, coverage, host_id, windows in (
-        ("baseline", result.baseline, task.baseline_host_id, task.baseline),
+        ("baseline", result.baseline, task.baseline_host_ids[0], task.baseline),
         ("incident", result.incident, task.host_id, (task.incident,)),
     ):
         if coverage.n_samples:
             continue
+        if side == "baseline" and len(task.baseline_host_ids) > 1:
+            raise NoData("None of the other hosts of the group has samples in the incident's window", {"side": side})
         first, last = await read_first_and_last(session, host_id)
         known = (
             "it has none at all"

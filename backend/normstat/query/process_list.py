@@ -114,6 +114,8 @@ class ProcessList(Documented):
     """Those that have samples in the window, the one that tells most first."""
 
     fields: list[ProcessField]
+    """The columns of which some row has a value in the window, before the search; all of them without rows."""
+
     sort: str | None
     """The quantity by which the rows are in order."""
 
@@ -174,6 +176,17 @@ class _Found:
         else:
             known.add(totals)
 
+    def keep_filled(self, fields: list[tuple[str, Field]]) -> list[tuple[str, Field]]:
+        """Return the fields of which an instance has a value, and forget the others."""
+        kept = [at for at in range(len(fields)) if any(totals.n[at] for totals in self.by_instance.values())]
+        if not self.by_instance or len(kept) == len(fields):
+            return fields
+        for totals in self.by_instance.values():
+            totals.n = [totals.n[at] for at in kept]
+            totals.sums = [totals.sums[at] for at in kept]
+            totals.highest = [totals.highest[at] for at in kept]
+        return [fields[at] for at in kept]
+
 
 async def read_processes(session: AsyncSession, request: ProcessRequest) -> ProcessList:
     """Return the commands or processes of a window, those that did most first.
@@ -192,6 +205,10 @@ async def read_processes(session: AsyncSession, request: ProcessRequest) -> Proc
     if sort is not None and sort not in quantities:
         raise BadRequest(f"{ref.name} has no {sort}; sort by one of {', '.join(quantities)}", {"stat": ref.name, "sort": sort})
     found = await _read_totals(await driver_of(session), Place(host_id, ref.id), ref, fields, request.window)
+    fields = found.keep_filled(fields)
+    # By a quantity that no row has there is no order.
+    if fields and sort not in [quantity for quantity, _ in fields]:
+        sort = fields[0][0]
     names = await lookup.read_instance_names(session, sorted(found.by_instance))
     rows = await anyio.to_thread.run_sync(_to_rows, request, found, names, fields, sort)
     return ProcessList(

@@ -10,6 +10,7 @@ from typing import Final
 
 from normstat.comparison.model import Comparison, FindingGroup
 from normstat.query.host_events import HostEvent
+from normstat.report.around import circumstance_list
 from normstat.report.charts import draw_finding
 from normstat.report.event_section import event_section
 from normstat.report.markup import Markup, join, tag
@@ -98,6 +99,7 @@ def _header(record: Comparison, cover: Cover) -> Markup:
         tag("h1", cover.title),
         tag("p", f"{', '.join(record.hosts)} · {instant(record.start)} to {instant(record.end)}", class_="soft"),
         tag("p", lead_of(record), class_="verdict"),
+        circumstance_list(record),
         tag("ul", *(tag("li", note) for note in record.notes), class_="soft small") if record.notes else None,
         tag("div", cover.note, class_="notes") if cover.note.strip() else None,
     )
@@ -284,6 +286,7 @@ def _inputs(record: Comparison, cover: Cover) -> Markup:
         ("Compared with", f"{against.kind}: {against.name}"),
         ("Baseline", f"id {against.baseline_id}, version {against.version}" if against.baseline_id is not None else ""),
         ("Baseline host", against.host or ""),
+        ("Baseline group", f"{against.group}: {', '.join(against.members)}" if against.group is not None else ""),
         ("Baseline windows", "; ".join(windows[:MAX_WINDOWS]) + (f"; {more} more" if more > 0 else "")),
         ("Divisor", record.divisor or ""),
         ("Method", f"version {record.method_version}"),

@@ -48,6 +48,11 @@ def clock(at_ms: float) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%H:%M:%S")
 
 
+def instant_of(at_ms: int) -> str:
+    """Return an instant in whole seconds, from milliseconds since the epoch."""
+    return instant(datetime.fromtimestamp(at_ms // 1000, UTC))
+
+
 def duration(seconds: float) -> str:
     """Return a duration in its two largest units: `1 h 30 min`."""
     left = round(seconds)

@@ -28,7 +28,7 @@ from normstat.scoring.change_scale import (
 )
 from normstat.scoring.load_model import LoadModel, unexplained
 from normstat.scoring.significance import LOAD, Calibration, Constants, calibrate, combine
-from normstat.scoring.summary import BoolArray, Float32Array, FloatArray, IntArray, Summary
+from normstat.scoring.summary import BoolArray, Float32Array, FloatArray, IntArray, Summary, are_disjoint
 
 MIN_BASELINE: Final = 5
 MIN_INCIDENT: Final = 1
@@ -233,7 +233,7 @@ def score_window(
         kind_significance,
         explained_by_load,
         significance,
-        _is_disjoint(window, profile.baseline),
+        are_disjoint(*window.range, *profile.baseline.range),
         has_enough_data,
     )
 
@@ -283,12 +283,6 @@ def _is_one_step(window: Summary, baseline: Summary, series_stats: SeriesStats) 
     # Events of a whole number are real; those of a number with decimals are its rounding.
     is_rounding = ~series_stats.is_event | (series_stats.digit < 1)
     return np.asarray((series_stats.digit > 0) & (apart <= 1.5 * series_stats.digit) & is_there & is_rounding, np.bool_)
-
-
-def _is_disjoint(window: Summary, baseline: Summary) -> BoolArray:
-    """Return whether all samples of a window lie outside the range of the baseline. Shape: (n_series,)"""
-    above = window.quantiles[:, 0] > baseline.quantiles[:, -1]
-    return np.asarray(above | (window.quantiles[:, -1] < baseline.quantiles[:, 0]), np.bool_)
 
 
 def window_model_at(window_models: Sequence[WindowModel], length_s: float) -> WindowModel:

@@ -66,6 +66,11 @@ class Summary:
         return self.quantiles[:, MIDDLE]
 
     @property
+    def range(self) -> tuple[Float32Array, Float32Array]:
+        """The lowest and the highest values."""
+        return self.quantiles[:, 0], self.quantiles[:, -1]
+
+    @property
     def missing(self) -> Float32Array:
         """Share of the reports without a value of the series. Missing: NaN without reports."""
         return np.asarray(1 - self.n / np.where(self.n_reports > 0, self.n_reports, np.nan), np.float32)
@@ -73,6 +78,14 @@ class Summary:
     def take(self, rows: npt.NDArray[np.intp] | slice) -> "Summary":
         """Return the summary of some of the series."""
         return Summary(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+
+def are_disjoint(
+    lowest: npt.ArrayLike, highest: npt.ArrayLike, other_lowest: npt.ArrayLike, other_highest: npt.ArrayLike
+) -> BoolArray:
+    """Return whether two ranges of values have nothing in common; missing ones (NaN) do not count."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.greater(lowest, other_highest) | np.less(highest, other_lowest), np.bool_)
 
 
 def summarise(values: Float32Array, n_reports: int | None = None, piece: int | None = None) -> Summary:

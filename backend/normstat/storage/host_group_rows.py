@@ -67,16 +67,16 @@ async def read_group(session: AsyncSession, group_id: int) -> HostGroupInfo:
     return record
 
 
-async def list_hosts_of_group(session: AsyncSession, name: str) -> list[str]:
-    """Return the names of the group's hosts.
+async def find_group(session: AsyncSession, name: str) -> HostGroupInfo:
+    """Return the group of that name.
 
     Raises: NotFound
     """
-    group_id = await session.scalar(select(HostGroup.id).where(HostGroup.name == name))
-    if group_id is None:
-        raise NotFound(f"There is no host group {shorten(name)}; GET /api/v1/host-groups lists them", {"group": name})
-    query = select(Host.name).join(HostGroupHost, HostGroupHost.host_id == Host.id).where(HostGroupHost.group_id == group_id)
-    return sorted((await session.scalars(query)).all())
+    group = await session.scalar(select(HostGroup).where(HostGroup.name == name))
+    if group is None:
+        raise _unknown(name)
+    [record] = await _to_records(session, [group])
+    return record
 
 
 async def lock_group(session: AsyncSession, name: str) -> tuple[int, list[int]]:
@@ -86,11 +86,15 @@ async def lock_group(session: AsyncSession, name: str) -> tuple[int, list[int]]:
     """
     group_id = await session.scalar(select(HostGroup.id).where(HostGroup.name == name).with_for_update(read=True))
     if group_id is None:
-        raise NotFound(f"There is no host group {shorten(name)}; GET /api/v1/host-groups lists them", {"group": name})
+        raise _unknown(name)
     host_ids = (await session.scalars(select(HostGroupHost.host_id).where(HostGroupHost.group_id == group_id))).all()
     if not host_ids:
         raise BadRequest(f"Host group {shorten(name)} has no hosts; a baseline covers at least one", {"group": name})
     return group_id, sorted(host_ids)
+
+
+def _unknown(name: str) -> NotFound:
+    return NotFound(f"There is no host group {shorten(name)}; GET /api/v1/host-groups lists them", {"group": name})
 
 
 async def update_group(session: AsyncSession, group_id: int, change: GroupChange) -> HostGroupInfo:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import numpy as np
@@ -12,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api import comparison as comparison_route
 from normstat.api.comparison_cache import ComparisonResult
+from normstat.api.comparison_inputs import ComparisonInputs
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.comparison.host_comparison import Progress
@@ -96,6 +98,8 @@ async def test_what_is_wrong_with_a_question(viewer: httpx.AsyncClient, client: 
         ({"baseline": 99}, 404, "not_found", "no baseline 99"),
         ({**WINDOW, "host": "web9"}, 404, "not_found", "no host 'web9'"),
         ({"other_host": "web1"}, 400, "bad_request", "is the incident itself"),
+        ({"group": "nobody"}, 404, "not_found", "no host group 'nobody'"),
+        ({"group": "web", "ago": "day"}, 400, "bad_request", "exactly one of"),
         ({"ago": "day"}, 404, "no_data", "no samples in the baseline"),
         ({**WINDOW, "divisor": "no.such"}, 400, "bad_request", "no series no.such"),
         ({"baseline_start": at(9), "baseline_end": at(3)}, 400, "bad_request", ""),
@@ -186,3 +190,10 @@ async def test_what_is_wrong_with_a_question_for_a_metric(viewer: httpx.AsyncCli
     ):
         found, body = await ask(viewer, "/series", **wish)
         assert (found, body["error"]["code"]) == (status, code), (wish, body)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("against", [{"other_host": "web2"}, {"group": "web"}, {"ago": "day"}, {"baseline": 3, "version": 2}])
+def test_the_link_of_a_report_names_what_the_page_reads(against: dict[str, object]) -> None:
+    inputs = ComparisonInputs.model_validate({"host": ["web1"], "start": at(0), "end": at(60), **against})
+    found = parse_qs(urlsplit(inputs.page_address("http://normstat/")).query)
+    assert found == {"host": ["web1"], "incident": [f"{at(0)}/{at(60)}"]} | {key: [str(value)] for key, value in against.items()}

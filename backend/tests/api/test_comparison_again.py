@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
@@ -16,10 +17,12 @@ from normstat.comparison.service import run_whole_comparison
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.retention.retention_rules import Removed, note_removed
 from normstat.storage.session import open_write_session
+from normstat.window import to_us
 from tests.api.people import People
 from tests.api.samples import HEADER, HOST, START, send
 from tests.databases import on_one_database
 from tests.ingest.rereading import reparse
+from tests.query.filling import fill_values
 
 Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_one_database
@@ -73,7 +76,7 @@ class Asker:
         monkeypatch.setattr(comparison_answer, "run_whole_comparison", run)
 
     async def ask(self, path: str = "", **wish: Any) -> dict[str, Any]:
-        against = {} if "baseline" in wish else WINDOW
+        against = {} if {"baseline", "group"} & wish.keys() else WINDOW
         answer = await self._client.get(f"{API}/comparison{path}", params={**ASKED, **against, **wish})
         assert answer.status_code == 200, answer.text
         body: dict[str, Any] = answer.json()
@@ -193,3 +196,47 @@ async def test_a_reparse_and_retention_count(asker: Asker, state: AppState) -> N
         await note_removed(session, run_id, Removed(n_samples=30))
     assert await asker.is_made_anew()
     assert (await asker.ask())["sides"]["baseline"]["n_samples"] == N_NORMAL - 30
+
+
+async def test_events_around_the_incident_count(asker: Asker, people: People) -> None:
+    async def send_facts(*seconds: int) -> None:
+        texts = [f"{int((START + timedelta(seconds=at_s)).timestamp())}\ncpus\t{at_s}\n" for at_s in seconds]
+        text = "".join(texts).encode()
+        async with await people.agent() as client:
+            await send(
+                client, format_frames([Frame(FrameKind.STREAM, "host_facts", f"f{seconds[0]}", 0, len(text), "facts", text)])
+            )
+
+    await send_facts(80_000, 81_000)
+    assert await asker.is_made_anew()
+    # Long after the incident.
+    await send_facts(90_000, 91_000)
+    assert not await asker.is_made_anew()
+    await send_facts(30, 60)
+    assert await asker.is_made_anew()
+    assert {one["kind"] for one in (await asker.ask())["circumstances"]} == {"event"}
+
+
+async def test_the_hosts_of_a_group_count(asker: Asker, agent: Agent, people: People, sessions: Sessions) -> None:
+    operator = await people.enter(Role.OPERATOR)
+    for host in ("web2", "web3"):
+        await fill_vmstat(sessions, host, 3.0)
+    made = await operator.post(f"{API}/host-groups", json={"name": "web", "hosts": [HOST, "web2"]})
+    assert made.status_code == 201, made.text
+    assert await asker.is_made_anew(group="web")
+    assert not await asker.is_made_anew(group="web")
+    body = await asker.ask(group="web")
+    assert (body["against"]["kind"], body["against"]["group"], body["against"]["members"]) == ("group", "web", ["web2"])
+    changed = await operator.patch(f"{API}/host-groups/{made.json()['id']}", json={"hosts": [HOST, "web2", "web3"]})
+    assert changed.status_code == 200
+    assert await asker.is_made_anew(group="web")
+    assert (await asker.ask(group="web"))["against"]["members"] == ["web2", "web3"]
+    # Late samples of another host of the group.
+    await fill_vmstat(sessions, "web3", 4.0, key="2")
+    assert await asker.is_made_anew(group="web")
+
+
+async def fill_vmstat(sessions: Sessions, host: str, busy: float, *, key: str = "1") -> None:
+    moments = to_us(START) + np.arange(END) * 1_000_000
+    values = {"cpu_us": busy + np.arange(END) % 3, "cpu_id": 95 - np.arange(END) % 3}
+    await fill_values(sessions, host, "vmstat_linux", time_us=moments, instances=("",) * END, values=values, key=key)

@@ -110,6 +110,10 @@ async def test_commands_open_to_their_processes(people: People) -> None:
     assert (commands.rows[0].mean[cpu], commands.rows[0].max[cpu]) == (30.5, 80.0), "of the 4 whole snapshots with it"
     assert commands.rows[0].max[writes] == 20480.0, "100 MiB in 5 s"
     assert commands.fields[writes].key == "kb_wr_per_s"
+    # What no process has in the window is no column, and no order.
+    without_dd = await list_processes(client, window(15, 19), sort="writes")
+    assert {field.quantity for field in commands.fields} - {field.quantity for field in without_dd.fields} >= {"reads", "writes"}
+    assert (without_dd.sort, [len(row.mean) for row in without_dd.rows]) == ("cpu", 3 * [len(without_dd.fields)])
     assert {(stat.name, stat.is_command) for stat in commands.stats} == {("linux_command", True), ("linux_process", False)}
 
     own = await list_processes(client, all_of_it, by="process", command="dd", sort="writes")

@@ -74,7 +74,7 @@ def compare_values(
         host="web1",
         host_id=1,
         incident=Window(middle, middle + timedelta(seconds=max(1, n[1]))),
-        baseline_host_id=1,
+        baseline_host_ids=(1,),
         baseline=(Window(START, START + timedelta(seconds=max(1, n[0]))),),
         mutes=mutes,
     )

@@ -33,7 +33,7 @@ def compare(load_baseline: FloatArray, load_incident: FloatArray) -> HostCompari
     pair, left_out = divide_pair(StatPair(fields, *sides), divisor)
     middle = from_us(to_us(START) + N * 1_000_000)
     incident = Window(middle, from_us(to_us(middle) + N_INCIDENT * 1_000_000))
-    task = Task("web1", 1, incident, 1, (Window(START, middle),), divisor=divisor)
+    task = Task("web1", 1, incident, (1,), (Window(START, middle),), divisor=divisor)
     return compare_sides(task, [pair], {}, [left_out])
 
 

@@ -15,6 +15,7 @@ from normstat.profiles.profile_job import run_profiles
 from normstat.scoring.summary import FloatArray
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.storage.host_group_rows import create_group
 from normstat.storage.mute_rows import MuteDraft, create_mute
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window, to_us
@@ -243,6 +244,39 @@ async def test_another_host_and_several_hosts(sessions: Sessions) -> None:
     assert (both.hosts, both.n_findings) == (["web2", "web3"], 2)
     assert {group.host for group in both.groups} == {"web3"}
     assert "2 of 12 series" in both.verdict
+
+
+async def test_a_host_against_its_group(sessions: Sessions) -> None:
+    for host in ("web1", "web2", "web3", "web4"):
+        await fill_cpus(sessions, host, hot_from=N_NORMAL if host == "web1" else N)
+    async with open_write_session(sessions) as session:
+        await create_group(session, "web", "", ["web1", "web2", "web3", "web4"])
+        await create_group(session, "alone", "", ["web1"])
+    against = BaselineChoice(group="web")
+    found = await compare(sessions, against)
+    assert (found.against.kind, found.against.group, found.against.members) == ("group", "web", ["web2", "web3", "web4"])
+    assert found.against.name == "the 3 other hosts of group web at the same time"
+    assert found.against.windows == [INCIDENT]
+    assert found_in(found) == CPU
+    [member] = next(group for group in found.groups if group.field == "usr_pct").members
+    # The samples of all three.
+    assert (member.baseline.n, member.incident.n) == (3 * N_INCIDENT, N_INCIDENT)
+    assert member.baseline.median == pytest.approx(3, abs=1)
+    assert member.sparkline is not None
+    assert member.sparkline.baseline is None
+    assert (await compare(sessions, against, incident=NORMAL)).groups == []
+    # A host that is compared itself is no part of what is normal.
+    both = await compare(sessions, against, hosts=("web1", "web2"))
+    assert both.against.members == ["web3", "web4"]
+    assert {group.host for group in both.groups} == {"web1"}
+    divided = await compare(sessions, against, divisor="mpstat_linux.intr_per_s")
+    assert {group.unit for group in divided.groups} == {"% / mpstat_linux.intr_per_s"}
+    with pytest.raises(BadRequest, match="Host group alone has no host besides web1"):
+        await compare(sessions, BaselineChoice(group="alone"))
+    with pytest.raises(NotFound, match="no host group 'nobody'"):
+        await compare(sessions, BaselineChoice(group="nobody"))
+    with pytest.raises(NoData, match="None of the other hosts of the group"):
+        await compare(sessions, BaselineChoice(group="web"), incident=seconds(N + 9000, N + 9100))
 
 
 async def fill_load(sessions: Sessions, work: FloatArray) -> None:

@@ -125,6 +125,15 @@ def test_a_process_that_does_more_is_told_with_what_is_normal() -> None:
     assert (story.processes[0].change, story.processes[0].start_ms) == ("more", None)
 
 
+def test_page_faults_of_a_process_are_told_in_words() -> None:
+    sides = quiet_host()
+    for side, n in ((0, N), (1, M)):
+        for stat, name in ((COMMANDS, "java"), (PIDS, "815/java")):
+            sides[stat][side][name, "majflt_per_s"] = np.zeros(n) if side == 0 else noise(40, n)
+    [story] = compare(sides)
+    assert story.sentence == "java (815) had 39.9 page faults/s that read from a disk (normally 0 /s)."
+
+
 @pytest.mark.parametrize(
     ("late", "words"), [(12, "yes (77), which began 12 s into the incident, used 99 % of a CPU"), (1, "yes (77), which is new, ")]
 )

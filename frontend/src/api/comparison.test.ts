@@ -106,6 +106,7 @@ describe("a comparison", () => {
       divisor: "a.b",
     });
     expect(comparisonParams({ ...INPUTS, against: { kind: "host", host: "db" } })).toMatchObject({ other_host: "db" });
+    expect(comparisonParams({ ...INPUTS, against: { kind: "group", group: "web" } })).toMatchObject({ group: "web" });
     expect(comparisonParams({ ...INPUTS, against: { kind: "window", window: INPUTS.incident } })).toMatchObject({
       baseline_start: "2026-11-21T09:00:00Z",
       baseline_end: "2026-11-21T09:10:00Z",

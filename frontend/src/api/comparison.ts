@@ -46,6 +46,8 @@ function againstParams({ against }: ComparisonInputs): Partial<ComparisonParams>
       return { ago: against.ago };
     case "host":
       return { other_host: against.host };
+    case "group":
+      return { group: against.group };
   }
 }
 

@@ -300,7 +300,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Compare
-     * @description Rank what changed in the window start..end against a baseline, another window, an earlier time, or another host.
+     * @description Rank what changed in the window start..end against a baseline, another window, an earlier time, another host, or its group.
      */
     get: operations["compare"];
     put?: never;
@@ -1717,6 +1717,45 @@ export interface components {
       value: number;
     };
     /**
+     * Circumstance
+     * @description What else is known of a host around the incident: an event, a tool that disturbed it, or missing data.
+     */
+    Circumstance: {
+      /**
+       * Command
+       * @description The tool that disturbed the host, where its process was recorded.
+       */
+      command?: string | null;
+      /**
+       * End Ms
+       * @description When it ended; of a change that was seen later, the latest possible time. Null for a moment.
+       */
+      end_ms: number | null;
+      /** Host */
+      host: string;
+      /**
+       * Kind
+       * @enum {string}
+       */
+      kind: "event" | "observer" | "no_samples" | "lost_bytes" | "rejected_lines";
+      /**
+       * Sentence
+       * @description In words, without times of day.
+       */
+      sentence: string;
+      /**
+       * Start Ms
+       * @description When it happened or began, milliseconds since the epoch; of a change that was seen later, the earliest possible time. Null:
+       *     the time is not known.
+       */
+      start_ms: number | null;
+      /**
+       * Stream Id
+       * @description The stream that has the rejected lines, or lost bytes.
+       */
+      stream_id?: number | null;
+    };
+    /**
      * Command
      * @description A command ready to copy.
      */
@@ -1750,16 +1789,27 @@ export interface components {
        */
       baseline_id: number | null;
       /**
+       * Group
+       * @description Name of the host group. Null unless `kind` is `group`.
+       */
+      group?: string | null;
+      /**
        * Host
        * @description Null unless `kind` is `host`.
        */
       host: string | null;
       /**
        * Kind
-       * @description A saved baseline, a window of the same host, the same time a day or a week ago, or another host in the same window.
+       * @description A saved baseline, a window of the same host, the same time a day or a week ago, or another host or the other hosts of a host
+       *     group in the same window.
        * @enum {string}
        */
-      kind: "baseline" | "window" | "ago" | "host";
+      kind: "baseline" | "window" | "ago" | "host" | "group";
+      /**
+       * Members
+       * @description Hosts of the group that the incident was compared with. Empty unless `kind` is `group`.
+       */
+      members?: string[];
       /**
        * Name
        * @description In words.
@@ -1787,6 +1837,12 @@ export interface components {
        * @description Series with samples in the incident only.
        */
       appeared: components["schemas"]["UnmatchedSeries"][];
+      /**
+       * Circumstances
+       * @description What else happened around the incident: the events nearest to the onset of the first story first, then tools that disturbed
+       *     the hosts, then missing data.
+       */
+      circumstances?: components["schemas"]["Circumstance"][];
       counts: components["schemas"]["Counts"];
       /**
        * Disappeared
@@ -1880,7 +1936,7 @@ export interface components {
     /**
      * ComparisonInputs
      * @description Hosts and window of the incident, and what to compare with: exactly one of a baseline, another window, the same time
-     *     earlier, or another host.
+     *     earlier, another host, or a host group.
      */
     ComparisonInputs: {
       /**
@@ -1913,6 +1969,11 @@ export interface components {
        * @description first instant after the incident
        */
       end: string | number;
+      /**
+       * Group
+       * @description instead of a baseline: the other hosts of this host group in the same window
+       */
+      group?: string | null;
       /**
        * Host
        * @description names of the hosts
@@ -3921,7 +3982,10 @@ export interface components {
        * Format: date-time
        */
       end: string;
-      /** Fields */
+      /**
+       * Fields
+       * @description The columns of which some row has a value in the window, before the search; all of them without rows.
+       */
       fields: components["schemas"]["ProcessField"][];
       /** Host */
       host: string;
@@ -6137,6 +6201,8 @@ export interface operations {
         ago?: ("day" | "week") | null;
         /** @description instead of a baseline: another host in the same window */
         other_host?: string | null;
+        /** @description instead of a baseline: the other hosts of this host group in the same window */
+        group?: string | null;
         /** @description series that all others are divided by: stat.field or stat.field@instance */
         divisor?: string | null;
         /** @description most groups in the result; all are counted */
@@ -6189,6 +6255,8 @@ export interface operations {
         ago?: ("day" | "week") | null;
         /** @description instead of a baseline: another host in the same window */
         other_host?: string | null;
+        /** @description instead of a baseline: the other hosts of this host group in the same window */
+        group?: string | null;
         /** @description series that all others are divided by: stat.field or stat.field@instance */
         divisor?: string | null;
         /** @description most groups in the result; all are counted */
@@ -6246,6 +6314,8 @@ export interface operations {
         ago?: ("day" | "week") | null;
         /** @description instead of a baseline: another host in the same window */
         other_host?: string | null;
+        /** @description instead of a baseline: the other hosts of this host group in the same window */
+        group?: string | null;
         /** @description series that all others are divided by: stat.field or stat.field@instance */
         divisor?: string | null;
         /** @description most groups in the result; all are counted */
@@ -6303,6 +6373,8 @@ export interface operations {
         ago?: ("day" | "week") | null;
         /** @description instead of a baseline: another host in the same window */
         other_host?: string | null;
+        /** @description instead of a baseline: the other hosts of this host group in the same window */
+        group?: string | null;
         /** @description series that all others are divided by: stat.field or stat.field@instance */
         divisor?: string | null;
         /** @description most series in the answer; all are counted */
@@ -6383,6 +6455,8 @@ export interface operations {
         ago?: ("day" | "week") | null;
         /** @description instead of a baseline: another host in the same window */
         other_host?: string | null;
+        /** @description instead of a baseline: the other hosts of this host group in the same window */
+        group?: string | null;
         /** @description series that all others are divided by: stat.field or stat.field@instance */
         divisor?: string | null;
         /** @description most groups in the result; all are counted */

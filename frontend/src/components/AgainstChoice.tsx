@@ -1,9 +1,10 @@
 import { Button, Group, Radio, ScrollArea, Select, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { type Against, AGO_LABELS, AGOS } from "../logic/against";
-import type { BaselineInfo } from "../logic/api";
+import type { BaselineInfo, HostGroupInfo } from "../logic/api";
 import { toWindow } from "../logic/comparison";
 import { versionOptions } from "../logic/baseline";
+import { plural } from "../logic/number";
 import { suggestedBaselines } from "../logic/range";
 import { describeDuration, isSameWindow, lengthOf, type Window } from "../logic/time";
 import { formatWindow, type Zone } from "../logic/zone";
@@ -12,6 +13,8 @@ import { WindowInputs } from "./WindowInputs";
 interface AgainstChoiceProps {
   readonly hosts: readonly string[];
   readonly otherHosts: readonly string[];
+  /** Host groups that have other hosts. */
+  readonly groups: readonly Pick<HostGroupInfo, "name" | "hosts">[];
   readonly incident: Window;
   readonly baselines: readonly BaselineInfo[];
   readonly against: Against;
@@ -28,18 +31,20 @@ function valueOf(against: Against): string {
       return `ago ${against.ago}`;
     case "window":
     case "host":
+    case "group":
       return against.kind;
   }
 }
 
-/** Chooses what the incident is compared with: a baseline, an earlier time, any other window or another host. */
-export function AgainstChoice({ hosts, otherHosts, incident, baselines, against, zone, onChange }: AgainstChoiceProps) {
+/** Chooses what the incident is compared with: a baseline, an earlier time, any other window, another host or a host group. */
+export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, against, zone, onChange }: AgainstChoiceProps) {
   const usual = suggestedBaselines(incident);
   const choices: readonly Against[] = [
     ...baselines.map(({ id }): Against => ({ kind: "baseline", id, version: null })),
     ...AGOS.map((ago): Against => ({ kind: "ago", ago })),
     { kind: "window", window: usual[0]?.window ?? incident },
     { kind: "host", host: otherHosts[0] ?? "" },
+    { kind: "group", group: groups[0]?.name ?? "" },
   ];
   const chosen = against.kind === "baseline" ? baselines.find(({ id }) => id === against.id) : undefined;
   return (
@@ -77,6 +82,7 @@ export function AgainstChoice({ hosts, otherHosts, incident, baselines, against,
           ))}
           <Radio value="window" label="another window" />
           <Radio value="host" label="another host at the same time" disabled={otherHosts.length === 0} />
+          <Radio value="group" label={hosts.length > 1 ? "their group" : "its group"} disabled={groups.length === 0} />
         </Group>
       </Radio.Group>
       {against.kind === "baseline" && chosen !== undefined && chosen.version > 1 && (
@@ -103,6 +109,19 @@ export function AgainstChoice({ hosts, otherHosts, incident, baselines, against,
           value={against.host}
           onChange={(value) => {
             onChange({ kind: "host", host: value ?? "" });
+          }}
+        />
+      )}
+      {against.kind === "group" && (
+        <Select
+          size="xs"
+          label="Host group"
+          description="Its other hosts at the same time: their median is the level, and what differs between them is normal."
+          allowDeselect={false}
+          data={groups.map(({ name, hosts: members }) => ({ value: name, label: `${name} (${plural(members.length, "host")})` }))}
+          value={against.group}
+          onChange={(value) => {
+            onChange({ kind: "group", group: value ?? "" });
           }}
         />
       )}

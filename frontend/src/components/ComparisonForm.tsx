@@ -3,8 +3,9 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { hostGroupsQuery } from "../api/baselines";
 import { baselinesQuery, hostsQuery } from "../api/queries";
-import { type Against, type ComparisonInputs, newestBaseline } from "../logic/against";
+import { type Against, type ComparisonInputs, groupsOfHosts, newestBaseline } from "../logic/against";
 import { suggestedBaselines } from "../logic/range";
 import type { Window } from "../logic/time";
 import type { Zone } from "../logic/zone";
@@ -33,6 +34,7 @@ export function ComparisonForm(props: ComparisonFormProps) {
   const [divisor, setDivisor] = useState(props.divisor);
   const [isMore, more] = useDisclosure(props.divisor !== null || props.hosts.length > 1);
   const names = useQuery(hostsQuery).data?.hosts.map(({ name }) => name) ?? [];
+  const groups = groupsOfHosts(useQuery(hostGroupsQuery).data?.groups ?? [], hosts);
   const [first = null] = hosts;
   const answer = useQuery({ ...baselinesQuery(first), enabled: first !== null });
   const baselines = (answer.data?.baselines ?? []).filter((baseline) => hosts.every((host) => baseline.hosts.includes(host)));
@@ -42,7 +44,11 @@ export function ComparisonForm(props: ComparisonFormProps) {
     newest === null ? { kind: "window", window: usual } : { kind: "baseline", id: newest.id, version: null };
   const isKnown = chosen?.kind !== "baseline" || baselines.some(({ id }) => id === chosen.id);
   const against = chosen !== null && isKnown ? chosen : offered;
-  const isReady = first !== null && incident !== null && (against.kind !== "host" || against.host !== "");
+  const isReady =
+    first !== null &&
+    incident !== null &&
+    (against.kind !== "host" || against.host !== "") &&
+    (against.kind !== "group" || against.group !== "");
 
   if (answer.isPending && first !== null) {
     return <StateView isCompact state={{ kind: "loading", what: "baselines" }} />;
@@ -78,6 +84,7 @@ export function ComparisonForm(props: ComparisonFormProps) {
         <AgainstChoice
           hosts={hosts}
           otherHosts={names.filter((name) => !hosts.includes(name))}
+          groups={groups}
           incident={incident ?? props.incident}
           baselines={baselines}
           against={against}

@@ -1,6 +1,6 @@
 /** The inputs of a comparison: incident, baseline, divisor. */
 
-import type { BaselineInfo, ComparedBaseline, Comparison } from "./api";
+import type { BaselineInfo, ComparedBaseline, Comparison, HostGroupInfo } from "./api";
 import { fromApi, type Window } from "./time";
 
 export const AGOS = ["day", "week"] as const;
@@ -12,7 +12,8 @@ export type Against =
   | { readonly kind: "baseline"; readonly id: number; readonly version: number | null }
   | { readonly kind: "window"; readonly window: Window }
   | { readonly kind: "ago"; readonly ago: Ago }
-  | { readonly kind: "host"; readonly host: string };
+  | { readonly kind: "host"; readonly host: string }
+  | { readonly kind: "group"; readonly group: string };
 
 /** A divisor series: `vmstat_sunos.faults_sy`, or of one instance `iostat_linux.r_per_s@sda`. */
 export interface Divisor {
@@ -45,6 +46,16 @@ export function newestBaseline<B extends Pick<BaselineInfo, "windows" | "recordi
   return made.find(({ recording_until }) => recording_until === null) ?? made[0] ?? null;
 }
 
+/** Return the groups that have other hosts than these, those that contain all of these first. */
+export function groupsOfHosts<G extends Pick<HostGroupInfo, "hosts">>(
+  groups: readonly G[],
+  hosts: readonly string[],
+): readonly G[] {
+  const isOwn = (group: G): boolean => hosts.every((host) => group.hosts.includes(host));
+  const usable = groups.filter((group) => group.hosts.some((host) => !hosts.includes(host)));
+  return [...usable.filter(isOwn), ...usable.filter((group) => !isOwn(group))];
+}
+
 /** Return the newest version of a baseline if it is newer than the compared one. Missing: null if it is not. */
 export function newerVersion(
   compared: { readonly baseline_id: number | null; readonly version: number | null },
@@ -62,6 +73,9 @@ export function inputsOf({ hosts, start, end, against, divisor }: Comparison): C
   }
   if (against.kind === "host" && against.host !== null) {
     return { ...common, against: { kind: "host", host: against.host } };
+  }
+  if (against.kind === "group" && against.group != null) {
+    return { ...common, against: { kind: "group", group: against.group } };
   }
   const [first] = against.windows;
   return first === undefined

@@ -13,6 +13,7 @@ export type BaselineHealth = Schemas["BaselineHealth"];
 export type BaselineInfo = Schemas["BaselineInfo"];
 export type BaselineList = Schemas["BaselineList"];
 export type BaselineUpdate = Schemas["BaselineUpdate"];
+export type Circumstance = Schemas["Circumstance"];
 export type Command = Schemas["Command"];
 export type ComparedBaseline = Schemas["ComparedBaseline"];
 export type AskedSeries = Schemas["AskedSeries"];

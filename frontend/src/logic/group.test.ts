@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { baselineTitle, formatDivisor, inputsOf, newerVersion, newestBaseline, parseDivisor } from "./against";
+import { baselineTitle, formatDivisor, groupsOfHosts, inputsOf, newerVersion, newestBaseline, parseDivisor } from "./against";
 import { parseIso } from "./time";
 import { madeComparison, madeGroup } from "./comparison_fixture";
 import type { FindingGroup } from "./api";
@@ -166,7 +166,17 @@ describe("the other side of a comparison", () => {
       kind: "host",
       host: "db2",
     });
+    expect(inputsOf({ ...saved, against: { ...ago, kind: "group", group: "db", members: ["db2"] } })?.against).toEqual({
+      kind: "group",
+      group: "db",
+    });
     expect(inputsOf({ ...saved, against: { ...ago, windows: [] } })).toBeNull();
+  });
+
+  it("may be with a group that has other hosts, those of the hosts themselves first", () => {
+    const groups = [{ hosts: ["a"] }, { hosts: ["b", "c"] }, { hosts: ["a", "b"] }, { hosts: [] }];
+    expect(groupsOfHosts(groups, ["a"])).toEqual([{ hosts: ["a", "b"] }, { hosts: ["b", "c"] }]);
+    expect(groupsOfHosts(groups, ["b", "c"])).toEqual([{ hosts: ["a"] }, { hosts: ["a", "b"] }]);
   });
 
   it("may be divided by a series of one instance or of all", () => {

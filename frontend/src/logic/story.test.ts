@@ -9,6 +9,7 @@ import {
   describeOnset,
   describeProcess,
   describeSentence,
+  describeTimes,
   drawnGroup,
   groupsOf,
   isAllClear,
@@ -66,6 +67,14 @@ describe("a story", () => {
     const [process] = madeStory(1, []).processes;
     expect(describeProcess(process!, incident, "UTC")).toBe("new, since 09:35:12");
     expect(describeProcess({ ...process!, change: "gone", start_ms: null }, incident, "UTC")).toBe("gone");
+  });
+
+  it("says when something else happened", () => {
+    const one = { kind: "observer", host: "web1", sentence: "", start_ms: START + 12_000, end_ms: START + 40_400 } as const;
+    expect(describeTimes(one, incident, "UTC")).toBe("09:35:12 to 09:35:40");
+    expect(describeTimes({ ...one, end_ms: START + 12_300 }, incident, "UTC")).toBe("09:35:12");
+    expect(describeTimes({ ...one, end_ms: null }, incident, "UTC")).toBe("09:35:12");
+    expect(describeTimes({ ...one, start_ms: null, end_ms: null }, incident, "UTC")).toBe("");
   });
 
   it("leads to the fields of a process that changed, else to those of its stat", () => {

@@ -1,6 +1,6 @@
 /** Stories on the page: which list is shown, the group that a story draws, when it began, and the exact values behind its words. */
 
-import type { Comparison, FindingGroup, SideValues, StatInfo, Story, StoryProcess } from "./api";
+import type { Circumstance, Comparison, FindingGroup, SideValues, StatInfo, Story, StoryProcess } from "./api";
 import { describeDuration, lengthOf, SECOND, toDurationMs, toEpochMs, type Window, wholeSecond } from "./time";
 import { formatClock, formatDate, formatInstant, type Zone } from "./zone";
 
@@ -69,6 +69,12 @@ function formatTime(ms: number, incident: Window, zone: Zone): string {
   const at = wholeSecond(toEpochMs(ms));
   const isClear = lengthOf(incident) < 24 * 60 * 60 * SECOND && formatDate(zone, at) === formatDate(zone, incident.start);
   return isClear ? formatClock(zone, at) : formatInstant(zone, at);
+}
+
+/** Return when a circumstance was, in a zone: `12:01:10 to 12:03:02`. Empty where the time is not known. */
+export function describeTimes({ start_ms, end_ms }: Circumstance, incident: Window, zone: Zone): string {
+  const times = [start_ms, end_ms].flatMap((ms) => (ms === null ? [] : [formatTime(ms, incident, zone)]));
+  return start_ms === null ? "" : [...new Set(times)].join(" to ");
 }
 
 const CHANGES: Readonly<Record<StoryProcess["change"], string>> = { new: "new", gone: "gone", more: "more", less: "less" };

@@ -75,6 +75,8 @@ function encodeAgainst(against: Against | null): RawSearch {
       return { ago: against.ago };
     case "host":
       return { other_host: against.host };
+    case "group":
+      return { group: against.group };
   }
 }
 
@@ -84,15 +86,17 @@ function decodeAgainst(reader: Reader): Against | null {
   const window = reader.one("baseline_window", parseWindowText);
   const ago = reader.one("ago", oneOf(AGOS));
   const host = reader.one("other_host", parseName);
+  const group = reader.one("group", parseName);
   const found: readonly (Against | null)[] = [
     id === null ? null : { kind: "baseline", id, version },
     window === null ? null : { kind: "window", window },
     ago === null ? null : { kind: "ago", ago },
     host === null ? null : { kind: "host", host },
+    group === null ? null : { kind: "group", group },
   ];
   const [first = null, ...more] = found.filter((against) => against !== null);
   if (more.length > 0) {
-    reader.ignored.push("baseline, baseline_window, ago, other_host: give only one of them");
+    reader.ignored.push("baseline, baseline_window, ago, other_host, group: give only one of them");
   }
   return first;
 }

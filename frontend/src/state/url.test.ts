@@ -137,6 +137,7 @@ function randomComparisonView(random: () => number): ComparisonView {
       { kind: "window", window: randomWindow(random) } as const,
       { kind: "ago", ago: "week" } as const,
       { kind: "host", host: "web2" } as const,
+      { kind: "group", group: "db & web" } as const,
     ]),
     divisor: pick(random, [null, "vmstat_sunos.faults_sy", "iostat_linux.r_per_s@sda"]),
     savedId: pick(random, [null, 12]),
@@ -226,7 +227,7 @@ describe("links", () => {
     );
     expect(listOf("&sort=name&list=stories")).toBe("stories");
     expect(decodeComparisonView(parseSearch("?host=a&baseline=1&ago=day&sort=name"))).toMatchObject({
-      ignored: ["baseline, baseline_window, ago, other_host: give only one of them"],
+      ignored: ["baseline, baseline_window, ago, other_host, group: give only one of them"],
       view: { against: { kind: "baseline", id: 1 }, sort: "name" },
     });
   });

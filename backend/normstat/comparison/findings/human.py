@@ -9,6 +9,7 @@ BINARY: Final[Sequence[tuple[str, float]]] = (
 )  # fmt: skip
 DECIMAL: Final[Sequence[tuple[str, float]]] = (("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("PB", 1e15))
 TIMES: Final[Sequence[tuple[str, float]]] = (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0))
+LENGTHS: Final[Sequence[tuple[int, str]]] = ((1, "s"), (60, "min"), (3600, "h"), (86_400, "days"))
 # Singular of units that do not just lose their s.
 SINGULAR: Final[Mapping[str, str]] = {"processes": "process", "switches": "switch", "entries": "entry"}
 MIN_PLURAL_LENGTH: Final = 4
@@ -61,6 +62,17 @@ def format_human(value: float | None, unit: str) -> str:
     number, shown = scale(value, unit) or (value, unit.removeprefix("1") if unit.startswith("1/") else unit)
     digits = format_digits(number)
     return f"{digits} {to_singular(shown) if digits == '1' else shown}".rstrip()
+
+
+def format_seconds(seconds: float) -> str:
+    """Return a duration in one unit: seconds up to two minutes, minutes up to two hours, hours up to two days.
+
+    >>> [format_seconds(value) for value in (0.4, 15, 119, 150, 7199, 9000, 200_000)]
+    ['0 s', '15 s', '119 s', '2 min', '119 min', '2 h', '2 days']
+    """
+    whole = max(0, round(seconds))
+    size, unit = next(((size, unit) for size, unit in reversed(LENGTHS) if whole >= 2 * size), LENGTHS[0])
+    return f"{whole // size} {unit}"
 
 
 def to_singular(unit: str) -> str:

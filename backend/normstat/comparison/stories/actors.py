@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.findings.coming_and_going import MIN_BYTES, MIN_BYTES_PER_S, MIN_CPU_PCT, is_process_stat
-from normstat.comparison.findings.human import format_human
+from normstat.comparison.findings.human import format_human, format_seconds
 from normstat.comparison.findings.wording import name_instance
 from normstat.comparison.model import Finding, FindingGroup, ProcessChange, StoryProcess
 from normstat.comparison.read_side import StatSide
@@ -145,7 +145,7 @@ def _describe(name: str, actor: Actor, side: StatSide | None, first_s: float | N
     if actor.change == "new":
         is_plural = name.endswith(" processes)")
         clauses = _clauses_of_use(actor, side)
-        after = "" if first_s is None else f", which began {_seconds(first_s - start_s)} into the incident,"
+        after = "" if first_s is None else f", which began {format_seconds(first_s - start_s)} into the incident,"
         new = f", which {'are' if is_plural else 'is'} new," if first_s is None else after
         return f"{name}{new} {join_words(clauses)}" if clauses else f"{name} {'are' if is_plural else 'is'} new"
     told: dict[str, str] = {}
@@ -200,11 +200,6 @@ def _find_start(actor: Actor, sides: Mapping[str, StatSide]) -> float | None:
     report = int(side.report[span.start])
     # It may have begun at any time since the report before.
     return float(side.times_s[report]) if report >= MIN_REPORTS_BEFORE else None
-
-
-def _seconds(seconds: float) -> str:
-    whole = max(0, round(seconds))
-    return f"{whole} s" if whole < 120 else f"{whole // 60} min"
 
 
 def join_words(clauses: Sequence[str]) -> str:

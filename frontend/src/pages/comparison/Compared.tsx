@@ -1,7 +1,7 @@
 import { Group as Row, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import { statsQuery } from "../../api/queries";
 import type { ComparisonInputs } from "../../logic/against";
 import type { Comparison, StatInfo } from "../../logic/api";
@@ -30,7 +30,10 @@ const NO_STATS: readonly StatInfo[] = [];
 /** A comparison with its result, new or saved. */
 export function Compared({ comparison, inputs, incident, view, note, actions, onNewest, onChange }: ComparedProps) {
   const stats = useQuery(statsQuery).data?.stats ?? NO_STATS;
-  const zone = zoneOf(view.clock);
+  const { clock } = view;
+  const zone = zoneOf(clock);
+  const bandId = comparison.against.baseline_id;
+  const place = useMemo(() => ({ window: incident, clock, bandId }), [incident, clock, bandId]);
   useDocumentTitle(`${comparison.hosts.join(", ")} compared · normstat`);
   return (
     <>
@@ -39,17 +42,9 @@ export function Compared({ comparison, inputs, incident, view, note, actions, on
         {actions}
       </Row>
       {note}
-      <Lead comparison={comparison} />
+      <Lead comparison={comparison} place={place} zone={zone} />
       <Sides comparison={comparison} incident={incident} zone={zone} clock={view.clock} onNewest={onNewest} />
-      <Results
-        comparison={comparison}
-        inputs={inputs}
-        stats={stats}
-        view={view}
-        incident={incident}
-        zone={zone}
-        onChange={onChange}
-      />
+      <Results comparison={comparison} inputs={inputs} stats={stats} view={view} place={place} zone={zone} onChange={onChange} />
     </>
   );
 }

@@ -11,7 +11,6 @@ import { statOf } from "../../logic/comparison";
 import { filterGroups, groupKey, sortGroups, toggledOf } from "../../logic/group";
 import { formatCount } from "../../logic/number";
 import { shownList } from "../../logic/story";
-import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { COMPARISON_TABS, type ComparisonView } from "../../state/comparison";
 import { Filters, FilterText } from "./Filters";
@@ -31,16 +30,16 @@ interface ResultsProps {
   readonly inputs: ComparisonInputs | null;
   readonly stats: readonly StatInfo[];
   readonly view: ComparisonView;
-  readonly incident: Window;
+  /** The target of links to a host; a stable object. */
+  readonly place: Place;
   readonly zone: Zone;
   readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
 }
 
 /** The groups of findings, and the lists of other series. */
 export function Results(props: ResultsProps) {
-  const { comparison, inputs, stats, view, zone, onChange } = props;
+  const { comparison, inputs, stats, view, zone, place, onChange } = props;
   const { counts } = comparison;
-  const place = usePlace(props);
   const list = { comparison, stats, filter: view.filter, place };
   return (
     <>
@@ -139,23 +138,33 @@ function UnchangedTabs({ comparison, inputs }: { readonly comparison: Comparison
   );
 }
 
-/** The target of links to a host; a stable object. */
-function usePlace({ comparison, incident, view }: ResultsProps): Place {
-  const { clock } = view;
-  const bandId = comparison.against.baseline_id;
-  return useMemo(() => ({ window: incident, clock, bandId }), [incident, clock, bandId]);
-}
-
 /** Whether no series has enough samples for a verdict. */
 function hasNoVerdict({ n_findings, n_unchanged, counts }: Comparison): boolean {
   return n_findings + n_unchanged + counts.muted === 0 && counts.insufficient_data > 0;
 }
 
+/** The stories or all changes, and the dialog that mutes a series of either. */
 function Findings(props: ResultsProps) {
-  const { comparison, inputs, stats, view, zone, onChange } = props;
-  const me = useMe();
-  const place = usePlace(props);
   const [muting, setMuting] = useState<FindingGroup | null>(null);
+  return (
+    <>
+      <FindingLists {...props} onMute={setMuting} />
+      {muting && (
+        <MuteDialog
+          group={muting}
+          instanceTitle={statOf(props.stats, muting.stat)?.instance_title ?? ""}
+          onClose={() => {
+            setMuting(null);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function FindingLists(props: ResultsProps & { readonly onMute: (group: FindingGroup) => void }) {
+  const { comparison, inputs, stats, view, zone, place, onChange, onMute } = props;
+  const me = useMe();
   const pins = useMemo(() => new Set(view.pins), [view.pins]);
   const { filter, onlyHosts, subsystems, kinds, sort } = view;
   const shown = useMemo(
@@ -187,7 +196,7 @@ function Findings(props: ResultsProps) {
     );
   }
   if (shownList(comparison, view.list) === "stories") {
-    return <Stories {...props} place={place} />;
+    return <Stories {...props} />;
   }
   return (
     <>
@@ -206,7 +215,7 @@ function Findings(props: ResultsProps) {
             hasManyHosts={comparison.hosts.length > 1}
             mayMute={mayWrite(me)}
             onPin={onPin}
-            onMute={setMuting}
+            onMute={onMute}
           />
         ))}
       </ol>
@@ -217,15 +226,6 @@ function Findings(props: ResultsProps) {
         <Text fz="sm" className="soft" ta="center" mt="md">
           The first {formatCount(comparison.groups.length)} of {formatCount(comparison.n_groups)} groups, by anomaly score.
         </Text>
-      )}
-      {muting && (
-        <MuteDialog
-          group={muting}
-          instanceTitle={statOf(stats, muting.stat)?.instance_title ?? ""}
-          onClose={() => {
-            setMuting(null);
-          }}
-        />
       )}
     </>
   );

@@ -13,6 +13,7 @@ import { formatCount, plural } from "../../logic/number";
 import { surroundings } from "../../logic/range";
 import { describeDuration, lengthOf, SECOND, toDurationMs, type Window } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
+import type { RawSearch } from "../../state/search";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 
 interface SidesProps {
@@ -36,9 +37,10 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
           title={baselineTitle(against)}
           hosts={against.host === null ? hosts : [against.host]}
           side={sides.baseline}
-          windows={against.windows.map(toWindow)}
+          windows={against.kind === "group" ? [] : against.windows.map(toWindow)}
         >
           {against.version !== null && <VersionNote comparison={comparison} onNewest={onNewest} />}
+          {against.kind === "group" && <Members members={against.members ?? []} window={incident} clock={clock} />}
         </Side>
         <Side
           {...common}
@@ -60,6 +62,43 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
       </Text>
     </>
   );
+}
+
+const MAX_MEMBERS = 12;
+
+/** The other hosts of the group, each with its graphs of that time. */
+function Members({
+  members,
+  window,
+  clock,
+}: {
+  readonly members: readonly string[];
+  readonly window: Window;
+  readonly clock: Clock;
+}) {
+  return (
+    <Text fz="sm" className="soft">
+      {members.slice(0, MAX_MEMBERS).map((host, index) => (
+        <span key={host}>
+          {index > 0 && ", "}
+          <PageLink to="/hosts/$host" params={{ host }} search={hostSearch(window, clock, true)} fz="sm">
+            {host}
+          </PageLink>
+        </span>
+      ))}
+      {members.length > MAX_MEMBERS && ` and ${formatCount(members.length - MAX_MEMBERS)} more`}
+    </Text>
+  );
+}
+
+/** Return the host page of a window, marked or not. */
+function hostSearch(window: Window, clock: Clock, isMarked: boolean): RawSearch {
+  return encodeHostView({
+    ...DEFAULT_HOST_VIEW,
+    clock,
+    range: { kind: "fixed", window: surroundings(window, 0.2) },
+    ...(isMarked ? { mark: window } : {}),
+  });
 }
 
 /** The compared version, and the newest one if it differs. */
@@ -107,17 +146,7 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
       </Row>
       {windows.slice(0, MAX_WINDOWS).map((window) => (
         <Row key={window.start} gap={12}>
-          <PageLink
-            fz="sm"
-            to="/hosts/$host"
-            params={{ host }}
-            search={encodeHostView({
-              ...DEFAULT_HOST_VIEW,
-              clock,
-              range: { kind: "fixed", window: surroundings(window, 0.2) },
-              ...(kind === "incident" ? { mark: window } : {}),
-            })}
-          >
+          <PageLink fz="sm" to="/hosts/$host" params={{ host }} search={hostSearch(window, clock, kind === "incident")}>
             {formatWindow(zone, window)} {zoneLabel(zone, window.end)} ({describeDuration(lengthOf(window))})
           </PageLink>
           <a className="csv-link no-print" href={csvAddress(host, window, null)} download>

@@ -2,13 +2,11 @@ import { SegmentedControl } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { mayWrite, useMe } from "../../components/me";
 import type { Comparison, FindingGroup, StatInfo } from "../../logic/api";
-import { statOf } from "../../logic/comparison";
 import { plural } from "../../logic/number";
 import { byRank, MAX_STORIES, storiesOf } from "../../logic/story";
 import type { Zone } from "../../logic/zone";
 import type { ChangeList, ComparisonView } from "../../state/comparison";
 import type { Place } from "./link";
-import { MuteDialog } from "./MuteDialog";
 import { StoryRow } from "./StoryRow";
 
 interface ListSwitchProps {
@@ -44,12 +42,12 @@ interface StoriesProps {
   readonly zone: Zone;
   readonly place: Place;
   readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
+  readonly onMute: (group: FindingGroup) => void;
 }
 
 /** What happened, a row for each story; the culprit first. */
-export function Stories({ comparison, stats, view, zone, place, onChange }: StoriesProps) {
+export function Stories({ comparison, stats, view, zone, place, onChange, onMute }: StoriesProps) {
   const me = useMe();
-  const [muting, setMuting] = useState<FindingGroup | null>(null);
   const [hasAll, setAll] = useState(false);
   const ranked = useMemo(() => byRank(comparison.groups), [comparison.groups]);
   const stories = storiesOf(comparison);
@@ -69,7 +67,7 @@ export function Stories({ comparison, stats, view, zone, place, onChange }: Stor
             align={view.align}
             hasManyHosts={comparison.hosts.length > 1}
             mayMute={mayWrite(me)}
-            onMute={setMuting}
+            onMute={onMute}
           />
         ))}
       </ol>
@@ -83,15 +81,6 @@ export function Stories({ comparison, stats, view, zone, place, onChange }: Stor
         >
           Show {plural(stories.length - shown.length, "more story", "more stories")}
         </button>
-      )}
-      {muting && (
-        <MuteDialog
-          group={muting}
-          instanceTitle={statOf(stats, muting.stat)?.instance_title ?? ""}
-          onClose={() => {
-            setMuting(null);
-          }}
-        />
       )}
     </>
   );

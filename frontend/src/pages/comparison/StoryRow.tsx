@@ -94,12 +94,17 @@ export function StoryRow(props: StoryRowProps) {
   );
 }
 
-/** The processes, linked to their graphs, and the other tools that saw the same. */
+/** The processes, linked to their pages, and the other tools that saw the same. */
 function Chips({ story, ranked, stats, place, zone, isOpen }: StoryRowProps & { readonly isOpen: boolean }) {
   const also = isOpen ? story.also_seen_by : story.also_seen_by.slice(0, MAX_ALSO);
   const n_more = story.also_seen_by.length - also.length;
   const link = (process: StoryProcess) =>
-    processLink(process, processFields(process, [...ranked.values()], statOf(stats, process.stat)), place);
+    processLink(
+      process,
+      statOf(stats, process.stat),
+      processFields(process, [...ranked.values()], statOf(stats, process.stat)),
+      place,
+    );
   return story.processes.length + also.length === 0 ? null : (
     <div className="story-chips">
       {story.processes.length > 0 && (

@@ -1,4 +1,5 @@
-import type { FindingGroup, StoryProcess } from "../../logic/api";
+import type { Circumstance, FindingGroup, StatInfo, StoryProcess } from "../../logic/api";
+import { processOf } from "../../logic/process";
 import { surroundings } from "../../logic/range";
 import type { Window } from "../../logic/time";
 import type { RawSearch } from "../../state/search";
@@ -49,17 +50,24 @@ export function groupLink(group: FindingGroup, place: Place): RawSearch {
 // More panels would hide the first.
 const MAX_PANELS = 4;
 
-/** The host's graphs of one process: the fields that changed, strongest first. The only place that knows where a process is shown. */
+/**
+ * The page of a process: of its PID where there was one, else of its command. Threads, users and other things without a page of
+ * their own: the host's graphs of the fields that changed, strongest first.
+ */
 export function processLink(
-  { stat, instance }: Pick<StoryProcess, "stat" | "instance">,
+  { stat, instance, pids }: Pick<StoryProcess, "stat" | "instance" | "pids">,
+  known: Pick<StatInfo, "instance_title"> | null,
   fields: readonly string[],
   { window, clock }: Place,
 ): RawSearch {
+  const common = { ...DEFAULT_HOST_VIEW, clock, range: { kind: "fixed", window: surroundings(window) }, mark: window } as const;
+  const process = processOf(known, instance);
+  if (process !== null) {
+    const pid = process.pid ?? (pids.length === 1 ? (pids[0] ?? null) : null);
+    return encodeHostView({ ...common, tab: "processes", process: { command: process.command, pid } });
+  }
   return encodeHostView({
-    ...DEFAULT_HOST_VIEW,
-    clock,
-    range: { kind: "fixed", window: surroundings(window) },
-    mark: window,
+    ...common,
     panels: fields
       .slice(0, MAX_PANELS)
       .map((field) => ({
@@ -68,4 +76,16 @@ export function processLink(
         choice: instance === "" ? { kind: "one" } : { kind: "only", names: [instance] },
       })),
   });
+}
+
+/** Where a circumstance is shown: the command of an observer, the stream of a loss, the graphs around an event or a silence. */
+export function circumstanceLink({ kind, command, stream_id }: Circumstance, { window, clock }: Place): RawSearch {
+  const common = { ...DEFAULT_HOST_VIEW, clock, range: { kind: "fixed", window: surroundings(window) }, mark: window } as const;
+  if (command != null) {
+    return encodeHostView({ ...common, tab: "processes", process: { command, pid: null } });
+  }
+  if (stream_id != null) {
+    return encodeHostView({ ...common, tab: kind === "rejected_lines" ? "rejected" : "streams", streamId: stream_id });
+  }
+  return encodeHostView(common);
 }

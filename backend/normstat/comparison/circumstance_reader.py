@@ -1,0 +1,84 @@
+"""Read the circumstances of an incident: events of the hosts, trace streams, losses; and put them in their order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.baselines.window_sets import Windows
+from normstat.comparison.circumstances import (
+    Onset,
+    describe_events,
+    describe_losses,
+    describe_observer,
+    describe_silences,
+    event_window,
+)
+from normstat.comparison.host_comparison import HostComparison
+from normstat.comparison.model import Circumstance, Story
+from normstat.comparison.observers import TRACERS, Observer, merge_observers
+from normstat.query.host_events import HostEvent, read_host_events
+from normstat.query.stream_losses import read_stream_losses, read_stream_times
+from normstat.stats.catalogue import load_catalogue
+from normstat.window import Window, from_us
+
+US_PER_MS: Final = 1000
+
+
+async def read_events(session: AsyncSession, hosts: Sequence[str], incident: Window) -> list[tuple[str, HostEvent]]:
+    """Return the events of the hosts that may be told with an incident, each with its host."""
+    window = event_window(incident)
+    return [(host, event) for host in hosts for event in (await read_host_events(session, host, window)).events]
+
+
+async def read_circumstances(
+    session: AsyncSession,
+    hosts: Sequence[HostComparison],
+    host_ids: Mapping[str, int],
+    incident: Window,
+    stories: Sequence[Story],
+) -> list[Circumstance]:
+    """Return what else happened: events by their distance from the onset of the first story, observers, missing data."""
+    events = await read_events(session, [host.host for host in hosts], incident)
+    told = describe_events(events, incident, to_onset(stories, incident), names_hosts=len(hosts) > 1)
+    found: list[Circumstance] = []
+    for host in hosts:
+        traces = await read_traces(session, host_ids[host.host], incident, host.windows)
+        observers = merge_observers(host.observers, traces)
+        found += [describe_observer(host.host, observer, incident) for observer in observers]
+    for host in hosts:
+        found += describe_silences(host.host, host.silences, incident)
+        found += describe_losses(host.host, await read_stream_losses(session, host_ids[host.host], incident))
+    if len(hosts) > 1:
+        found = [replace(one, sentence=f"{one.host}: {one.sentence}") for one in found]
+    return told + found
+
+
+def to_onset(stories: Sequence[Story], incident: Window) -> Onset:
+    """Return when the trouble began: the onset of the first story, else the start of the incident."""
+    onset_ms = stories[0].onset_ms if stories else None
+    return Onset(incident.start, is_known=False) if onset_ms is None else Onset(from_us(US_PER_MS * onset_ms), is_known=True)
+
+
+async def read_traces(session: AsyncSession, host_id: int, incident: Window, baseline: Windows) -> list[Observer]:
+    """Return the observers whose output the host recorded in the incident. One that covers the whole baseline too is none."""
+    tools = {name: spec.tool for name, spec in load_catalogue().specs.items() if spec.tool in TRACERS}
+    observers = []
+    for spec, first, last in await read_stream_times(session, host_id, list(tools), incident):
+        # Another host, or a group, in the same window says nothing about this host's traces.
+        own = [window for window in baseline if window != incident]
+        if own and all(first <= window.start and last >= window.end for window in own):
+            continue
+        observers.append(
+            Observer(
+                command=tools[spec],
+                pids=(),
+                first_s=max(first, incident.start).timestamp(),
+                last_s=min(last, incident.end).timestamp(),
+                is_from_start=first <= incident.start,
+                is_to_end=last >= incident.end,
+                is_process=False,
+            )
+        )
+    return observers
