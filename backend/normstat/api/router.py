@@ -17,6 +17,7 @@ from normstat.api import (
     document,
     exclusions,
     exports,
+    fleet,
     health,
     host_groups,
     hosts,
@@ -51,7 +52,7 @@ def build_router() -> APIRouter:
     """Return the routes in matching order: the one that agents call most comes first."""
     router = APIRouter(prefix=PREFIX)
     for noun in (
-        ingest, health, auth, users, tokens, hosts, processes, stream_accounts, stats, series, coverage, bands, baselines,
+        ingest, health, auth, users, tokens, hosts, fleet, processes, stream_accounts, stats, series, coverage, bands, baselines,
         exclusions, mutes, host_groups, comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports,
         reparses, jobs,
         specs, retention, storage, agent_files, document,

@@ -84,6 +84,11 @@ async def list_stats(session: AsyncSession) -> list[StatRef]:
     return await _read_stats(session, (await session.scalars(select(StatTable.name))).all())
 
 
+async def list_named_stats(session: AsyncSession, names: Sequence[str]) -> list[StatRef]:
+    """Return the stats of these names that have samples of any host, by name."""
+    return await _read_stats(session, names)
+
+
 async def list_host_stats(session: AsyncSession, host_id: int) -> list[StatRef]:
     """Return the stats with samples of the host, by name."""
     # One lookup in the index of instances per stat, however many instances the host has had.
