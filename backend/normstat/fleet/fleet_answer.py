@@ -141,8 +141,7 @@ def _fill(means: np.ndarray, n_rows: np.ndarray, stat: StatMinutes, places: np.n
 
 def _choose_drawn(rows: Sequence[_Row], series: FleetSeries, judged: FleetJudgement, bounds: Sequence[int]) -> list[int]:
     """Return the series to draw: of each resource of a host the most unusual now, else the highest."""
-    with np.errstate(all="ignore"):
-        height = np.nan_to_num(np.nanmean(np.where(series.n_rows > 0, series.means, np.nan), axis=1)) if len(rows) else np.empty(0)
+    height = np.nansum(series.means, axis=1)
     drawn = []
     for begin, end in itertools.pairwise(bounds):
         best: dict[str, tuple[tuple[float, bool, float], int]] = {}

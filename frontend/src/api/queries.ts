@@ -48,7 +48,11 @@ export function fleetQuery(at: EpochMs | null) {
     queryFn: ({ signal }) => endpoints.readFleet(at, { signal }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
-      state.data !== undefined && state.data.n_minutes_read < state.data.n_minutes ? PROGRESS_MS : at === null ? REFRESH_MS : false,
+      state.data !== undefined && state.data.n_minutes_read < state.data.n_minutes
+        ? PROGRESS_MS
+        : at === null
+          ? REFRESH_MS
+          : false,
     staleTime: REFRESH_MS,
     gcTime: 60_000,
   });
@@ -129,7 +133,16 @@ export const jobsQuery = queryOptions({
 });
 
 /** The queries that a reparse invalidates. */
-export const REPARSE_KEYS = [["hosts"], ["fleet"], ["host"], ["accounts"], ["rejected"], ["specs"], ["series"], ["instances"]] as const;
+export const REPARSE_KEYS = [
+  ["hosts"],
+  ["fleet"],
+  ["host"],
+  ["accounts"],
+  ["rejected"],
+  ["specs"],
+  ["series"],
+  ["instances"],
+] as const;
 
 export const statsQuery = queryOptions({
   queryKey: ["stats"],

@@ -47,8 +47,13 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
       >
         <Stack gap="sm">
           <Text fz="sm">
-            <b>{hosts.length <= 3 ? hosts.join(", ") : `${hosts.slice(0, 2).join(", ")} and ${String(hosts.length - 2)} more hosts`}</b>, {formatWindow(zone, marked)} {zoneLabel(zone, marked.end)} ({describeDuration(lengthOf(marked))}) will
-            be used as normal behaviour when you compare other windows.
+            <b>
+              {hosts.length <= 3
+                ? hosts.join(", ")
+                : `${hosts.slice(0, 2).join(", ")} and ${String(hosts.length - 2)} more hosts`}
+            </b>
+            , {formatWindow(zone, marked)} {zoneLabel(zone, marked.end)} ({describeDuration(lengthOf(marked))}) will be used as
+            normal behaviour when you compare other windows.
           </Text>
           {children}
           <NameField placeholder="Saturday morning, normal load" value={name} onChange={setName} />

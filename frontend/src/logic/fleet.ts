@@ -75,7 +75,7 @@ const HEIGHTS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /** Return the heights of a sparkline, 0 to 1. Missing: null. */
 export function heightsOf(letters: string): readonly (number | null)[] {
-  return [...letters].map((letter) => {
+  return Array.from(letters, (letter) => {
     const height = HEIGHTS.indexOf(letter);
     return height < 0 ? null : height / (HEIGHTS.length - 1);
   });
@@ -221,8 +221,7 @@ export function groupsOf(hosts: readonly FleetHost[]): readonly { readonly name:
 
 /** A row of the table: a host, or the heading of the recorded ones. */
 export type FleetItem =
-  | { readonly kind: "host"; readonly host: FleetHost }
-  | { readonly kind: "fold"; readonly n: number; readonly isOpen: boolean };
+  { readonly kind: "host"; readonly host: FleetHost } | { readonly kind: "fold"; readonly n: number; readonly isOpen: boolean };
 
 /** Return the rows: agents' hosts first, recorded ones folded apart unless they are all there is. */
 export function toItems(hosts: readonly FleetHost[], isOpen: boolean): readonly FleetItem[] {

@@ -12,14 +12,7 @@ export function Ribbon({ ribbon }: { readonly ribbon: string }) {
     <Tooltip label={words}>
       <svg className="fleet-ribbon" viewBox="0 0 60 1" preserveAspectRatio="none" role="img" aria-label={words}>
         {runsOf(ribbon).map(({ cell, start, length }) => (
-          <rect
-            key={start}
-            data-cell={cell}
-            x={start}
-            y={1 - CELL_HEIGHTS[cell]}
-            width={length}
-            height={CELL_HEIGHTS[cell]}
-          />
+          <rect key={start} data-cell={cell} x={start} y={1 - CELL_HEIGHTS[cell]} width={length} height={CELL_HEIGHTS[cell]} />
         ))}
       </svg>
     </Tooltip>

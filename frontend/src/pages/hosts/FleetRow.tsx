@@ -159,7 +159,10 @@ function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
           )}
         </span>
       ) : (
-        <span className={host.verdict === "judged" && host.level > 0 ? "fleet-sentence" : "fleet-sentence soft"} title={host.sentence}>
+        <span
+          className={host.verdict === "judged" && host.level > 0 ? "fleet-sentence" : "fleet-sentence soft"}
+          title={host.sentence}
+        >
           {host.sentence}
         </span>
       )}

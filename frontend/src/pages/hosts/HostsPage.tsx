@@ -39,7 +39,14 @@ export function HostsPage() {
   );
   useHotkeys([
     ["/", () => searchBox.current?.focus()],
-    ["Escape", () => view.isKiosk && set({ isKiosk: false })],
+    [
+      "Escape",
+      () => {
+        if (view.isKiosk) {
+          set({ isKiosk: false });
+        }
+      },
+    ],
   ]);
   const all = fleet.data?.hosts ?? [];
   const shown = useMemo(() => searchFleet(fleet.data?.hosts ?? [], view.filter), [fleet.data, view.filter]);
@@ -86,7 +93,12 @@ export function HostsPage() {
           )}
           {all.length > 1 && (
             <>
-              <GroupMenu fleet={fleet.data} onChoose={(name) => set({ filter: groupWord(name) })} />
+              <GroupMenu
+                fleet={fleet.data}
+                onChoose={(name) => {
+                  set({ filter: groupWord(name) });
+                }}
+              />
               <TextInput
                 ref={searchBox}
                 size="xs"
