@@ -81,7 +81,7 @@ test("the culprit comes first, and no host without a baseline looks normal", asy
   const unknown = page.getByRole("row").filter({ has: page.getByRole("link", { name: "unknown" }) });
   await expect(unknown).toContainText("no baseline");
   await expect(unknown.locator('[data-cell="0"]')).toHaveCount(0);
-  await unknown.getByRole("button", { name: "Save a baseline of unknown" }).click();
+  await unknown.getByRole("button", { name: "Save a normal hour as baseline of unknown" }).click();
   await expect(page.getByRole("dialog", { name: "Save as baseline" })).toContainText("unknown");
   await page.keyboard.press("Escape");
   for (const colorScheme of ["light", "dark"] as const) {

@@ -1,9 +1,10 @@
 """Put the fleet's answer together from what was read. Pure."""
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -61,8 +62,7 @@ class FleetParts:
     n_read: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(NamedTuple):
     """One series of the answer: where it is from, and its normal."""
 
     key: KeyField
@@ -78,13 +78,15 @@ def make_fleet(parts: FleetParts) -> Fleet:
         [all(own.minutes[at] is not None for own in parts.minutes.values()) for at in range(parts.n_minutes)], np.bool_
     )
     ribbons = to_ribbons(largest_by_host(judged.minute_ratio, series.host, len(parts.hosts)), has_data, is_read)
+    recent, ratios = judged.recent.tolist(), judged.recent_ratio.tolist()
     bounds = np.searchsorted(series.host, np.arange(len(parts.hosts) + 1)).tolist()
     drawn = _choose_drawn(rows, series, judged, bounds)
     lines = _draw(rows, series, judged, drawn)
     hosts = []
     for at, host in enumerate(parts.hosts):
         own = range(bounds[at], bounds[at + 1])
-        answer = _judge_host(parts.covered.get(host.id), [(row, rows[row]) for row in own], judged)
+        said = [(rows[row], recent[row], ratios[row]) for row in own]
+        answer = _judge_host(parts.covered.get(host.id), said)
         hosts.append(_with(host, answer, ribbons[at], [lines[row] for row in own if row in lines]))
     return Fleet(
         end_ms=(parts.first_minute + parts.n_minutes) * MINUTE_MS,
@@ -142,6 +144,7 @@ def _fill(means: np.ndarray, n_rows: np.ndarray, stat: StatMinutes, places: np.n
 def _choose_drawn(rows: Sequence[_Row], series: FleetSeries, judged: FleetJudgement, bounds: Sequence[int]) -> list[int]:
     """Return the series to draw: of each resource of a host the most unusual now, else the highest."""
     height = np.nansum(series.means, axis=1)
+    ratios, heights = np.nan_to_num(judged.recent_ratio).tolist(), height.tolist()
     drawn = []
     for begin, end in itertools.pairwise(bounds):
         best: dict[str, tuple[tuple[float, bool, float], int]] = {}
@@ -149,9 +152,9 @@ def _choose_drawn(rows: Sequence[_Row], series: FleetSeries, judged: FleetJudgem
             metric = KEY_METRICS[rows[row].key.metric]
             if not metric.is_drawn:
                 continue
-            ratio = float(judged.recent_ratio[row])
+            ratio = ratios[row]
             is_other = rows[row].instance not in LOOPBACK
-            rank = (ratio if ratio >= 1 else 0.0, is_other, float(height[row]))
+            rank = (ratio if ratio >= 1 else 0.0, is_other, heights[row])
             if metric.resource not in best or rank > best[metric.resource][0]:
                 best[metric.resource] = (rank, row)
         drawn += [best[resource][1] for resource in RESOURCES if resource in best]
@@ -203,28 +206,22 @@ class _Verdict:
     baseline_name: str = ""
 
 
-def _judge_host(covered: CoveredHost | None, rows: Sequence[tuple[int, _Row]], judged: FleetJudgement) -> _Verdict:
-    """Return what is said of a host."""
-    has_samples = any(not np.isnan(judged.recent[at]) for at, _ in rows)
+def _judge_host(covered: CoveredHost | None, rows: Sequence[tuple[_Row, float, float]]) -> _Verdict:
+    """Return what is said of a host. `rows`: its series, each with the mean of the last minutes and its change ratio"""
     if covered is None:
         return _Verdict("no_baseline", "no baseline covers this host")
     own = (covered.baseline.id, covered.baseline.name)
     if covered.normals is None:
         return _Verdict("building", f"the profile of {own[1]} is being built", None, *own)
-    if not has_samples:
+    if all(math.isnan(recent) for _, recent, _ in rows):
         return _Verdict("no_samples", f"no samples in the last {RECENT_MINUTES} minutes", None, *own)
-    best = max(
-        ((float(judged.recent_ratio[at]), at, row) for at, row in rows if not np.isnan(judged.recent_ratio[at])),
-        key=lambda found: found[0],
-        default=None,
-    )
-    if best is None:
+    judged = [found for found in rows if not math.isnan(found[2])]
+    if not judged:
         return _Verdict("no_metrics", f"{own[1]} has none of the metrics that this host sends now", None, *own)
-    ratio, at, row = best
+    row, recent, ratio = max(judged, key=lambda found: found[2])
     if ratio < 1 or row.normal is None:
-        n_judged = sum(not np.isnan(judged.recent_ratio[at]) for at, _ in rows)
-        return _Verdict("judged", describe_calm(n_judged, own[1]), ratio, *own)
-    return _Verdict("judged", describe_series(row.key, row.instance, float(judged.recent[at]), row.normal), ratio, *own)
+        return _Verdict("judged", describe_calm(len(judged), own[1]), ratio, *own)
+    return _Verdict("judged", describe_series(row.key, row.instance, recent, row.normal), ratio, *own)
 
 
 def _with(host: HostPart, said: _Verdict, ribbon: str, lines: list[FleetLine]) -> FleetHost:

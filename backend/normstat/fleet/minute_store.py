@@ -34,9 +34,8 @@ class StatRead:
     host_ids: tuple[int, ...]
     instance_ids: Sequence[int]
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """What minutes are kept by: instances with samples in a minute are always among those asked for."""
+    def make_key(self) -> tuple[object, ...]:
+        """Return what minutes are kept by: instances with samples in a minute are always among those asked for."""
         return (self.stat.id, tuple(field.key for field in self.fields), hash(self.host_ids))
 
 
@@ -63,41 +62,41 @@ class MinuteStore:
         The newest minutes are always read.
         """
         ends_at = self._clock() + budget_s
-        stale = [minute for minute in minutes if any(not self._is_fresh(read, minute, now_us) for read in reads)]
+        keys = [read.make_key() for read in reads]
+        stale = [minute for minute in minutes if any(not self._is_fresh(key, minute, now_us) for key in keys)]
         for number, run in enumerate(_runs(stale)):
             if number and self._clock() > ends_at:
                 break
             window = Window(from_us(run.start * MINUTE_US), from_us(run.stop * MINUTE_US))
-            for read in reads:
+            for read, key in zip(reads, keys, strict=True):
                 means = await read_minute_means(
                     session, read.stat, read.fields, host_ids=read.host_ids, instance_ids=read.instance_ids, window=window
                 )
-                self._put(read, run, means, now_us)
-        found = [[self._find(read, minute) for minute in minutes] for read in reads]
+                self._put(key, run, means, now_us)
+        found = [[self._find((*key, minute)) for minute in minutes] for key in keys]
         n_read = sum(all(own[at] is not None for own in found) for at in range(len(minutes)))
         self._shrink()
         return found, n_read
 
-    def _is_fresh(self, read: StatRead, minute: int, now_us: int) -> bool:
-        block = self._blocks.get((*read.key, minute))
+    def _is_fresh(self, own: tuple[object, ...], minute: int, now_us: int) -> bool:
+        block = self._blocks.get((*own, minute))
         if block is None:
             return False
         age_us = block.read_at_us - (minute + 1) * MINUTE_US
         return age_us >= SETTLED_US and now_us - (minute + 1) * MINUTE_US < 2 * age_us
 
-    def _find(self, read: StatRead, minute: int) -> MinuteMeans | None:
-        key = (*read.key, minute)
+    def _find(self, key: tuple[object, ...]) -> MinuteMeans | None:
         block = self._blocks.get(key)
         if block is None:
             return None
         self._blocks.move_to_end(key)
         return block.means
 
-    def _put(self, read: StatRead, run: range, means: MinuteMeans, now_us: int) -> None:
+    def _put(self, own: tuple[object, ...], run: range, means: MinuteMeans, now_us: int) -> None:
         ordered = means.take(np.lexsort((means.instance_id, means.minute)))
         bounds = np.searchsorted(ordered.minute, np.arange(run.start, run.stop + 1)).tolist()
         for minute, (begin, end) in zip(run, itertools.pairwise(bounds), strict=True):
-            key = (*read.key, minute)
+            key = (*own, minute)
             old = self._blocks.pop(key, None)
             self.n_bytes -= 0 if old is None else old.means.n_bytes
             # A copy: a slice would keep the whole run in memory.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,8 @@ from normstat.stats.units import to_base
 LEAST_SHARE: Final = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesName:
-    """A series of a host."""
+class SeriesName(NamedTuple):
+    """A series of a host: one of tens of thousands that are looked up at each request."""
 
     stat: str
     instance: str

@@ -147,7 +147,7 @@ function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
               type="button"
               className="text-button"
               tabIndex={-1}
-              aria-label={`Save a baseline of ${host.name}`}
+              aria-label={`Save a normal hour as baseline of ${host.name}`}
               onClick={() => {
                 onMark(host.name);
               }}
