@@ -187,7 +187,7 @@ async def _read_sampled(
         windows = clip_at(own.windows, request.now)
         if not windows or length_s(windows) > MAX_READ_S:
             continue
-        key = (own.id, own.version, host_id, own.windows, request.fields_key)
+        key: tuple[object, ...] = (own.id, own.version, host_id, own.windows, request.fields_key)
         kept = cache.find(key)
         if kept is not None:
             found[host_id] = kept.normals

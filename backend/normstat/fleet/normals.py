@@ -15,7 +15,7 @@ from normstat.stats.spec import Kind
 from normstat.stats.units import to_base
 
 # Differences below this share of the normal level are not looked at, unless the level is a percentage.
-LEAST_SHARE: Final = 0.02
+MIN_SHARE: Final = 0.02
 
 
 class SeriesName(NamedTuple):
@@ -108,7 +108,7 @@ def _with_floors(normal: SeriesNormal, key: KeyField) -> SeriesNormal:
     """Return the normal with change scales of at least what matters to a person; an unknown one is the width of the band."""
     least = KEY_METRICS[key.metric].least / (to_base(1.0, key.field.unit) or 1.0)
     if key.field.kind is not Kind.PERCENT:
-        least = max(least, LEAST_SHARE * abs(normal.middle))
+        least = max(least, MIN_SHARE * abs(normal.middle))
     scales = [
         max(scale if np.isfinite(scale) else normal.high - normal.low, least)
         for scale in (normal.minute_scale, normal.recent_scale)
