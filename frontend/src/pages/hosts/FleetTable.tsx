@@ -55,18 +55,25 @@ export function FleetTable(props: FleetTableProps) {
     [items, onSelect, selected],
   );
 
+  // The row that is to have the focus as soon as it is drawn.
+  const wanted = useRef<number | null>(null);
+  const focusWanted = (): void => {
+    const row = body.current?.querySelector<HTMLElement>(`[data-row="${String(wanted.current)}"]`);
+    if (row != null) {
+      wanted.current = null;
+      row.focus({ preventScroll: true });
+    }
+  };
+  useEffect(focusWanted);
+
   const focusRow = (at: number): void => {
     setActive(at);
     const top = (body.current?.getBoundingClientRect().top ?? 0) + at * height;
     if (top < 120 || top + height > window.innerHeight) {
       window.scrollBy({ top: top - window.innerHeight / 2 });
     }
-    // The row may not be drawn yet.
-    requestAnimationFrame(() => {
-      requestAnimationFrame(() => {
-        body.current?.querySelector<HTMLElement>(`[data-row="${String(at)}"]`)?.focus({ preventScroll: true });
-      });
-    });
+    wanted.current = at;
+    focusWanted();
   };
 
   const onKeyDown = (event: KeyboardEvent): void => {
