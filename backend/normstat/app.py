@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
@@ -16,6 +17,7 @@ from normstat.api import metrics
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
 from normstat.api.comparison_cache import ComparisonCache
+from normstat.api.fleet_answers import FleetAnswers
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.host_guard import HostGuard
 from normstat.api.middleware import RequestContextMiddleware
@@ -29,6 +31,9 @@ from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
+from normstat.fleet.baseline_normals import NormalsCache
+from normstat.fleet.fleet_service import FleetMemory
+from normstat.fleet.minute_store import MinuteStore
 from normstat.ingest.batching import BATCHES_AT_ONCE, IngestQueue
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.ingest.reparse.reparse_worker import run_reparses
@@ -58,6 +63,8 @@ INGEST_POOL_SIZE = BATCHES_AT_ONCE + 2
 LOOKUPS_AT_ONCE = 2
 # Each is a process that reads for a second or two.
 MAX_PREVIEWS = 2
+# Means by minute of the fleet: an hour of 1,000 hosts takes some 30 MB.
+FLEET_MAX_BYTES = 128 << 20
 GZIP_FROM_BYTES = 1024
 # Level 9 takes several times as long for a few percent.
 GZIP_LEVEL = 5
@@ -152,6 +159,8 @@ def make_state(settings: Settings) -> AppState:
         comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
         comparison_memory=MemoryPool(settings.compare_max_bytes),
         comparisons=ComparisonCache(settings.compare_cache_max_bytes),
+        fleet_memory=FleetMemory(MinuteStore(FLEET_MAX_BYTES, time.monotonic), NormalsCache()),
+        fleet_answers=FleetAnswers(time.monotonic),
         imports=ImportQueue(engine, settings.database_url, settings.import_dir, settings.import_max_bytes),
         storage=StorageMonitor(settings.database_url, settings.database_dir),
     )

@@ -20,7 +20,9 @@ test("an administrator gets the install command for a host", async ({ page }) =>
 });
 
 test("without a host the page says what to do next", async ({ page }) => {
-  await page.route("**/api/v1/hosts", (route) => route.fulfill({ json: { hosts: [] } }));
+  await page.route("**/api/v1/fleet*", (route) =>
+    route.fulfill({ json: { end_ms: Date.now(), n_minutes: 60, n_minutes_read: 60, n_recent_minutes: 5, hosts: [] } }),
+  );
   await page.goto("/hosts");
   await expect(page.getByText("No hosts yet")).toBeVisible();
   await expect(page.getByRole("button", { name: "Create install command" })).toBeVisible();
@@ -31,7 +33,7 @@ test.describe("when the server fails", () => {
 
   test("the error is shown with code and request id, and the request can be retried", async ({ page }) => {
     let isAway = true;
-    await page.route("**/api/v1/hosts", (route) =>
+    await page.route("**/api/v1/fleet*", (route) =>
       isAway
         ? route.fulfill({
             status: 503,

@@ -76,7 +76,7 @@ test("loading the same file again changes nothing; removing an import keeps its 
   await rows.first().getByRole("button", { name: "Remove twice.txt" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
   await expect(rows).toHaveCount(1);
-  await page.goto("/hosts");
+  await page.goto("/hosts?recorded=1");
   await expect(page.getByRole("link", { name: "filed2", exact: true })).toBeVisible();
 });
 

@@ -18,6 +18,7 @@ from normstat.api import (
     events,
     exclusions,
     exports,
+    fleet,
     health,
     host_groups,
     host_series,
@@ -54,9 +55,9 @@ def build_router() -> APIRouter:
     """Return the routes in matching order: the one that agents call most comes first."""
     router = APIRouter(prefix=PREFIX)
     for noun in (
-        ingest, health, auth, users, tokens, hosts, events, processes, stream_accounts, stats, series, host_series, coverage,
-        bands, baselines, exclusions, mutes, host_groups, comparison, comparison_report, comparison_series, saved_comparisons,
-        exports, live, imports, reparses, jobs, specs, retention, storage, agent_files, views, document,
+        ingest, health, auth, users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
+        coverage, bands, baselines, exclusions, mutes, host_groups, comparison, comparison_report, comparison_series,
+        saved_comparisons, exports, live, imports, reparses, jobs, specs, retention, storage, agent_files, views, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

@@ -9,11 +9,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.api.backpressure import Gate, Lobby
 from normstat.api.comparison_cache import ComparisonCache
+from normstat.api.fleet_answers import FleetAnswers
 from normstat.api.slots import Slots
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
+from normstat.fleet.fleet_service import FleetMemory
 from normstat.ingest.batching import IngestQueue
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.live.notify import LiveHub
@@ -32,7 +34,7 @@ class AppState:
     held by agents' requests, `lobby` the requests whose token is not known yet; `ingest_queue` stores what agents send.
     `preview_slots` bounds the spec previews read at once, each in a process of its own; `export_slots` the running exports, each
     with a connection; `comparison_slots` and `comparison_memory` the comparisons; `comparisons` keeps their
-    results.
+    results; `fleet_memory` what was read of the fleet, `fleet_answers` the answers made of it.
     """
 
     settings: Settings
@@ -57,6 +59,8 @@ class AppState:
     comparison_slots: Slots
     comparison_memory: MemoryPool
     comparisons: ComparisonCache
+    fleet_memory: FleetMemory
+    fleet_answers: FleetAnswers
 
     async def close(self) -> None:
         """Close the connections to the database."""

@@ -9,15 +9,17 @@ import numpy as np
 from normstat.profiles.array_codec import BrokenBytes, Sections, pack_sections, stored_fields, stored_name
 from normstat.profiles.profile_builder import BuiltProfile, StatSeries
 from normstat.profiles.sketch import SKETCH_METHOD, SketchKeys
-from normstat.scoring.change_scale import Ends, NaturalChange, SeriesStats
-from normstat.scoring.host_profile import HostProfile, WindowModel
+from normstat.scoring.change_scale import VALUE, Ends, NaturalChange, SeriesStats, change_scale_of
+from normstat.scoring.host_profile import HostProfile, WindowModel, window_model_at
 from normstat.scoring.load_model import LoadModel
 from normstat.scoring.significance import Calibration
-from normstat.scoring.summary import PROBABILITIES, FloatArray, IntArray, Summary
+from normstat.scoring.summary import PROBABILITIES, Float32Array, FloatArray, IntArray, Summary
 
 # Increase it with every change of how profiles are built.
 PROFILE_METHOD: Final = 2
 BAND: Final = (0.05, 0.5, 0.95)
+# The fleet page judges windows of these lengths.
+SCALED_LENGTHS_S: Final = (60.0, 300.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,9 @@ def pack_profile(built: BuiltProfile, days: str) -> tuple[bytes, bytes]:
     """Return the bytes of a profile, and of its band."""
     facts = Facts(built.n_samples, built.covered_s, built.n_left_out, days)
     body = pack_sections({"series": built.stats, "profile": built.profile, "facts": facts})
-    return body, pack_sections({"band": make_band(built.stats, built.profile)})
+    # Beside the band, so that pages of many hosts need not read whole profiles.
+    scales = make_scales(built.profile, built.covered_s)
+    return body, pack_sections({"band": make_band(built.stats, built.profile), "scales": scales})
 
 
 def unpack_profile(body: bytes) -> ProfileBody:
@@ -99,6 +103,33 @@ def make_band(stats: tuple[StatSeries, ...], profile: HostProfile) -> Band:
     functions = profile.baseline.quantiles.astype(np.float64)
     distances = functions[:, low] * (1 - part) + functions[:, np.minimum(low + 1, functions.shape[1] - 1)] * part
     return Band(stats, profile.series_stats.level[:, None] + distances, profile.baseline.n)
+
+
+def make_scales(profile: HostProfile, covered_s: float) -> Float32Array:
+    """Return the change scales of the level in windows of SCALED_LENGTHS_S, as a comparison has them.
+
+    Shape: (n_lengths, n_series), in the units of the series. Missing: infinity where the windows do not show it
+    """
+    scales = []
+    for length_s in SCALED_LENGTHS_S:
+        natural_change = window_model_at(profile.window_models, length_s).natural_change
+        n_window = np.maximum(profile.baseline.n * (length_s / max(covered_s, length_s)), 1)
+        scales.append(change_scale_of(natural_change, profile.baseline, profile.series_stats, n_window)[VALUE])
+    return np.stack(scales)
+
+
+def unpack_scales(body: bytes) -> Float32Array | None:
+    """Return the change scales from the bytes of a band. Missing: None for one that was stored without them
+
+    Raises: BrokenBytes
+    """
+    sections = Sections(body, TYPES)
+    if "scales" not in sections:
+        return None
+    scales = sections.read("scales")
+    if not isinstance(scales, np.ndarray):
+        raise BrokenBytes("The packed bytes hold no change scales")
+    return scales
 
 
 def unpack_band(body: bytes) -> Band:

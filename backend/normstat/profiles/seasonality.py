@@ -55,13 +55,15 @@ def slot_of(window: Window, zone: tzinfo, slots: Iterable[int]) -> int | None:
     """Return the slot to compare a window with. Missing: None where its hour and kind of day have none, or it is too long."""
     if window.length_s > MAX_WINDOW_S:
         return None
-    middle = _middle(window).astimezone(zone)
-    own = _kind_of(middle.date()) * HOURS + middle.hour
     there = set(slots)
-    if own in there:
-        return own
+    return next((slot for slot in possible_slots(window, zone) if slot in there), None)
+
+
+def possible_slots(window: Window, zone: tzinfo) -> tuple[int, int]:
+    """Return the slots that a window may be compared with, the better one first."""
+    middle = _middle(window).astimezone(zone)
     # A window is not compared with the other kind of day, unless the baseline has one kind only.
-    return middle.hour if middle.hour in there else None
+    return _kind_of(middle.date()) * HOURS + middle.hour, middle.hour
 
 
 def describe(window: Window, zone: tzinfo, slot: int, days: str) -> str:

@@ -44,6 +44,7 @@ POLICY = {
     "createAgentToken": Role.ADMINISTRATOR,
     "revokeAgentToken": Role.ADMINISTRATOR,
     "listHosts": Role.VIEWER,
+    "readFleet": Role.VIEWER,
     "getHost": Role.VIEWER,
     "readFacts": Role.VIEWER,
     "readEvents": Role.VIEWER,

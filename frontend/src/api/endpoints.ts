@@ -8,6 +8,7 @@ import type {
   BaselineList,
   BaselineUpdate,
   Coverage,
+  Fleet,
   Health,
   HostAccounts,
   HostDeletion,
@@ -50,7 +51,7 @@ import type {
 import type { SeriesBlock } from "../logic/block";
 import { decodeSeries } from "../logic/block";
 import type { InstanceChoice } from "../logic/panel";
-import { toIso, type Window } from "../logic/time";
+import { type EpochMs, toIso, type Window } from "../logic/time";
 import { addressOf, answered, client } from "./client";
 
 export type Signal = { readonly signal?: AbortSignal };
@@ -130,6 +131,11 @@ export function getHealth(options: Signal): Promise<Health> {
 
 export function listHosts(options: Signal): Promise<HostList> {
   return answered(client.GET("/api/v1/hosts", options));
+}
+
+/** Return all hosts at a moment (null: now). */
+export function readFleet(at: EpochMs | null, options: Signal): Promise<Fleet> {
+  return answered(client.GET("/api/v1/fleet", { ...options, params: { query: at === null ? {} : { at: toIso(at) } } }));
 }
 
 export function getHost(host: string, options: Signal): Promise<HostDetail> {

@@ -3,7 +3,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { isActive } from "../logic/job";
 import { isAnyRunning } from "../logic/storage";
-import type { Window } from "../logic/time";
+import type { EpochMs, Window } from "../logic/time";
 import { readNow } from "../state/clock";
 import * as endpoints from "./endpoints";
 import * as imports from "./imports";
@@ -40,6 +40,23 @@ export const hostsQuery = queryOptions({
   queryFn: ({ signal }) => endpoints.listHosts({ signal }),
   refetchInterval: REFRESH_MS,
 });
+
+/** The fleet; while it is asked for again, or for another moment, the last answer stays. */
+export function fleetQuery(at: EpochMs | null) {
+  return queryOptions({
+    queryKey: ["fleet", at],
+    queryFn: ({ signal }) => endpoints.readFleet(at, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && state.data.n_minutes_read < state.data.n_minutes
+        ? PROGRESS_MS
+        : at === null
+          ? REFRESH_MS
+          : false,
+    staleTime: REFRESH_MS,
+    gcTime: 60_000,
+  });
+}
 
 export function hostQuery(host: string) {
   return queryOptions({
@@ -116,7 +133,16 @@ export const jobsQuery = queryOptions({
 });
 
 /** The queries that a reparse invalidates. */
-export const REPARSE_KEYS = [["hosts"], ["host"], ["accounts"], ["rejected"], ["specs"], ["series"], ["instances"]] as const;
+export const REPARSE_KEYS = [
+  ["hosts"],
+  ["fleet"],
+  ["host"],
+  ["accounts"],
+  ["rejected"],
+  ["specs"],
+  ["series"],
+  ["instances"],
+] as const;
 
 export const statsQuery = queryOptions({
   queryKey: ["stats"],
@@ -205,7 +231,7 @@ export const hostDeletionsQuery = queryOptions({
 });
 
 /** The queries that deleting a host invalidates. */
-export const DELETION_KEYS = [["host-deletions"], ["hosts"], ["host"], ["storage"], ["baselines"]] as const;
+export const DELETION_KEYS = [["host-deletions"], ["hosts"], ["fleet"], ["host"], ["storage"], ["baselines"]] as const;
 
 /** The list, which may be long; running imports are polled one by one. */
 export const importsQuery = queryOptions({

@@ -550,6 +550,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/fleet": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Fleet
+     * @description Return all hosts in the hour before a moment, each beside its own normal.
+     *
+     *     An answer is given again for a few seconds. With fewer `n_minutes_read` than `n_minutes` the hour is still being read: ask again.
+     */
+    get: operations["readFleet"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/health": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -2612,6 +2629,138 @@ export interface components {
        * @enum {string}
        */
       subsystem: "cpu" | "memory" | "disk" | "network" | "process" | "system" | "other";
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * Fleet
+     * @description All hosts in the hour before a moment, by name.
+     */
+    Fleet: {
+      /**
+       * End Ms
+       * @description The end of the last minute.
+       */
+      end_ms: number;
+      /** Hosts */
+      hosts: components["schemas"]["FleetHost"][];
+      /** N Minutes */
+      n_minutes: number;
+      /**
+       * N Minutes Read
+       * @description Fewer than `n_minutes` while the server still reads the hour: ask again.
+       */
+      n_minutes_read: number;
+      /**
+       * N Recent Minutes
+       * @description The last minutes, which `change_ratio` is of.
+       */
+      n_recent_minutes: number;
+    };
+    /**
+     * FleetHost
+     * @description A host beside its normal.
+     */
+    FleetHost: {
+      /** Baseline Id */
+      baseline_id: number | null;
+      /** Baseline Name */
+      baseline_name: string;
+      /**
+       * Change Ratio
+       * @description The largest change ratio of its key metrics in the last minutes; null unless judged.
+       */
+      change_ratio: number | null;
+      /** Clock Offset S */
+      clock_offset_s: number | null;
+      /** Groups */
+      groups: string[];
+      /** Has Reject Rise */
+      has_reject_rise: boolean;
+      /** Last Sample Ms */
+      last_sample_ms: number | null;
+      /**
+       * Last Seen Ms
+       * @description The last request of its agent; null for imported hosts.
+       */
+      last_seen_ms: number | null;
+      /** Level */
+      level: number;
+      /** Lines */
+      lines: components["schemas"]["FleetLine"][];
+      /** N Rejected */
+      n_rejected: number;
+      /** N Rejected Hour Before */
+      n_rejected_hour_before: number;
+      /** N Rejected Last Hour */
+      n_rejected_last_hour: number;
+      /** N Streams */
+      n_streams: number;
+      /** N Streams Live */
+      n_streams_live: number;
+      /** Name */
+      name: string;
+      /** Os */
+      os: string;
+      /**
+       * Ribbon
+       * @description A letter for each minute: 0 to 3 how unusual, ? samples but no normal, - no samples, . not read yet.
+       */
+      ribbon: string;
+      /**
+       * Sentence
+       * @description What is most unusual, in human units; else why the host is not judged.
+       */
+      sentence: string;
+      state: components["schemas"]["StreamState"];
+      /**
+       * Verdict
+       * @enum {string}
+       */
+      verdict: "judged" | "no_baseline" | "building" | "no_samples" | "no_metrics";
+    };
+    /**
+     * FleetLine
+     * @description The sparkline of a resource of a host.
+     */
+    FleetLine: {
+      /**
+       * Heights
+       * @description A letter for each minute: 0-9, A-Z, a-z are 62 heights from 0 to `top`, - is a minute without samples.
+       */
+      heights: string;
+      /** High */
+      high: number | null;
+      /**
+       * Label
+       * @description What is drawn, with the instance: `vda busy`.
+       */
+      label: string;
+      /**
+       * Level
+       * @description How unusual it is now: 0 within natural variability, 1 from a change ratio of 1, 2 from 3, 3 from 10.
+       */
+      level: number;
+      /**
+       * Low
+       * @description The band of the baseline, p5 to p95; null without a baseline.
+       */
+      low: number | null;
+      /**
+       * Now
+       * @description The mean of the last minutes.
+       */
+      now: number | null;
+      /**
+       * Resource
+       * @enum {string}
+       */
+      resource: "cpu" | "run_queue" | "disk" | "memory" | "network";
+      /**
+       * Top
+       * @description The value of the highest letter.
+       */
+      top: number;
       /** Unit */
       unit: string;
     };
@@ -6912,6 +7061,34 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readFleet: {
+    parameters: {
+      query?: {
+        /** @description the moment; default: now */
+        at?: (string | number) | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Fleet"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };

@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { createBaseline } from "../api/endpoints";
 import type { BaselineInfo } from "../logic/api";
 import { describeDuration, lengthOf, toIso, type Window } from "../logic/time";
@@ -9,15 +9,17 @@ import { NameField, NoteField } from "./NameAndNote";
 import { ErrorLine } from "./StateView";
 
 interface MarkBaselineDialogProps {
-  readonly host: string;
+  readonly hosts: readonly string[];
   readonly window: Window;
   readonly zone: Zone;
   readonly onClose: () => void;
   readonly onDone: (baseline: BaselineInfo) => void;
+  /** Inputs that choose the window. */
+  readonly children?: ReactNode;
 }
 
-/** Saves a window of a host as a baseline. */
-export function MarkBaselineDialog({ host, window: marked, zone, onClose, onDone }: MarkBaselineDialogProps) {
+/** Saves a window of one or more hosts as a baseline. */
+export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDone, children }: MarkBaselineDialogProps) {
   const client = useQueryClient();
   const [name, setName] = useState("");
   const [note, setNote] = useState("");
@@ -26,7 +28,7 @@ export function MarkBaselineDialog({ host, window: marked, zone, onClose, onDone
       createBaseline({
         name,
         note,
-        hosts: [host],
+        hosts: [...hosts],
         windows: [{ start: toIso(marked.start), end: toIso(marked.end) }],
         time_zone: zone,
       }),
@@ -45,9 +47,15 @@ export function MarkBaselineDialog({ host, window: marked, zone, onClose, onDone
       >
         <Stack gap="sm">
           <Text fz="sm">
-            <b>{host}</b>, {formatWindow(zone, marked)} {zoneLabel(zone, marked.end)} ({describeDuration(lengthOf(marked))}) will
-            be used as normal behaviour when you compare other windows.
+            <b>
+              {hosts.length <= 3
+                ? hosts.join(", ")
+                : `${hosts.slice(0, 2).join(", ")} and ${String(hosts.length - 2)} more hosts`}
+            </b>
+            , {formatWindow(zone, marked)} {zoneLabel(zone, marked.end)} ({describeDuration(lengthOf(marked))}) will be used as
+            normal behaviour when you compare other windows.
           </Text>
+          {children}
           <NameField placeholder="Saturday morning, normal load" value={name} onChange={setName} />
           <NoteField placeholder="What was running, and why this is normal" maxRows={8} value={note} onChange={setNote} />
           <ErrorLine error={marking.error} />

@@ -22,6 +22,7 @@ import { HELP_KEYS } from "../logic/keys";
 import type { Me } from "../logic/api";
 import { zoneLabel } from "../logic/zone";
 import { readNow, zoneOf } from "../state/clock";
+import { isKiosk } from "../state/fleet";
 import type { RawSearch } from "../state/search";
 import type { Clock } from "../state/url";
 import { MeContext } from "./me";
@@ -157,6 +158,7 @@ export function Shell() {
   const me = useQuery(meQuery);
   const clock = useClock();
   const location = useLocation();
+  const isBare = isKiosk(useSearch({ strict: false }));
   const [isMenuOpen, menu] = useDisclosure(false);
   const [isHelpOpen, help] = useDisclosure(false);
   useHotkeys(HELP_KEYS.map((key) => [key, help.open]));
@@ -169,7 +171,7 @@ export function Shell() {
       <a className="skip-link" href="#content">
         Skip to content
       </a>
-      <header className="shell-header no-print">
+      <header className="shell-header no-print" hidden={isBare}>
         <Link to="/hosts" search={inherited(clock)} className="shell-logo">
           <img src="/icon.svg" alt="" width={22} height={22} />
           <Text fw={650} fz="md">

@@ -49,3 +49,8 @@ export const LINE_KINDS: readonly { readonly key: keyof LineCounts; readonly lab
   { key: "ignored", label: "ignored", help: "lines ignored by the spec, or output of a tool without a spec" },
   { key: "rejected", label: "rejected", help: "lines that could not be parsed; see Rejected lines" },
 ];
+
+/** Return whether a host's clock is off by so much that times of hosts cannot be compared. */
+export function isClockOff(offset_s: number | null): boolean {
+  return offset_s !== null && Math.abs(offset_s) >= 2;
+}

@@ -36,7 +36,7 @@ export function GraphDialog({ dialog, host, stats, zone, clock, onAdd, onClose }
   const common = { host, window: dialog.window, zone, onClose };
   switch (dialog.kind) {
     case "baseline":
-      return <MarkBaselineDialog {...common} onDone={onClose} />;
+      return <MarkBaselineDialog hosts={[host]} window={dialog.window} zone={zone} onClose={onClose} onDone={onClose} />;
     case "exclude":
       return <ExcludeDialog {...common} />;
     case "event": {

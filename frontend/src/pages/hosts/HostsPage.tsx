@@ -1,65 +1,131 @@
-import { Badge, Button, Group, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
-import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
-import { IconPlus, IconSearch, IconTrendingUp } from "@tabler/icons-react";
+import { Button, Group, Menu, Text, TextInput, Title } from "@mantine/core";
+import { useDisclosure, useDocumentTitle, useHotkeys } from "@mantine/hooks";
+import { IconDeviceTv, IconFolder, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
-import { hostsQuery } from "../../api/queries";
+import { useCallback, useMemo, useRef } from "react";
+import { fleetQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
-import { Age, Instant } from "../../components/Instant";
 import { useMe } from "../../components/me";
-import { PageLink } from "../../components/PageLink";
-import { StateBadge } from "../../components/StateBadge";
-import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
-import type { HostInfo } from "../../logic/api";
-import { describeClockOffset, describeRise, filterHosts } from "../../logic/host";
+import type { Fleet } from "../../logic/api";
+import { groupsOf, groupWord, searchFleet } from "../../logic/fleet";
 import { formatCount, plural } from "../../logic/number";
-import { fromApi, SECOND } from "../../logic/time";
+import { SECOND } from "../../logic/time";
+import { formatInstant, zoneLabel } from "../../logic/zone";
 import { useNow, zoneOf } from "../../state/clock";
-import { type Clock, decodeListView, DEFAULT_HOST_VIEW, encodeHostView, encodeListView, type ListView } from "../../state/url";
+import { decodeFleetView, encodeFleetView, type FleetView } from "../../state/fleet";
 import { AddHost } from "./AddHost";
+import { FleetBody } from "./FleetBody";
+import { FleetTime } from "./FleetTime";
+import "./fleet.css";
 
-/** The list of hosts, with a form to add one. */
+/** The start page: every host beside its own normal, most unusual first. */
 export function HostsPage() {
   useDocumentTitle("Hosts · normstat");
   const search = useSearch({ strict: false });
-  const { view, ignored } = useMemo(() => decodeListView(search), [search]);
+  const { view, ignored } = useMemo(() => decodeFleetView(search), [search]);
   const navigate = useNavigate();
   const me = useMe();
-  const hosts = useQuery(hostsQuery);
+  const fleet = useQuery(fleetQuery(view.at));
+  const now = useNow(SECOND);
+  const zone = zoneOf(view.clock);
   const [isAdding, adding] = useDisclosure(false);
-  const all = hosts.data?.hosts ?? [];
-  const shown = filterHosts(all, view.filter);
-  const setView = (change: Partial<ListView>): void => {
-    void navigate({ to: "/hosts", search: encodeListView({ ...view, ...change }), replace: true });
-  };
+  const searchBox = useRef<HTMLInputElement>(null);
+  const set = useCallback(
+    (change: Partial<FleetView>): void => {
+      void navigate({ to: "/hosts", search: encodeFleetView({ ...view, ...change }), replace: change.at === undefined });
+    },
+    [navigate, view],
+  );
+  useHotkeys([
+    ["/", () => searchBox.current?.focus()],
+    [
+      "Escape",
+      () => {
+        if (view.isKiosk) {
+          set({ isKiosk: false });
+        }
+      },
+    ],
+  ]);
+  const all = fleet.data?.hosts ?? [];
+  const shown = useMemo(() => searchFleet(fleet.data?.hosts ?? [], view.filter), [fleet.data, view.filter]);
 
+  if (view.isKiosk) {
+    return (
+      <div className="page fleet-page" data-kiosk>
+        <Group justify="space-between" mb="xs">
+          <Title order={1}>
+            {plural(all.length, "host")}, {formatCount(all.filter(({ level }) => level > 0).length)} unusual
+          </Title>
+          <Text className="fleet-clock">{formatInstant(zone, view.at ?? now).slice(11)}</Text>
+        </Group>
+        <FleetBody fleet={fleet} view={view} shown={shown} set={set} hasTools={false} />
+      </div>
+    );
+  }
   return (
-    <div className="page">
+    <div className="page fleet-page">
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb="sm">
         <Group gap="sm">
           <Title order={1}>Hosts</Title>
-          {hosts.data && (
-            <Text fz="sm" className="soft">
+          {fleet.data && (
+            <Text fz="sm" className="soft" aria-live="polite">
               {plural(all.length, "host")}
               {shown.length < all.length && `, ${formatCount(shown.length)} shown`}
+              {view.at !== null && ` at ${formatInstant(zone, view.at).slice(0, 16)} ${zoneLabel(zone, view.at)}`}
+              {fleet.data.n_minutes_read < fleet.data.n_minutes &&
+                ` · reading the hour: ${String(fleet.data.n_minutes_read)} of ${String(fleet.data.n_minutes)} minutes`}
             </Text>
           )}
         </Group>
         <Group gap="xs">
-          {all.length > 1 && (
-            <TextInput
-              size="xs"
-              aria-label="Filter hosts"
-              placeholder="Filter by name or OS"
-              leftSection={<IconSearch size={14} />}
-              value={view.filter}
-              onChange={(event) => {
-                setView({ filter: event.currentTarget.value });
+          {all.length > 0 && (
+            <FleetTime
+              at={view.at}
+              now={now}
+              zone={zone}
+              onChange={(at) => {
+                set({ at });
               }}
             />
+          )}
+          {all.length > 1 && (
+            <>
+              <GroupMenu
+                fleet={fleet.data}
+                onChoose={(name) => {
+                  set({ filter: groupWord(name) });
+                }}
+              />
+              <TextInput
+                ref={searchBox}
+                size="xs"
+                aria-label="Filter hosts"
+                placeholder="Name, OS, group, finding  ( / )"
+                leftSection={<IconSearch size={14} />}
+                value={view.filter}
+                onChange={(event) => {
+                  set({ filter: event.currentTarget.value });
+                }}
+                onKeyDown={(event) => {
+                  if (event.key === "Escape") {
+                    set({ filter: "" });
+                    event.currentTarget.blur();
+                  }
+                }}
+              />
+              <Button
+                variant="default"
+                leftSection={<IconDeviceTv size={14} />}
+                onClick={() => {
+                  set({ isKiosk: true });
+                }}
+              >
+                Kiosk
+              </Button>
+            </>
           )}
           <Button
             variant={isAdding ? "default" : "light"}
@@ -71,132 +137,36 @@ export function HostsPage() {
           </Button>
         </Group>
       </Group>
-      {(isAdding || hosts.data?.hosts.length === 0) && <AddHost isAdministrator={me.role === "administrator"} />}
-      <ScrollCard label="Hosts">
-        {hosts.data === undefined ? (
-          <StateView
-            state={
-              hosts.error
-                ? { kind: "error", error: hosts.error, onRetry: () => void hosts.refetch() }
-                : { kind: "loading", what: "hosts" }
-            }
-          />
-        ) : shown.length === 0 ? (
-          <StateView
-            state={
-              all.length === 0
-                ? {
-                    kind: "empty",
-                    title: "No hosts yet",
-                    next: "Run the command above on a host that you want to monitor. The host appears here once it sends data, usually within 15 seconds; this page refreshes by itself.",
-                  }
-                : { kind: "empty", title: `No hosts match “${view.filter}”`, next: "Clear the filter to see all hosts." }
-            }
-          />
-        ) : (
-          <HostTable hosts={shown} view={view} />
-        )}
-      </ScrollCard>
+      {(isAdding || fleet.data?.hosts.length === 0) && <AddHost isAdministrator={me.role === "administrator"} />}
+      <FleetBody fleet={fleet} view={view} shown={shown} set={set} hasTools />
     </div>
   );
 }
 
-function HostTable({ hosts, view }: { readonly hosts: readonly HostInfo[]; readonly view: ListView }) {
-  const now = useNow(SECOND);
-  const zone = zoneOf(view.clock);
-  return (
-    <Table aria-label="Hosts">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Host</Table.Th>
-          <Table.Th>State</Table.Th>
-          <Table.Th>Last seen</Table.Th>
-          <Table.Th>Last sample</Table.Th>
-          <Table.Th className="number">Live / all streams</Table.Th>
-          <Table.Th className="number">Rejected lines</Table.Th>
-          <Table.Th className="number">Clock</Table.Th>
-          <Table.Th>System</Table.Th>
-          <Table.Th>Agent</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {hosts.map((host) => (
-          <Table.Tr key={host.name}>
-            <Table.Td>
-              <PageLink
-                to="/hosts/$host"
-                params={{ host: host.name }}
-                search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock: view.clock })}
-                fw={600}
-              >
-                {host.name}
-              </PageLink>
-            </Table.Td>
-            <Table.Td>
-              <StateBadge state={host.state} />
-            </Table.Td>
-            <Table.Td>
-              {host.last_seen_at === null ? (
-                <span className="soft">never</span>
-              ) : (
-                <Age at={fromApi(host.last_seen_at)} now={now} zone={zone} />
-              )}
-            </Table.Td>
-            <Table.Td>
-              {host.last_sample_at === null ? (
-                <span className="soft">none</span>
-              ) : (
-                <Instant at={fromApi(host.last_sample_at)} zone={zone} />
-              )}
-            </Table.Td>
-            <Table.Td className="number">
-              <PageLink
-                to="/hosts/$host"
-                params={{ host: host.name }}
-                search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock: view.clock, tab: "streams" })}
-              >
-                {formatCount(host.n_streams_live)} / {formatCount(host.n_streams)}
-              </PageLink>
-            </Table.Td>
-            <Table.Td className="number">
-              <Rejected host={host} clock={view.clock} />
-            </Table.Td>
-            <Table.Td className="number">
-              <Tooltip label="Offset of the host's clock from the server's">
-                <span>{describeClockOffset(host.clock_offset_s)}</span>
-              </Tooltip>
-            </Table.Td>
-            <Table.Td>{host.os}</Table.Td>
-            <Table.Td>{host.agent_version}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  );
-}
-
-/** The number of rejected lines, with a warning when it rises suddenly. */
-function Rejected({ host, clock }: { readonly host: HostInfo; readonly clock: Clock }) {
-  if (host.n_rejected === 0) {
-    return "0";
+function GroupMenu({ fleet, onChoose }: { readonly fleet: Fleet | undefined; readonly onChoose: (name: string) => void }) {
+  const groups = groupsOf(fleet?.hosts ?? []);
+  if (groups.length === 0) {
+    return null;
   }
   return (
-    <Group gap={6} wrap="nowrap" justify="flex-end">
-      {host.has_reject_rise && (
-        <Tooltip label={`Rejected lines are rising: ${describeRise(host)}`}>
-          <Badge color="red" variant="outline" c="var(--bad)" leftSection={<IconTrendingUp size={13} aria-hidden />}>
-            rising: {formatCount(host.n_rejected_last_hour)} in 1 h
-          </Badge>
-        </Tooltip>
-      )}
-      <PageLink
-        to="/hosts/$host"
-        params={{ host: host.name }}
-        search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, tab: "streams", filter: "rejected" })}
-        c="var(--bad)"
-      >
-        {formatCount(host.n_rejected)}
-      </PageLink>
-    </Group>
+    <Menu>
+      <Menu.Target>
+        <Button variant="default" leftSection={<IconFolder size={14} />}>
+          Groups
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {groups.map(({ name, n }) => (
+          <Menu.Item
+            key={name}
+            onClick={() => {
+              onChoose(name);
+            }}
+          >
+            {name} ({n})
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
   );
 }

@@ -1,0 +1,63 @@
+"""Answers of the fleet page, kept for a few seconds: all screens that are open ask for the same."""
+
+import asyncio
+import gzip
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+# As it is now, and at another moment, of which late samples are rare.
+LIVE_S: Final = 3.0
+PAST_S: Final = 30.0
+MAX_ANSWERS: Final = 16
+# Higher levels take several times as long for a few percent.
+GZIP_LEVEL: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FleetBody:
+    """The JSON of an answer, and the same compressed."""
+
+    plain: bytes
+    packed: bytes
+
+    @classmethod
+    def of(cls, plain: bytes) -> "FleetBody":
+        """Return the body of this JSON."""
+        return cls(plain, gzip.compress(plain, GZIP_LEVEL))
+
+
+class FleetAnswers:
+    """The answers of one process, by moment (None: now); one is made at a time."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._kept: OrderedDict[datetime | None, tuple[float, FleetBody]] = OrderedDict()
+        self._making = asyncio.Lock()
+
+    async def find(self, at: datetime | None, make: Callable[[], Awaitable[tuple[FleetBody, bool]]]) -> FleetBody:
+        """Return the answer of this moment: a kept one, or what `make` gives, which says whether to keep it.
+
+        Raises: what `make` raises
+        """
+        found = self._find(at)
+        if found is not None:
+            return found
+        async with self._making:
+            # Made while this request waited.
+            found = self._find(at)
+            if found is not None:
+                return found
+            body, is_whole = await make()
+            if is_whole:
+                self._kept[at] = (self._clock() + (LIVE_S if at is None else PAST_S), body)
+                self._kept.move_to_end(at)
+                while len(self._kept) > MAX_ANSWERS:
+                    self._kept.popitem(last=False)
+            return body
+
+    def _find(self, at: datetime | None) -> FleetBody | None:
+        ends_at, body = self._kept.get(at, (0.0, None))
+        return body if body is not None and self._clock() < ends_at else None

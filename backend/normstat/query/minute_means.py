@@ -1,0 +1,132 @@
+"""Means by minute of a few fields of many hosts at once, and samples of many hosts in windows of their own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import anyio.to_thread
+import numpy as np
+import numpy.typing as npt
+from psycopg import sql
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.stats.records import Int64Array
+from normstat.stats.spec import Field, Storage
+from normstat.storage.lookup import StatRef
+from normstat.storage.sample_pages import load_sql
+from normstat.storage.session import driver_of
+from normstat.storage.stat_tables import table_of
+from normstat.storage.wide_columns import stored_sql
+from normstat.window import Window
+
+Float32Array = npt.NDArray[np.float32]
+
+# A NULL has no bytes: a number stands for it.
+PACKED: Final = sql.SQL("string_agg(float4send(coalesce({}, 'NaN')), NULL)")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinuteMeans:
+    """Means of fields by minute and instance. Missing: NaN where a field has no value in the minute.
+
+    Shape: instance_id, minute (of the epoch), n_rows (n,); means (n, n_fields), in the units of the fields
+    """
+
+    instance_id: Int64Array
+    minute: Int64Array
+    n_rows: Int64Array
+    means: Float32Array
+
+    def take(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "MinuteMeans":
+        """Return some of the rows."""
+        return MinuteMeans(self.instance_id[rows], self.minute[rows], self.n_rows[rows], self.means[rows])
+
+    @property
+    def n_bytes(self) -> int:
+        """Return the memory that the arrays take."""
+        return sum(array.nbytes for array in (self.instance_id, self.minute, self.n_rows, self.means))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpanSamples:
+    """Samples of several instances. Missing: NaN. Shape: instance_id, minute (n,); values (n, n_fields)"""
+
+    instance_id: Int64Array
+    minute: Int64Array
+    values: Float32Array
+
+
+async def read_minute_means(
+    session: AsyncSession,
+    stat: StatRef,
+    fields: Sequence[Field],
+    *,
+    host_ids: Sequence[int],
+    instance_ids: Sequence[int],
+    window: Window,
+) -> MinuteMeans:
+    """Return the means of each minute of the window, of these instances of these hosts: one query."""
+    means = [sql.SQL("avg({}::float8)::float4 AS {}").format(stored_sql(field, "t"), _name(at)) for at, field in enumerate(fields)]
+    packed = [PACKED.format(_name(at)) for at in range(len(fields))]
+    statement = load_sql("minute_means").format(
+        means=sql.SQL(", ").join(means), packed=sql.SQL(", ").join(packed), table=table_of(stat.name)
+    )
+    asked = {"host_ids": list(host_ids), "instance_ids": list(instance_ids), "start": window.start, "end": window.end}
+    instances, minutes, counts, *cells = await _read_row(session, statement, asked)
+    n = len(instances or b"") // 4
+    values = await anyio.to_thread.run_sync(_to_values, cells, fields, n)
+    return MinuteMeans(_to_integers(instances), _to_integers(minutes), _to_integers(counts), values)
+
+
+async def read_span_samples(
+    session: AsyncSession,
+    stat: StatRef,
+    fields: Sequence[Field],
+    *,
+    spans: Sequence[tuple[int, Window]],
+    instance_ids: Sequence[int],
+) -> SpanSamples:
+    """Return the samples of these instances in windows, each of one host (its id): one query."""
+    packed = [PACKED.format(sql.SQL("{}::float4").format(stored_sql(field, "t"))) for field in fields]
+    statement = load_sql("span_samples").format(packed=sql.SQL(", ").join(packed), table=table_of(stat.name))
+    asked = {
+        "host_ids": [host_id for host_id, _ in spans],
+        "starts": [window.start for _, window in spans],
+        "ends": [window.end for _, window in spans],
+        "instance_ids": list(instance_ids),
+        "start": min(window.start for _, window in spans),
+        "end": max(window.end for _, window in spans),
+    }
+    instances, minutes, *cells = await _read_row(session, statement, asked)
+    n = len(instances or b"") // 4
+    values = await anyio.to_thread.run_sync(_to_values, cells, fields, n)
+    return SpanSamples(_to_integers(instances), _to_integers(minutes), values)
+
+
+async def _read_row(session: AsyncSession, statement: sql.Composed, asked: dict[str, object]) -> tuple[bytes | None, ...]:
+    connection = await driver_of(session)
+    async with connection.cursor(binary=True) as cursor:
+        # Starting workers takes longer than they save, and ingest needs the processors.
+        await cursor.execute("SELECT set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)")
+        await cursor.execute(statement, asked, prepare=False)
+        row = await cursor.fetchone()
+    assert row is not None
+    return tuple(cell if isinstance(cell, bytes) else None for cell in row)
+
+
+def _name(at: int) -> sql.Identifier:
+    return sql.Identifier(f"mean_{at}")
+
+
+def _to_integers(cell: bytes | None) -> Int64Array:
+    return np.frombuffer(cell or b"", dtype=">i4").astype(np.int64)
+
+
+def _to_values(cells: Sequence[bytes | None], fields: Sequence[Field], n: int) -> Float32Array:
+    values = np.full((n, len(fields)), np.nan, np.float32)
+    for at, (cell, field) in enumerate(zip(cells, fields, strict=True)):
+        if cell is not None:
+            values[:, at] = np.frombuffer(cell, dtype=">f4")
+        if field.storage is Storage.DEC4:
+            values[:, at] /= 10.0**field.decimals
+    return values

@@ -1,0 +1,171 @@
+import { Badge, Checkbox, Group, Tooltip } from "@mantine/core";
+import { IconTrendingUp } from "@tabler/icons-react";
+import { type CSSProperties, memo } from "react";
+import { PageLink } from "../../components/PageLink";
+import { StateBadge } from "../../components/StateBadge";
+import { Age } from "../../components/Instant";
+import type { FleetHost } from "../../logic/api";
+import { lineOf, RESOURCES } from "../../logic/fleet";
+import { describeClockOffset, describeRise, isClockOff } from "../../logic/host";
+import { formatCount } from "../../logic/number";
+import { type EpochMs, toEpochMs, type Window } from "../../logic/time";
+import { type Clock, DEFAULT_HOST_VIEW, encodeHostView, type HostView } from "../../state/url";
+import { zoneOf } from "../../state/clock";
+import { Ribbon, Spark } from "./FleetMarks";
+
+export interface FleetRowProps {
+  readonly host: FleetHost;
+  readonly index: number;
+  readonly style: CSSProperties;
+  readonly clock: Clock;
+  /** The hour that is shown when it is not the present one. */
+  readonly past: Window | null;
+  readonly now: EpochMs;
+  readonly isActive: boolean;
+  readonly isSelected: boolean;
+  /** Whether rows can be selected and baselines saved. */
+  readonly hasTools: boolean;
+  readonly onSelect: (host: string, isRange: boolean) => void;
+  readonly onMark: (host: string) => void;
+}
+
+/** The view of a host that its row leads to. */
+function hostView(clock: Clock, past: Window | null, more: Partial<HostView> = {}) {
+  const range = past === null ? DEFAULT_HOST_VIEW.range : ({ kind: "fixed", window: past } as const);
+  return encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range, ...more });
+}
+
+/** A host beside its normal. */
+export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
+  const { host, index, style, clock, past, isActive, isSelected, hasTools, onSelect } = props;
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={hasTools ? isSelected : undefined}
+      className="fleet-row"
+      data-level={host.verdict === "judged" ? host.level : undefined}
+      data-verdict={host.verdict}
+      data-row={index}
+      style={style}
+      tabIndex={isActive ? 0 : -1}
+    >
+      {hasTools && (
+        <div role="cell" className="fleet-check">
+          <Checkbox
+            size="xs"
+            aria-label={`Select ${host.name}`}
+            checked={isSelected}
+            tabIndex={-1}
+            onChange={() => undefined}
+            onClick={(event) => {
+              onSelect(host.name, event.shiftKey);
+            }}
+          />
+        </div>
+      )}
+      <div role="cell" className="fleet-host">
+        <PageLink to="/hosts/$host" params={{ host: host.name }} search={hostView(clock, past)} fw={600} tabIndex={-1}>
+          {host.name}
+        </PageLink>
+        <span className="soft fleet-sub" title={[host.os, ...host.groups].join(" · ")}>
+          {host.groups.length > 0 ? host.groups.join(", ") : host.os}
+        </span>
+      </div>
+      <StateCell {...props} />
+      <VerdictCell {...props} />
+      <div role="cell" className="fleet-ribbon-cell">
+        <Ribbon ribbon={host.ribbon} />
+      </div>
+      {RESOURCES.map((resource) => (
+        <div role="cell" key={resource} className="fleet-spark-cell">
+          <Spark line={lineOf(host, resource)} />
+        </div>
+      ))}
+    </div>
+  );
+});
+
+function StateCell({ host, now, clock, past }: FleetRowProps) {
+  const seen = host.last_sample_ms;
+  return (
+    <div role="cell" className="fleet-state">
+      <StateBadge state={host.state} />
+      <span className="fleet-sub soft">
+        {seen === null ? "no samples" : <Age at={toEpochMs(seen)} now={now} zone={zoneOf(clock)} />}
+        {isClockOff(host.clock_offset_s) && (
+          <Tooltip label="Offset of the host's clock from the server's">
+            <span className="fleet-warn"> · clock {describeClockOffset(host.clock_offset_s)}</span>
+          </Tooltip>
+        )}
+      </span>
+      {host.has_reject_rise && (
+        <Group gap={4} wrap="nowrap">
+          <Tooltip label={`Rejected lines are rising: ${describeRise(host)}`}>
+            <Badge size="xs" color="red" variant="outline" c="var(--bad)" leftSection={<IconTrendingUp size={11} aria-hidden />}>
+              rising: {formatCount(host.n_rejected_last_hour)} in 1 h
+            </Badge>
+          </Tooltip>
+          <PageLink
+            to="/hosts/$host"
+            params={{ host: host.name }}
+            search={hostView(clock, past, { tab: "streams", filter: "rejected" })}
+            fz="xs"
+            c="var(--bad)"
+            aria-label={`${formatCount(host.n_rejected)} rejected lines of ${host.name}`}
+            tabIndex={-1}
+          >
+            {formatCount(host.n_rejected)}
+          </PageLink>
+        </Group>
+      )}
+    </div>
+  );
+}
+
+const LEVEL_WORDS = ["normal", "slightly unusual", "unusual", "very unusual"] as const;
+
+function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
+  const word =
+    host.verdict === "judged"
+      ? (LEVEL_WORDS[host.level] ?? "very unusual")
+      : { no_baseline: "no baseline", building: "not judged", no_samples: "no samples", no_metrics: "not judged" }[host.verdict];
+  return (
+    <div role="cell" className="fleet-verdict">
+      <span className="fleet-word">
+        {word}
+        {host.verdict === "judged" && host.level > 0 && host.change_ratio !== null && (
+          <Tooltip label="Change ratio: how many times its natural variability the most unusual key metric is outside its band">
+            <span className="soft fleet-ratio"> ×{host.change_ratio >= 100 ? "100+" : host.change_ratio.toFixed(1)}</span>
+          </Tooltip>
+        )}
+      </span>
+      {host.verdict === "no_baseline" ? (
+        <span className="fleet-sentence soft">
+          {hasTools ? (
+            <button
+              type="button"
+              className="text-button"
+              tabIndex={-1}
+              aria-label={`Save a normal hour as baseline of ${host.name}`}
+              onClick={() => {
+                onMark(host.name);
+              }}
+            >
+              Save a normal hour as baseline
+            </button>
+          ) : (
+            "nothing to compare with"
+          )}
+        </span>
+      ) : (
+        <span
+          className={host.verdict === "judged" && host.level > 0 ? "fleet-sentence" : "fleet-sentence soft"}
+          title={host.sentence}
+        >
+          {host.sentence}
+        </span>
+      )}
+    </div>
+  );
+}
