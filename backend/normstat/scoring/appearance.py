@@ -4,9 +4,10 @@ from typing import Final
 
 import numpy as np
 
-from normstat.scoring.significance import POOL_WEIGHT
 from normstat.scoring.summary import FloatArray, IntArray
 
+# All families together count as much as this many windows.
+POOL_WEIGHT: Final = 10.0
 # Fewer windows than this tell nothing about how often something new comes.
 MIN_WINDOWS: Final = 1.0
 

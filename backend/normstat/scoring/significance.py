@@ -30,17 +30,27 @@ from normstat.scoring.change_scale import (
 )
 from normstat.scoring.summary import BoolArray, Float32Array, FloatArray, IntArray
 
+Groups = tuple[tuple[int, ...], ...]
+
 # The tail: the largest windows of a family.
 TAIL_SHARE: Final = 0.02
 # All families together count as much as this many windows in the tail.
-POOL_WEIGHT: Final = 10.0
+POOL_WEIGHT: Final = 30.0
 MIN_TAIL: Final = 0.1
 MAX_TAIL: Final = 0.7
 # The kind after those of the series itself: against the load model.
 LOAD: Final = len(KINDS)
 # Kinds that move together; a second group adds to the first.
-GROUPS: Final = ((VALUE, ORDER, PART, TREND, LOAD), (TOP, BOTTOM, LOW, HIGH, HOLLOW), (STEP, JITTER, STILL, SPREAD), (MISSING,))
-# Groups depend on each other: a second one is no second proof, only support.
+GROUPS: Final[Groups] = (
+    (VALUE, ORDER, PART, TREND, LOAD),
+    (TOP, BOTTOM, LOW, HIGH, HOLLOW),
+    (STEP, JITTER, STILL, SPREAD),
+    (MISSING,),
+)
+# The kinds that decide the place of a series in the ranking. The others only make it unusual: they say the same again, or, as a
+# spread of three samples, move by themselves.
+DECIDING: Final[Groups] = ((VALUE, LOAD), (TOP, BOTTOM), (STEP, STILL), (MISSING,))
+# Groups depend on each other: a second one is no second proof, only support. So are the kinds that do not decide.
 SECOND_SHARE: Final = 0.2
 # From this significance on a series is unusual: one normal window in a hundred thousand reaches it.
 UNUSUAL: Final = 5.0
@@ -133,22 +143,33 @@ def combine(
     """Return the significance of each series: that of the most significant group of kinds, plus a share of the second.
 
     All kinds of a constant series show the same first move, so there a second group adds nothing. Less where the load explains the
-    change. Chances far beyond the baseline's windows are extrapolated, so there the size decides as well: what is above UNUSUAL
-    grows by itself with each decade of the change ratio.
+    change. Any kind can make a series unusual. How far above UNUSUAL it stands, only the deciding kinds say: chances far beyond the
+    baseline's windows are extrapolated, so there the size decides as well, and what is above UNUSUAL grows by itself with each
+    decade of the change ratio.
 
     Shape: kind_significance, change_ratios (n_kinds, n_series), explained_by_load, is_constant (n_series,) ->
     (n_series,)
     """
-    n_kinds = len(kind_significance)
     result = kind_significance.copy()
     result[list(OF_LEVEL)] *= 1 - EXPLAINED_SHARE * explained_by_load
-    groups = np.stack([result[[kind for kind in group if kind < n_kinds]].max(axis=0) for group in GROUPS])
-    groups.sort(axis=0)
-    together = groups[-1] + np.where(is_constant, 0, SECOND_SHARE * groups[-2])
+    by_any, by_deciding = (_together(result, groups, is_constant) for groups in (GROUPS, DECIDING))
     # Shares end at 1: they cannot distinguish a large change from a huge one.
-    sizes = change_ratios[[kind for kind in range(n_kinds) if kind not in SHARES]].max(axis=0)
-    decades = np.log10(np.maximum(sizes, 1))
-    return np.asarray(np.where(together > UNUSUAL, UNUSUAL + (together - UNUSUAL) * (1 + decades), together), np.float64)
+    sized = [kind for group in _known(DECIDING, len(result)) for kind in group if kind not in SHARES]
+    decades = np.log10(np.maximum(change_ratios[sized].max(axis=0), 1))
+    above = np.maximum(SECOND_SHARE * (by_any - UNUSUAL), (by_deciding - UNUSUAL) * (1 + decades))
+    return np.asarray(np.where(by_any >= UNUSUAL, UNUSUAL + above, by_deciding), np.float64)
+
+
+def _together(kind_significance: FloatArray, groups: Groups, is_constant: BoolArray) -> FloatArray:
+    """Return the significance of the first group of kinds, plus a share of the second. Shape: -> (n_series,)"""
+    ordered = np.stack([kind_significance[group].max(axis=0) for group in _known(groups, len(kind_significance))])
+    ordered.sort(axis=0)
+    return np.asarray(ordered[-1] + np.where(is_constant, 0, SECOND_SHARE * ordered[-2]), np.float64)
+
+
+def _known(groups: Groups, n_kinds: int) -> list[list[int]]:
+    """Return the groups without the load kind where there is no load model."""
+    return [[kind for kind in group if kind < n_kinds] for group in groups]
 
 
 def _fit(values: Float32Array) -> tuple[float, float, int]:

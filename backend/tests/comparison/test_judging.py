@@ -12,7 +12,9 @@ from normstat.comparison.read_side import before_window
 from normstat.comparison.series_comparison import Verdict, compare_arrays, verdicts_of
 from normstat.profiles.adhoc_profile import Block, compare_blocks
 from normstat.scoring.appearance import appearance_significance
+from normstat.scoring.change_scale import SPREAD, VALUE
 from normstat.scoring.host_profile import WindowScores
+from normstat.scoring.significance import LOAD, UNUSUAL, combine
 from normstat.scoring.summary import FloatArray
 from normstat.window import Window
 
@@ -204,3 +206,13 @@ def window(start_min: float, end_min: float) -> Window:
 )
 def test_the_time_right_before_is_not_of_the_baseline(incident: Window, baseline: list[Window], expected: Window | None) -> None:
     assert before_window(incident, tuple(baseline)) == expected
+
+
+def test_a_spread_makes_a_series_unusual_but_values_that_moved_less_lead() -> None:
+    kinds = np.zeros((LOAD + 1, 3))
+    kinds[SPREAD, 0] = 20.0
+    kinds[VALUE, 1] = 9.0
+    kinds[SPREAD, 2] = 4.0
+    ratios = np.ones((LOAD + 1, 3), np.float32)
+    found = combine(kinds, ratios, np.zeros(3, np.float32), np.zeros(3, np.bool_))
+    assert found[1] > found[0] > UNUSUAL > found[2]
