@@ -29,6 +29,7 @@ from normstat.api import (
     reparses,
     retention,
     saved_comparisons,
+    search,
     series,
     specs,
     stats,
@@ -54,7 +55,7 @@ def build_router() -> APIRouter:
         ingest, health, auth, users, tokens, hosts, processes, stream_accounts, stats, series, coverage, bands, baselines,
         exclusions, mutes, host_groups, comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports,
         reparses, jobs,
-        specs, retention, storage, agent_files, document,
+        specs, retention, storage, search, agent_files, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

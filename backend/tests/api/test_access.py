@@ -52,6 +52,7 @@ POLICY = {
     "readContext": Role.VIEWER,
     "listInstances": Role.VIEWER,
     "listStats": Role.VIEWER,
+    "search": Role.VIEWER,
     "readSeries": Role.VIEWER,
     "readCoverage": Role.VIEWER,
     "listBaselines": Role.VIEWER,

@@ -129,7 +129,8 @@ function byUnit(fields: readonly FieldInfo[]): readonly (readonly [string, reado
   return [...groups];
 }
 
-function plansOf(
+/** Return the panels of some fields of a stat: one for each unit. */
+export function plansOf(
   stat: StatInfo,
   panel: { readonly key: string; readonly title: string; readonly section: string; readonly fields: readonly string[] },
   choice: InstanceChoice,
@@ -180,6 +181,12 @@ export function planSections(
   return SECTIONS.map(([key, title]) => ({ key, title, panels: plans.filter(({ section }) => section === key) })).filter(
     ({ panels }) => panels.length > 0,
   );
+}
+
+/** Return the stats of added panels that are not among these, each once: the host does not send them. */
+export function unknownPanels(custom: readonly CustomPanel[], stats: readonly StatInfo[]): readonly string[] {
+  const known = new Set(stats.map(({ name }) => name));
+  return [...new Set(custom.map(({ stat }) => stat))].filter((stat) => !known.has(stat));
 }
 
 /** Return the fields that a panel fetches: a heatmap shows one at a time. */

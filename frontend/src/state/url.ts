@@ -5,6 +5,7 @@
  */
 
 import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
+import { type ExploredMetric, formatExplored, MAX_EXPLORED, parseExplored } from "../logic/explore";
 import { DEFAULT_RANGE, MAX_LENGTH, type Range } from "../logic/range";
 import { STREAM_FILTERS, type StreamFilter } from "../logic/stream";
 import { formatDuration, parseDuration, parseIso, toIso, type Window } from "../logic/time";
@@ -47,6 +48,8 @@ export interface HostView {
   /** The selected window. */
   readonly mark: Window | null;
   readonly panels: readonly CustomPanel[];
+  /** Metrics that are drawn without a panel. */
+  readonly explored: readonly ExploredMetric[];
   /** Choices of instances that override the catalogue, by `<stat>.<panel>`. */
   readonly choices: ReadonlyMap<string, InstanceChoice>;
   /** The stream that is expanded on the Streams tab, or whose lines the Rejected lines tab shows. */
@@ -97,6 +100,7 @@ export const DEFAULT_HOST_VIEW: HostView = {
   range: DEFAULT_RANGE,
   mark: null,
   panels: [],
+  explored: [],
   choices: new Map(),
   streamId: null,
   filter: "all",
@@ -202,6 +206,7 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.tab === "graphs" ? {} : { tab: view.tab }),
     ...(view.mark === null ? {} : { mark: formatWindowText(view.mark) }),
     ...(view.panels.length === 0 ? {} : { panel: view.panels.map(formatPanel) }),
+    ...(view.explored.length === 0 ? {} : { explore: view.explored.map(formatExplored) }),
     ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
     ...(view.filter === "all" ? {} : { only: view.filter }),
     ...(view.bandId === null ? {} : { band: String(view.bandId) }),
@@ -216,6 +221,14 @@ export function encodeHostView(view: HostView): RawSearch {
   };
 }
 
+function decodeExplored(reader: Reader): readonly ExploredMetric[] {
+  const found = reader.all("explore", parseExplored);
+  if (found.length > MAX_EXPLORED) {
+    reader.ignored.push(`explore: more than ${String(MAX_EXPLORED)} metrics`);
+  }
+  return found.slice(0, MAX_EXPLORED);
+}
+
 export function decodeHostView(raw: RawSearch): Decoded<HostView> {
   const reader = new Reader(raw);
   return reader.finish({
@@ -224,6 +237,7 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
     tab: reader.one("tab", oneOf(HOST_TABS)) ?? "graphs",
     mark: reader.one("mark", parseWindowText),
     panels: reader.all("panel", parsePanel),
+    explored: decodeExplored(reader),
     choices: new Map(reader.all("instances", parseInstances)),
     filter: reader.one("only", oneOf(STREAM_FILTERS)) ?? "all",
     bandId: reader.one("band", parseId),

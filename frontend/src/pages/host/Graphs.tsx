@@ -29,8 +29,10 @@ import {
 import { type EpochMs, fromApi, lengthOf, overlaps, SECOND, toDurationMs, type Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
+import { openPalette, useCommands } from "../../state/palette";
 import { PointerStore } from "../../state/pointer";
 import { EventList } from "./Events";
+import { Explore } from "./Explore";
 import { type Dialog, GraphDialog } from "./GraphDialog";
 import type { Band, GraphContext, Tool } from "./graph";
 import { MarkBar } from "./MarkBar";
@@ -112,6 +114,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       case "add-panel":
         setDialog({ kind: command, window: subject });
         break;
+      case "explore":
+        openPalette("metrics");
+        break;
       case "cancel":
         if (tool === "mark") {
           setTool("zoom");
@@ -120,6 +125,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         }
     }
   };
+  useCommands(useCallbackRef(run));
   useHotkeys(
     KEYS.flatMap(({ command, keys }) =>
       keys.map((key): [string, () => void] => [
@@ -264,6 +270,17 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         <TimeStrip graph={graph} />
         <EventList marks={marks} nLeftOut={events?.n_left_out ?? 0} zone={zone} />
       </div>
+      <Explore
+        metrics={view.explored}
+        stats={hostStats}
+        graph={graph}
+        onChange={(explored) => {
+          set({ explored });
+        }}
+        onAdd={(panel, explored) => {
+          set({ panels: [...view.panels, panel], explored });
+        }}
+      />
       {sections.map((section) => (
         <section key={section.key} className="host-section" aria-label={section.title}>
           <h2>{section.title}</h2>

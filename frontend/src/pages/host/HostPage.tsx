@@ -1,17 +1,18 @@
 import { Button, Group, Tabs, Text, Title, useComputedColorScheme } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { ApiError } from "../../api/client";
-import { hostQuery, statsQuery } from "../../api/queries";
+import { hostQuery, hostStatsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
 import { StateBadge } from "../../components/StateBadge";
 import { StateView } from "../../components/StateView";
-import type { HostDetail, HostInfo, StatInfo } from "../../logic/api";
+import type { HostDetail, HostInfo, StatInfo, StatList } from "../../logic/api";
 import { describeClockOffset } from "../../logic/host";
 import { formatCount, plural } from "../../logic/number";
+import { unknownPanels } from "../../logic/panel";
 import { DEFAULT_RANGE, openingWindow, type Range } from "../../logic/range";
 import { type EpochMs, fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
@@ -31,7 +32,8 @@ export function HostPage() {
   useDocumentTitle(`${host} · normstat`);
   const state = useHostView(host);
   const detail = useQuery(hostQuery(host));
-  const stats = useQuery(statsQuery);
+  const stats = useQuery(hostStatsQuery(host));
+  useNewStats(detail.data, stats);
   const error = detail.error ?? stats.error;
   if (detail.data !== undefined && stats.data !== undefined) {
     return <Host key={host} detail={detail.data} stats={stats.data.stats} state={state} />;
@@ -53,6 +55,18 @@ export function HostPage() {
   );
 }
 
+/** Fetch the host's stats again when it begins to send others. */
+function useNewStats(detail: HostDetail | undefined, stats: UseQueryResult<StatList>): void {
+  const { data, refetch } = stats;
+  const known = new Set(data?.stats.map(({ name }) => name));
+  const missing = data === undefined ? "" : (detail?.host.stats.filter((name) => !known.has(name)).join(" ") ?? "");
+  useEffect(() => {
+    if (missing !== "") {
+      void refetch();
+    }
+  }, [missing, refetch]);
+}
+
 interface HostProps {
   readonly detail: HostDetail;
   readonly stats: readonly StatInfo[];
@@ -67,7 +81,7 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   return (
     <div className="page host-page">
-      <IgnoredNote ignored={state.ignored} />
+      <IgnoredNote ignored={[...state.ignored, ...unknownPanels(view.panels, stats).map((stat) => `panel: ${host.name} sends no ${stat}`)]} />
       <Tabs
         variant="default"
         keepMounted={false}

@@ -1,0 +1,25 @@
+"""The meanings of all fields of a catalogue, for those who look a metric up by what it measures."""
+
+from collections.abc import Mapping
+
+from normstat.comparison.next_questions.question_rules import RuleBook
+from normstat.stats.catalogue import Catalogue
+
+
+def list_field_meanings(catalogue: Catalogue, rules: RuleBook) -> Mapping[tuple[str, str], list[tuple[str, str]]]:
+    """Return for each (stat, field) its meanings, each a name and its words.
+
+    A meaning that a field has for some instances only is listed too: `psi_linux` tells of CPUs, disks and memory.
+    """
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for meaning in rules.meanings.values():
+        for pattern in meaning.patterns:
+            for stat_name, (_, stat) in catalogue.stats.items():
+                if not pattern.matches_stat(stat_name):
+                    continue
+                for field in stat.fields:
+                    if pattern.matches_field(field.key):
+                        own = found.setdefault((stat_name, field.key), [])
+                        if (meaning.name, meaning.words) not in own:
+                            own.append((meaning.name, meaning.words))
+    return found
