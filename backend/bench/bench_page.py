@@ -2,10 +2,10 @@
 
     python -m bench.bench_page [--rounds 5] [--before CHECKOUT]
 
-A server with a replayed hour and this host live, as the page tests have it. Each round opens a new browser on each page: the time is
-from the start of the navigation to the first graph drawn, the bytes are those on the wire until all graphs in sight are drawn. The
-keys are those that move and zoom; the time is from the key to the next frame (Event Timing API). `--before` measures the page and the
-server of another checkout with a built page in the same run, on the same database, in turns with this one.
+A server with a replayed hour and this host live, as the page tests have it. Each round opens the page with an empty cache: the time
+is from the start of the navigation to the first graph drawn, the bytes are those on the wire until all graphs in sight are drawn.
+The keys are those that move and zoom; the time is from the key to the next frame (Event Timing API). `--before` measures the page
+and the server of another checkout with a built page in the same run, on the same database, in turns with this one.
 """
 
 import argparse

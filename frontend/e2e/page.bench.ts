@@ -39,7 +39,11 @@ interface Noted {
 
 const KEYS = ["ArrowLeft", "ArrowLeft", "ArrowRight", "+", "ArrowLeft", "-", "ArrowRight", "+", "-", "ArrowRight"];
 
-async function measure(browser: Browser, url: string, state: Awaited<ReturnType<BrowserContext["storageState"]>>): Promise<Figures> {
+async function measure(
+  browser: Browser,
+  url: string,
+  state: Awaited<ReturnType<BrowserContext["storageState"]>>,
+): Promise<Figures> {
   const context = await browser.newContext({ storageState: state, viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
   await page.addInitScript(watch);
@@ -50,7 +54,10 @@ async function measure(browser: Browser, url: string, state: Awaited<ReturnType<
   await session.send("Network.enable");
   session.on("Network.responseReceived", ({ requestId, response }) => {
     const { pathname } = new URL(response.url);
-    types.set(requestId, pathname.startsWith("/api/") ? "api" : pathname.endsWith(".js") ? "script" : pathname.endsWith(".css") ? "style" : "other");
+    types.set(
+      requestId,
+      pathname.startsWith("/api/") ? "api" : pathname.endsWith(".js") ? "script" : pathname.endsWith(".css") ? "style" : "other",
+    );
   });
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
     n_requests += 1;

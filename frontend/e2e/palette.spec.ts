@@ -65,10 +65,13 @@ test("a host is found from any page by keyboard alone; the arrows choose, Escape
 
 test("a disk and what is asked of it; what is not there is said", async ({ page }) => {
   await page.goto(HOST_URL);
-  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByRole("button", { name: /^Search/ }).click();
   const search = page.getByRole("combobox", { name: "Search" });
   await search.fill("sdb util");
-  await page.getByRole("option", { name: /^sdb %util/ }).first().click();
+  await page
+    .getByRole("option", { name: /^sdb %util/ })
+    .first()
+    .click();
   await expect(page).toHaveURL(/explore=iostat_linux\.util_pct\.only:sdb/);
   const { panel } = await drawnPanel(page, "explore-0");
   await expect(panel.getByRole("button", { name: /^sdb/ })).toBeVisible();
@@ -95,7 +98,7 @@ test("the search is accessible in both colours, and fits a phone", async ({ page
     await page.keyboard.press("Escape");
   }
   await page.setViewportSize({ width: 390, height: 800 });
-  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByRole("button", { name: /^Search/ }).click();
   await page.getByRole("combobox", { name: "Search" }).fill("iowait");
   const first = page.getByRole("option").first();
   await expect(first).toBeVisible();
@@ -107,6 +110,7 @@ test("the search is accessible in both colours, and fits a phone", async ({ page
 
 test("the keyboard shortcuts name the search", async ({ page }) => {
   await page.goto("/hosts");
+  await expect(page.getByRole("heading", { name: "Hosts" })).toBeVisible();
   await page.keyboard.press("?");
   await expect(page.getByRole("dialog", { name: /Keyboard and mouse/ }).getByText("Ctrl K")).toBeVisible();
 });

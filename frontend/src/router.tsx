@@ -112,6 +112,9 @@ const accountsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/accounts/AccountsPage"), "AccountsPage"),
 });
 
+/** A path that is none: said under the header, from which every page is reached. */
+const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", component: NotFoundPage });
+
 const routeTree = rootRoute.addChildren([
   loginRoute,
   shellRoute.addChildren([
@@ -129,6 +132,7 @@ const routeTree = rootRoute.addChildren([
     editSpecRoute,
     storageRoute,
     accountsRoute,
+    unknownRoute,
   ]),
 ]);
 

@@ -29,7 +29,7 @@ def _load_index(revision: str) -> MetricIndex:
     """Return the index of the present catalogue, which the revision identifies; made once for each."""
     del revision
     catalogue = load_catalogue()
-    return MetricIndex(catalogue, list_field_meanings(catalogue, load_rules()))
+    return MetricIndex(catalogue, list_field_meanings(catalogue.stats, load_rules()))
 
 
 @router.get("", responses=guarded_answers(NotFound))
@@ -42,13 +42,13 @@ async def search(
             min_length=1,
             max_length=200,
             pattern=NO_NUL,
-            description="its metrics come first, and only its instances, processes and events are found; default: those of all hosts",
+            description="its metrics come first; instances, processes and events are its own. Default: all hosts",
         ),
     ] = None,
     kind: Annotated[list[SearchKind] | None, Query(max_length=8, description="only these kinds; default: all")] = None,
     limit: Annotated[int, Query(ge=1, le=50, description="most hits of each kind; all are counted")] = 12,
 ) -> SearchAnswer:
-    """Find metrics by column, title, meaning and unit, and hosts, disks, CPUs, processes, baselines, comparisons, events by name."""
+    """Find metrics by column, title, meaning and unit; hosts, disks, processes, baselines, comparisons and events by name."""
     await refresh_catalogue(session)
     index = await anyio.to_thread.run_sync(_load_index, load_catalogue().revision)
     return await search_answer.find(session, SearchRequest(q, host, frozenset(kind or SearchKind), limit), index)

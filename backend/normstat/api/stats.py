@@ -12,6 +12,8 @@ from fastapi import APIRouter, Header, Query, Response
 from normstat.api.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, FieldInfo, StatInfo, StatList
+from normstat.comparison.next_questions.field_meanings import FieldMeanings, list_field_meanings
+from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.errors import NotFound
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Spec, Stat
@@ -68,16 +70,14 @@ def _render(revision: str, names: frozenset[str] | None, extras: tuple[tuple[str
     """Return the body for these stats (None: all) of the present catalogue, and its ETag."""
     del revision
     more = dict(extras)
-    stats = [
-        _to_info(spec, stat, more.get(stat.name, ()))
-        for spec, stat in load_catalogue().stats.values()
-        if names is None or stat.name in names
-    ]
-    body = StatList(stats=stats).model_dump_json().encode()
+    chosen = {name: found for name, found in load_catalogue().stats.items() if names is None or name in names}
+    meanings = list_field_meanings(chosen, load_rules())
+    infos = [_to_info(spec, stat, more.get(stat.name, ()), meanings) for spec, stat in chosen.values()]
+    body = StatList(stats=infos).model_dump_json().encode()
     return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
 
-def _to_info(spec: Spec, stat: Stat, more: Sequence[Field]) -> StatInfo:
+def _to_info(spec: Spec, stat: Stat, more: Sequence[Field], meanings: FieldMeanings) -> StatInfo:
     return StatInfo(
         name=stat.name,
         title=stat.title,
@@ -87,6 +87,23 @@ def _to_info(spec: Spec, stat: Stat, more: Sequence[Field]) -> StatInfo:
         commands=list(spec.commands),
         instance_title=stat.instance_title,
         shape=stat.shape.value,
-        fields=[FieldInfo.model_validate(field) for field in (*stat.fields, *more)],
+        fields=[_to_field(field, meanings.get((stat.name, field.key), ())) for field in (*stat.fields, *more)],
         panels=list(stat.panels),
+    )
+
+
+def _to_field(field: Field, meanings: Sequence[tuple[str, str]]) -> FieldInfo:
+    return FieldInfo(
+        key=field.key,
+        column=field.column,
+        group=field.group,
+        unit=field.unit,
+        kind=field.kind.value,
+        semantics=field.semantics.value,
+        worse=field.worse.value,
+        decimals=field.decimals,
+        help=field.help,
+        source=field.source,
+        is_documented=field.is_documented,
+        meanings=[name for name, _ in meanings],
     )

@@ -72,7 +72,12 @@ async def test_a_page_that_is_not_built_says_what_to_do(client: httpx.AsyncClien
 
 @pytest.mark.parametrize(
     ("accepted", "coding", "content"),
-    [("gzip, br", "br", b"packed by br"), ("gzip;q=0.5", "gzip", b"packed by gzip"), ("br;q=0", None, b"export {}"), ("", None, b"export {}")],
+    [
+        ("gzip, br", "br", b"packed by br"),
+        ("gzip;q=0.5", "gzip", b"packed by gzip"),
+        ("br;q=0", None, b"export {}"),
+        ("", None, b"export {}"),
+    ],
 )
 async def test_files_are_sent_as_the_build_packed_them(
     client: httpx.AsyncClient, page: Path, accepted: str, coding: str | None, content: bytes

@@ -36,6 +36,7 @@ async def test_the_catalogue_of_a_host_is_sent_once(reader: httpx.AsyncClient) -
     own = await reader.get("/api/v1/stats", params={"host": HOST})
     stats = schemas.StatList.model_validate(own.json()).stats
     assert [stat.name for stat in stats] == ["vmstat_linux"]
+    assert {field.key: field.meanings for field in stats[0].fields}["cpu_sy"] == ["cpu.sys"]
     assert stats[0] in schemas.StatList.model_validate(whole.json()).stats
     assert len(own.content) < len(whole.content) / 20
     assert own.headers["Cache-Control"] == "private, no-cache"

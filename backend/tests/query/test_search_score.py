@@ -31,7 +31,7 @@ def test_examples() -> None:
 @pytest.fixture(scope="module")
 def index() -> MetricIndex:
     catalogue = load_catalogue()
-    return MetricIndex(catalogue, list_field_meanings(catalogue, load_rules()))
+    return MetricIndex(catalogue, list_field_meanings(catalogue.stats, load_rules()))
 
 
 def found(index: MetricIndex, query: str, stats: set[str]) -> list[tuple[str, str]]:

@@ -991,7 +991,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Search
-     * @description Find metrics by column, title, meaning and unit, and hosts, disks, CPUs, processes, baselines, comparisons, events by name.
+     * @description Find metrics by column, title, meaning and unit; hosts, disks, processes, baselines, comparisons and events by name.
      */
     get: operations["search"];
     put?: never;
@@ -2040,7 +2040,7 @@ export interface components {
     };
     /**
      * FieldInfo
-     * @description A column of a stat; see stats/spec.py.
+     * @description A column of a stat; see stats/spec.py. `meanings`: what it measures, whatever the tool calls it (`cpu.sys`, `disk.busy`).
      */
     FieldInfo: {
       /** Column */
@@ -2060,6 +2060,8 @@ export interface components {
        * @enum {string}
        */
       kind: "gauge" | "rate" | "counter" | "percent" | "count" | "time";
+      /** Meanings */
+      meanings: string[];
       /**
        * Semantics
        * @enum {string}
@@ -7038,7 +7040,7 @@ export interface operations {
       query: {
         /** @description words that must all fit; `iowait`, `sda util`, `4711` */
         q: string;
-        /** @description its metrics come first, and only its instances, processes and events are found; default: those of all hosts */
+        /** @description its metrics come first; instances, processes and events are its own. Default: all hosts */
         host?: string | null;
         /** @description only these kinds; default: all */
         kind?: components["schemas"]["SearchKind"][] | null;

@@ -43,7 +43,8 @@ const PAGES = [
   { to: "/accounts", label: "Accounts" },
 ] as const;
 
-const Palette = lazy(() => import("./palette/Palette").then((module) => ({ default: module.Palette })));
+const loadPalette = () => import("./palette/Palette").then((module) => ({ default: module.Palette }));
+const Palette = lazy(loadPalette);
 
 /** Return the clock that the link names, local time by default. */
 function useClock(): Clock {

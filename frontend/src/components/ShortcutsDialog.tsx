@@ -16,7 +16,9 @@ export function ShortcutsDialog({ isOpen, onClose }: ShortcutsDialogProps) {
             <Table.Td w={170}>
               <Kbd size="xs">{PALETTE_SHOWN}</Kbd>
             </Table.Td>
-            <Table.Td>on every page: find a metric, host, disk, process, baseline, comparison, event or page (on a Mac ⌘ K)</Table.Td>
+            <Table.Td>
+              on every page: find a metric, host, disk, process, baseline, comparison, event or page (on a Mac ⌘ K)
+            </Table.Td>
           </Table.Tr>
           {[...KEYS, ...GESTURES].map(({ shown, help }) => (
             <Table.Tr key={shown}>

@@ -15,6 +15,7 @@ function field(key: string, unit: string): StatInfo["fields"][number] {
     help: "",
     source: "",
     is_documented: true,
+    meanings: [],
   };
 }
 
@@ -46,7 +47,9 @@ describe("a metric in a link", () => {
 describe("what is drawn", () => {
   it("is the field with the instances of the panel that has it", () => {
     const [only] = planExplored([{ stat: "iostat_linux", fields: ["util"], choice: null }], [IOSTAT]);
-    expect(only?.plans.map(({ title, choice, unit }) => [title, choice, unit])).toEqual([["Devices: %util", { kind: "all" }, "%"]]);
+    expect(only?.plans.map(({ title, choice, unit }) => [title, choice, unit])).toEqual([
+      ["Devices: %util", { kind: "all" }, "%"],
+    ]);
     expect(only?.panel).toEqual({ stat: "iostat_linux", fields: ["util"], choice: { kind: "all" } });
   });
 

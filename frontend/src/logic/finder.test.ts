@@ -41,10 +41,9 @@ describe("the list", () => {
   });
 
   it("finds a page by its name before one by other words", () => {
-    expect(rankOwn([...OWN, { key: "x", kind: "page", name: "Disk", hint: "", words: "" }], "disk").map(({ key }) => key)).toEqual([
-      "x",
-      "storage",
-    ]);
+    expect(
+      rankOwn([...OWN, { key: "x", kind: "page", name: "Disk", hint: "", words: "" }], "disk").map(({ key }) => key),
+    ).toEqual(["x", "storage"]);
   });
 
   it("begins with the kind of the best hit; metrics that are not sent come last, however well they fit", () => {

@@ -126,8 +126,8 @@ export interface ItemGroup {
 }
 
 const TITLES: Readonly<Record<ItemKind, string>> = {
-  action: "Actions",
   page: "Pages",
+  action: "Actions",
   host: "Hosts",
   metric: "Metrics",
   instance: "Disks, CPUs and other instances",
@@ -188,8 +188,9 @@ export function groupItems(
   return groups
     .map(({ kind, items: all }) => ({
       kind,
-      title: kind === "other_metric" ? `Metrics that ${host ?? "no host"} ${host === null ? "sends" : "does not send"}` : TITLES[kind],
-      items: groups.length > 1 ? all.slice(0, MAX_SHARED_ROWS) : all,
+      title:
+        kind === "other_metric" ? `Metrics that ${host ?? "no host"} ${host === null ? "sends" : "does not send"}` : TITLES[kind],
+      items: groups.length > 1 && answer !== undefined ? all.slice(0, MAX_SHARED_ROWS) : all,
       n_found: counts.get(kind) ?? all.length,
     }))
     .sort((a, b) => isLast(a) - isLast(b) || bestOf(a.items) - bestOf(b.items));

@@ -114,7 +114,7 @@ export function buildHeatmapFigure(input: HeatmapInput): Figure {
     data: [trace],
     layout: {
       ...baseLayout(scheme, margins, width, height),
-      xaxis: { ...timeAxis(window, input.zone, scheme, innerWidth), showgrid: false },
+      xaxis: { ...timeAxis(window, input.zone, scheme, width, margins), showgrid: false },
       yaxis: {
         type: "linear",
         range: [-0.5, Math.max(1, labels.length) - 0.5],

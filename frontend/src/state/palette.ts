@@ -20,11 +20,39 @@ function change(part: Partial<PaletteState>): void {
   }
 }
 
+/** What is typed before the palette is on the screen: it belongs to the palette, not to the keys of the page. */
+let typed: string[] | null = null;
+
+function keep(event: KeyboardEvent): void {
+  const isPrinted = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (isPrinted || event.key === "Enter") {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    typed?.push(event.key);
+  } else if (event.key === "Escape") {
+    closePalette();
+  }
+}
+
+/** Return what was typed since the palette was asked for, and whether Enter came after it. From now on its input has the keys. */
+export function takeTyped(): { readonly text: string; readonly isConfirmed: boolean } {
+  window.removeEventListener("keydown", keep, true);
+  const keys = typed ?? [];
+  typed = null;
+  const end = keys.indexOf("Enter");
+  return { text: (end < 0 ? keys : keys.slice(0, end)).join(""), isConfirmed: end >= 0 };
+}
+
 export function openPalette(scope: "all" | "metrics"): void {
+  if (state.scope === null && typed === null) {
+    typed = [];
+    window.addEventListener("keydown", keep, true);
+  }
   change({ scope });
 }
 
 export function closePalette(): void {
+  takeTyped();
   change({ scope: null });
 }
 

@@ -122,7 +122,7 @@ class _Found:
 
     def add(self, kind: SearchKind, ranked: list[tuple[tuple[object, ...], SearchHit]], *, n_more: int = 0) -> None:
         """Keep the best; `n_more` fit too and were not read."""
-        ranked.sort(key=lambda each: each[0])  # type: ignore[arg-type,return-value]  # keys of one kind are alike
+        ranked.sort(key=lambda each: each[0])
         self.hits += [hit for _, hit in ranked[: self.request.limit]]
         if ranked or n_more:
             self.counts[kind] = self.counts.get(kind, 0) + len(ranked) + n_more
@@ -176,7 +176,7 @@ async def _add_metrics(session: AsyncSession, found: _Found, words: Sequence[str
 
 
 def rank_metrics(entries: Iterable[MetricEntry], words: Sequence[str]) -> list[tuple[int, MetricEntry]]:
-    """Return the metrics that fit with their score: the best first; of equal ones those that a panel draws, then by the catalogue."""
+    """Return the metrics that fit with their score, the best first; of equal ones those that a panel draws."""
     fitting = [(points, entry) for entry in entries if (points := score(words, entry.text)) is not None]
     fitting.sort(key=lambda each: (each[0], not each[1].is_usual, each[1].place))
     return fitting
@@ -233,7 +233,9 @@ async def _add_instances(
         found.add(SearchKind.METRIC, pairs)
 
 
-def _rank_pairs(rows: Sequence[InstanceRow], words: Sequence[str], index: MetricIndex) -> list[tuple[tuple[object, ...], SearchHit]]:
+def _rank_pairs(
+    rows: Sequence[InstanceRow], words: Sequence[str], index: MetricIndex
+) -> list[tuple[tuple[object, ...], SearchHit]]:
     """Return the metrics of an instance: `sda util` names the disk and what is asked of it."""
     ranked: list[tuple[tuple[object, ...], SearchHit]] = []
     for row in rows:
@@ -249,7 +251,9 @@ def _rank_pairs(rows: Sequence[InstanceRow], words: Sequence[str], index: Metric
     return ranked
 
 
-def _rank_instances(kind: SearchKind, rows: Sequence[InstanceRow], words: Sequence[str]) -> list[tuple[tuple[object, ...], SearchHit]]:
+def _rank_instances(
+    kind: SearchKind, rows: Sequence[InstanceRow], words: Sequence[str]
+) -> list[tuple[tuple[object, ...], SearchHit]]:
     """Return the instances that fit, each process and command once for a host, whichever tools tell of it."""
     catalogue = load_catalogue()
     ranked: dict[object, tuple[tuple[object, ...], SearchHit]] = {}
@@ -287,7 +291,9 @@ def _add_named(found: _Found, words: Sequence[str], kind: SearchKind, rows: Sequ
         own = score(words, Searchable.of((row.name,), (row.note,)))
         if own is not None:
             detail = "archived" if row.is_archived else row.note
-            ranked.append(((row.is_archived, own, place), replace(EMPTY, kind=kind, name=row.name, detail=detail, score=own, id=row.id)))
+            ranked.append(
+                ((row.is_archived, own, place), replace(EMPTY, kind=kind, name=row.name, detail=detail, score=own, id=row.id))
+            )
     found.add(kind, ranked)
 
 

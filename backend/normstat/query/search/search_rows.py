@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import func, or_, select
-from sqlalchemy.dialects.postgresql import array_agg
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.storage.schema.baseline_models import Baseline, SavedComparisonRow
@@ -71,7 +70,7 @@ async def find_senders(session: AsyncSession, stats: Sequence[str]) -> dict[str,
     if not stats:
         return {}
     is_sent = select(Instance.id).where(Instance.host_id == Host.id, Instance.stat_id == StatTable.id).exists()
-    names = array_agg(Host.name.op("ORDER BY")(func.coalesce(Host.last_seen_at, Host.created_at).desc()))
+    names = func.array_agg(Host.name.op("ORDER BY")(func.coalesce(Host.last_seen_at, Host.created_at).desc()))
     statement = (
         select(StatTable.name, func.count(), names)
         .join(Host, is_sent)
@@ -114,5 +113,7 @@ async def list_baseline_rows(session: AsyncSession) -> list[NamedRow]:
 
 async def list_comparison_rows(session: AsyncSession) -> list[NamedRow]:
     """Return all saved comparisons, the newest first."""
-    statement = select(SavedComparisonRow.id, SavedComparisonRow.name, SavedComparisonRow.note).order_by(SavedComparisonRow.id.desc())
+    statement = select(SavedComparisonRow.id, SavedComparisonRow.name, SavedComparisonRow.note).order_by(
+        SavedComparisonRow.id.desc()
+    )
     return [NamedRow(*row) for row in await session.execute(statement.limit(MAX_NAMED))]

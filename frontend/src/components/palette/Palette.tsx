@@ -1,5 +1,6 @@
 import { Modal, TextInput } from "@mantine/core";
 import {
+  type Icon,
   IconActivity,
   IconArrowsDiff,
   IconBolt,
@@ -18,7 +19,7 @@ import { searchQuery } from "../../api/search";
 import type { SearchKind } from "../../logic/api";
 import { groupItems, type ItemKind, nextRow, type PaletteItem, rankOwn } from "../../logic/finder";
 import { formatCount } from "../../logic/number";
-import { closePalette, type PaletteState } from "../../state/palette";
+import { closePalette, type PaletteState, takeTyped } from "../../state/palette";
 import { ErrorLine } from "../StateView";
 import { ACTION_ITEMS, COMMAND_ITEMS, PAGE_ITEMS } from "./own_items";
 import { useCurrentHost, useOpenItem } from "./useOpenItem";
@@ -28,7 +29,7 @@ const SETTLED_MS = 90;
 const METRICS: readonly SearchKind[] = ["metric", "other_metric"];
 const NO_KINDS: readonly SearchKind[] = [];
 
-const ICONS: Readonly<Record<ItemKind, typeof IconSearch>> = {
+const ICONS: Readonly<Record<ItemKind, Icon>> = {
   action: IconBolt,
   page: IconFile,
   host: IconServer,
@@ -55,6 +56,7 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
   /** The text that Enter was pressed for before its hits were there. */
   const [wanted, setWanted] = useState<{ readonly text: string; readonly isBeside: boolean } | null>(null);
   const list = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLInputElement>(null);
   const id = useId();
   const host = useCurrentHost();
   const [settled] = useDebouncedValue(text, SETTLED_MS, { leading: true });
@@ -62,7 +64,8 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
   const open = useOpenItem({ run, onShortcuts });
 
   const isEmpty = text.trim() === "";
-  const isReady = isEmpty || answer.error !== null || (settled === text && answer.data !== undefined && !answer.isPlaceholderData);
+  const isReady =
+    isEmpty || answer.error !== null || (settled === text && answer.data !== undefined && !answer.isPlaceholderData);
   const groups = useMemo(() => {
     const known = scope === "all" ? [...PAGE_ITEMS, ...ACTION_ITEMS, ...(run === null ? [] : COMMAND_ITEMS)] : [];
     return groupItems(rankOwn(known, text), isEmpty ? undefined : answer.data, host);
@@ -74,6 +77,14 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
     closePalette();
     open(item, isBeside);
   };
+  useEffect(() => {
+    input.current?.focus();
+    const before = takeTyped();
+    if (before.text !== "") {
+      setText((text) => text + before.text);
+      setWanted(before.isConfirmed ? { text: before.text, isBeside: false } : null);
+    }
+  }, []);
   const first = items[0];
   useEffect(() => {
     if (wanted !== null && wanted.text === text && isReady) {
@@ -112,6 +123,7 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
       <Modal.Overlay backgroundOpacity={0.45} />
       <Modal.Content aria-label={scope === "all" ? "Search" : "Explore a metric"}>
         <TextInput
+          ref={input}
           data-autofocus
           variant="unstyled"
           size="md"
@@ -126,7 +138,9 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
           spellCheck={false}
           maxLength={200}
           leftSection={<IconSearch size={17} aria-hidden />}
-          placeholder={scope === "all" ? "Metric, host, disk, process, baseline, event, page …" : "Metric: iowait, sda util, run queue …"}
+          placeholder={
+            scope === "all" ? "Metric, host, disk, process, baseline, event, page …" : "Metric: iowait, sda util, run queue …"
+          }
           value={text}
           onChange={(event) => {
             setText(event.currentTarget.value);
@@ -186,9 +200,8 @@ interface RowProps {
 }
 
 function Row({ id, item, isActive, onHover, onChoose }: RowProps) {
-  const Icon = ICONS[item.kind];
+  const KindIcon = ICONS[item.kind];
   return (
-    // eslint-disable-next-line -- the input has the focus and the keys, as in every combobox
     <div
       id={id}
       role="option"
@@ -199,7 +212,7 @@ function Row({ id, item, isActive, onHover, onChoose }: RowProps) {
         onChoose(event.shiftKey);
       }}
     >
-      <Icon size={15} aria-hidden />
+      <KindIcon size={15} aria-hidden />
       <span className="palette-name">{item.name}</span>
       <span className="palette-detail" title={item.detail}>
         {item.detail}

@@ -9,7 +9,6 @@ export function PaletteButton() {
     <button
       type="button"
       className="palette-box"
-      aria-label="Search"
       aria-haspopup="dialog"
       aria-keyshortcuts="Control+K Meta+K"
       onClick={() => {
@@ -17,7 +16,7 @@ export function PaletteButton() {
       }}
     >
       <IconSearch size={15} aria-hidden />
-      <span>Search</span>
+      <span>Search </span>
       <kbd>{PALETTE_SHOWN}</kbd>
     </button>
   );

@@ -8,7 +8,14 @@ import { fromApi } from "../../logic/time";
 import type { PaletteState } from "../../state/palette";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import type { RawSearch } from "../../state/search";
-import { decodeHostView, DEFAULT_HOST_VIEW, encodeBaselinesView, encodeHostView, type HostView, namesRange } from "../../state/url";
+import {
+  decodeHostView,
+  DEFAULT_HOST_VIEW,
+  encodeBaselinesView,
+  encodeHostView,
+  type HostView,
+  namesRange,
+} from "../../state/url";
 import { commandOf } from "./own_items";
 
 /** Return the host that the page is about: the one of its path, or the first one of its parameters. */
@@ -44,11 +51,7 @@ export function useOpenItem({ run, onShortcuts }: OpenItem): (item: PaletteItem,
     const { last, ...rest } = encodeHostView({ ...base, ...next });
     // A link without a range opens on the host's last samples if they ended long ago.
     const isOpening = !hasRange && next.range === undefined;
-    void navigate({
-      to: "/hosts/$host",
-      params: { host },
-      search: isOpening || last === undefined ? rest : { ...rest, last },
-    });
+    void navigate({ to: "/hosts/$host", params: { host }, search: isOpening || last === undefined ? rest : { ...rest, last } });
   };
   const explore = (host: string, metric: ExploredMetric, isBeside: boolean): void => {
     openHost(host, ({ explored }) => ({ tab: "graphs", explored: isBeside ? withExplored(explored, metric) : [metric] }));
@@ -89,7 +92,11 @@ export function useOpenItem({ run, onShortcuts }: OpenItem): (item: PaletteItem,
         if (host === null) {
           void navigate({ to: "/specs/$spec", params: { spec: hit.spec ?? "" }, search: inherited });
         } else if (stat !== null && field !== null) {
-          explore(host, { stat, fields: [field], choice: instance === null ? null : { kind: "only", names: [instance] } }, isBeside);
+          explore(
+            host,
+            { stat, fields: [field], choice: instance === null ? null : { kind: "only", names: [instance] } },
+            isBeside,
+          );
         }
         break;
       case "instance":
@@ -113,7 +120,10 @@ export function useOpenItem({ run, onShortcuts }: OpenItem): (item: PaletteItem,
         });
         break;
       case "comparison":
-        void navigate({ to: "/comparison", search: encodeComparisonView({ ...DEFAULT_COMPARISON_VIEW, clock, savedId: hit.id }) });
+        void navigate({
+          to: "/comparison",
+          search: encodeComparisonView({ ...DEFAULT_COMPARISON_VIEW, clock, savedId: hit.id }),
+        });
         break;
       case "event":
         if (host !== null && hit.at !== null) {

@@ -26,7 +26,11 @@ export function Explore({ metrics, stats, graph, onChange, onAdd }: ExploreProps
   const planned = useMemo(() => planExplored(metrics, stats), [metrics, stats]);
   // Panels are memoised: their callbacks stay the same.
   const choose = useCallbackRef((plan: PanelPlan, choice: InstanceChoice) => {
-    onChange(metrics.map((metric, index) => (choiceKey(plan).split(".")[0] === `explore-${String(index)}` ? { ...metric, choice } : metric)));
+    onChange(
+      metrics.map((metric, index) =>
+        choiceKey(plan).split(".")[0] === `explore-${String(index)}` ? { ...metric, choice } : metric,
+      ),
+    );
   });
   const nothing = useCallbackRef(() => undefined);
   const without = (each: ExploredPlan): readonly ExploredMetric[] => metrics.filter((_, index) => index !== each.index);

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useCallbackRef, useHotkeys } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { useLive } from "../../api/live";
 import { exclusionsQuery } from "../../api/baselines";
 import { baselinesQuery, eventsQuery } from "../../api/queries";
@@ -33,7 +33,7 @@ import { openPalette, useCommands } from "../../state/palette";
 import { PointerStore } from "../../state/pointer";
 import { EventList } from "./Events";
 import { Explore } from "./Explore";
-import { type Dialog, GraphDialog } from "./GraphDialog";
+import type { Dialog } from "./GraphDialog";
 import type { Band, GraphContext, Tool } from "./graph";
 import { MarkBar } from "./MarkBar";
 import { Panel } from "./Panel";
@@ -48,6 +48,8 @@ interface GraphsProps {
   readonly zone: Zone;
   readonly scheme: Scheme;
 }
+
+const GraphDialog = lazy(() => import("./GraphDialog").then((module) => ({ default: module.GraphDialog })));
 
 const IDLE_PERIOD = toDurationMs(30 * SECOND);
 
@@ -314,17 +316,19 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         />
       )}
       {dialog && (
-        <GraphDialog
-          dialog={dialog}
-          host={host.name}
-          stats={hostStats}
-          zone={zone}
-          clock={view.clock}
-          onAdd={addPanel}
-          onClose={() => {
-            setDialog(null);
-          }}
-        />
+        <Suspense>
+          <GraphDialog
+            dialog={dialog}
+            host={host.name}
+            stats={hostStats}
+            zone={zone}
+            clock={view.clock}
+            onAdd={addPanel}
+            onClose={() => {
+              setDialog(null);
+            }}
+          />
+        </Suspense>
       )}
     </>
   );

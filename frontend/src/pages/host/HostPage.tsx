@@ -2,7 +2,7 @@ import { Button, Group, Tabs, Text, Title, useComputedColorScheme } from "@manti
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { ApiError } from "../../api/client";
 import { hostQuery, hostStatsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
@@ -18,13 +18,16 @@ import { type EpochMs, fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, zoneOf } from "../../state/clock";
 import { HOST_TABS } from "../../state/url";
-import { Processes } from "./Processes";
-import { Facts } from "./Facts";
 import { Graphs } from "./Graphs";
-import { RejectedLines } from "./RejectedLines";
-import { Streams } from "./Streams";
 import { type HostViewState, useHostView } from "./useHostView";
 import "./HostPage.css";
+
+// The graphs need none of these.
+const Processes = lazy(() => import("./Processes").then((module) => ({ default: module.Processes })));
+const Facts = lazy(() => import("./Facts").then((module) => ({ default: module.Facts })));
+const RejectedLines = lazy(() => import("./RejectedLines").then((module) => ({ default: module.RejectedLines })));
+const Streams = lazy(() => import("./Streams").then((module) => ({ default: module.Streams })));
+const LOADING = <StateView state={{ kind: "loading" }} />;
 
 /** One host: its graphs, its streams and their rejected lines. */
 export function HostPage() {
@@ -81,7 +84,9 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   return (
     <div className="page host-page">
-      <IgnoredNote ignored={[...state.ignored, ...unknownPanels(view.panels, stats).map((stat) => `panel: ${host.name} sends no ${stat}`)]} />
+      <IgnoredNote
+        ignored={[...state.ignored, ...unknownPanels(view.panels, stats).map((stat) => `panel: ${host.name} sends no ${stat}`)]}
+      />
       <Tabs
         variant="default"
         keepMounted={false}
@@ -117,28 +122,36 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
           <Graphs host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
         </Tabs.Panel>
         <Tabs.Panel value="processes" pt="sm">
-          <Processes host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
+          <Suspense fallback={LOADING}>
+            <Processes host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="facts" pt="sm">
-          <Facts host={host.name} zone={zone} clock={view.clock} />
+          <Suspense fallback={LOADING}>
+            <Facts host={host.name} zone={zone} clock={view.clock} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="streams" pt="sm">
-          <Streams host={host.name} zone={zone} state={state} />
+          <Suspense fallback={LOADING}>
+            <Streams host={host.name} zone={zone} state={state} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="rejected" pt="sm">
-          <RejectedLines
-            host={host.name}
-            streams={detail.streams}
-            streamId={view.streamId}
-            zone={zone}
-            place={view.place}
-            onStream={(streamId) => {
-              state.set({ streamId });
-            }}
-            onShow={(place) => {
-              state.set({ place });
-            }}
-          />
+          <Suspense fallback={LOADING}>
+            <RejectedLines
+              host={host.name}
+              streams={detail.streams}
+              streamId={view.streamId}
+              zone={zone}
+              place={view.place}
+              onStream={(streamId) => {
+                state.set({ streamId });
+              }}
+              onShow={(place) => {
+                state.set({ place });
+              }}
+            />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </div>

@@ -8,6 +8,7 @@ import {
   describeResolution,
   labelEntries,
   legendOf,
+  meantSlots,
   nextSampleTime,
   seriesKey,
   toggled,
@@ -41,7 +42,7 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [known, setSlots] = useState<ReadonlyMap<string, number>>(new Map());
   const keys = useMemo(() => block.series.map(seriesKey), [block]);
-  const slots = assignSlots(known, keys);
+  const slots = assignSlots(known, keys, meantSlots(block.series, plan.fields));
   if (slots !== known) {
     setSlots(slots);
   }
