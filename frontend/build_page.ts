@@ -174,7 +174,7 @@ export function nameHostPage(): Plugin {
         const chunks = new Map<string, Chunk>();
         for (const output of Object.values(bundle ?? {})) {
           if (output.type === "chunk") {
-            chunks.set(output.fileName, output as unknown as Chunk);
+            chunks.set(output.fileName, output);
           }
         }
         const all = [...chunks.values()];

@@ -26,7 +26,6 @@ client.use({
 });
 
 declare global {
-  // eslint-disable-next-line no-var -- how a global is declared
   var normstatAsked: Record<string, Promise<Response>> | undefined;
 }
 

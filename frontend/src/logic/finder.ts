@@ -56,7 +56,7 @@ function scoreWord(word: string, names: readonly string[], texts: readonly strin
   if (bare !== "" && names.some((name) => bareOf(name) === bare)) {
     return EXACT;
   }
-  return [...word].length >= MIN_LETTERS && names.some((name) => lettersOf(word).test(name)) ? LETTERS : null;
+  return Array.from(word).length >= MIN_LETTERS && names.some((name) => lettersOf(word).test(name)) ? LETTERS : null;
 }
 
 function scoreName(word: string, name: string): number {
@@ -89,7 +89,7 @@ function partStart(word: string): RegExp {
 
 /** The letters in their order, the first one at the beginning of a part: `mpst` for mpstat. */
 function lettersOf(word: string): RegExp {
-  return new RegExp(`(?<![\\p{L}\\p{N}])${[...word].map(escapeWord).join(".*?")}`, "u");
+  return new RegExp(`(?<![\\p{L}\\p{N}])${Array.from(word).map(escapeWord).join(".*?")}`, "u");
 }
 
 export type OwnKind = "action" | "page";

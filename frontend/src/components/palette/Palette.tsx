@@ -79,16 +79,10 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
   };
   useEffect(() => {
     input.current?.focus();
-    const before = takeTyped();
-    if (before.text !== "") {
-      setText((text) => text + before.text);
-      setWanted(before.isConfirmed ? { text: before.text, isBeside: false } : null);
-    }
   }, []);
   const first = items[0];
   useEffect(() => {
     if (wanted !== null && wanted.text === text && isReady) {
-      setWanted(null);
       if (first !== undefined) {
         closePalette();
         open(first, wanted.isBeside);
@@ -148,6 +142,13 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
             setWanted(null);
           }}
           onKeyDown={onKeyDown}
+          onFocus={() => {
+            const before = takeTyped();
+            if (before.text !== "") {
+              setText(text + before.text);
+              setWanted(before.isConfirmed ? { text: text + before.text, isBeside: false } : null);
+            }
+          }}
         />
         <div className="palette-list" role="listbox" id={`${id}-list`} aria-label="Results" ref={list} aria-busy={!isReady}>
           {groups.map((group) => (
