@@ -26,7 +26,7 @@ JOBS ?= 3
 YIELD := nice -n 10
 
 .PHONY: help setup setup-dev page run serve agent dev check check-backend check-page fmt test test-deps test-stages test-databases \
-	agent-packages test-fast test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page clean
+	agent-packages test-fast test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -182,6 +182,9 @@ bench: setup-dev ## all benchmarks; one: make bench-reader
 
 bench-compare: setup-dev ## how often a comparison finds the culprit, beside other methods (BENCH_ARGS="--seeds 0:3")
 	@cd backend && $(YIELD) ../$(BIN)/python -m bench.compare_measure $(BENCH_ARGS)
+
+bench-page: setup-dev page ## how fast a host's page opens and moves, in a browser (BENCH_ARGS="--before CHECKOUT")
+	@cd backend && ../$(BIN)/python -m bench.bench_page $(BENCH_ARGS)
 
 bench-compare-page: setup-dev page ## how long a comparison's page takes on a running server: LINK=LOGIN_LINK QUERY='host=...'
 	@env PATH="$(CURDIR)/$(BIN):$$PATH" node backend/bench/compare_page.mjs "$(LINK)" "$(QUERY)"

@@ -131,6 +131,9 @@ const viewsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/views/ViewsPage"), "ViewsPage"),
 });
 
+/** A path that is none: said under the header, from which every page is reached. */
+const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", component: NotFoundPage });
+
 const routeTree = rootRoute.addChildren([
   loginRoute,
   shellRoute.addChildren([
@@ -151,6 +154,7 @@ const routeTree = rootRoute.addChildren([
     storageRoute,
     accountsRoute,
     viewsRoute,
+    unknownRoute,
   ]),
 ]);
 

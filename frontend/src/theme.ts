@@ -13,7 +13,7 @@ import {
   Tooltip,
 } from "@mantine/core";
 
-/** public/color-scheme.js uses the same key. */
+/** public/first.js uses the same key. */
 export const colorSchemeManager = localStorageColorSchemeManager({ key: "normstat-color-scheme" });
 
 export const theme = createTheme({

@@ -1,5 +1,6 @@
 """The built page: its files, and index.html for every path that the page's own router knows."""
 
+import mimetypes
 import os
 from http import HTTPStatus
 from pathlib import Path
@@ -19,6 +20,8 @@ from normstat.errors import NotFound, shorten
 HASHED_FOLDER: Final = "assets/"
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 ASK_EACH_TIME: Final = "no-cache"
+# What the build wrote beside a file, the smallest first: the coding and the end of its name.
+PACKED: Final = (("br", ".br"), ("gzip", ".gz"))
 NOT_BUILT: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>normstat: page not built</title></head>
 <body><h1>The page is not built</h1>
@@ -65,8 +68,40 @@ class PageFiles:
             found = str(self._dir / "index.html")
             stat_result = Path(found).stat()
         is_hashed = path.startswith(HASHED_FOLDER)
-        response = self._files.file_response(found, stat_result, scope)
+        response = self._packed_or_plain(found, stat_result, scope)
         response.headers["Cache-Control"] = FOR_EVER if is_hashed else ASK_EACH_TIME
         if Headers(raw=response.raw_headers).get("content-type", "").startswith("text/html"):
             response.headers["Content-Type"] = "text/html; charset=utf-8"
         return response
+
+    def _packed_or_plain(self, found: str, stat_result: os.stat_result, scope: Scope) -> Response:
+        """Return the file as the build packed it, if the client reads that coding, else as it is.
+
+        A packed file that is older than the plain one belongs to another build.
+        """
+        assert self._files is not None
+        accepted = _accepted_codings(Headers(scope=scope).get("accept-encoding", ""))
+        for coding, suffix in PACKED:
+            packed = Path(found + suffix)
+            if coding in accepted and packed.is_file() and packed.stat().st_mtime >= stat_result.st_mtime:
+                response = self._files.file_response(packed, packed.stat(), scope)
+                if "content-type" in response.headers:
+                    response.headers["Content-Type"] = mimetypes.guess_type(found)[0] or "application/octet-stream"
+                response.headers["Content-Encoding"] = coding
+                response.headers["Vary"] = "Accept-Encoding"
+                return response
+        return self._files.file_response(found, stat_result, scope)
+
+
+def _accepted_codings(header: str) -> set[str]:
+    """Return the codings that a client reads.
+
+    >>> sorted(_accepted_codings("gzip, deflate;q=0.5, br;q=0"))
+    ['deflate', 'gzip']
+    """
+    accepted = set()
+    for part in header.lower().split(","):
+        coding, _, weight = part.partition(";")
+        if weight.replace(" ", "") not in {"q=0", "q=0.0", "q=0.00", "q=0.000"}:
+            accepted.add(coding.strip())
+    return accepted - {""}

@@ -32,6 +32,7 @@ from normstat.api import (
     reparses,
     retention,
     saved_comparisons,
+    search,
     series,
     specs,
     stats,
@@ -57,7 +58,8 @@ def build_router() -> APIRouter:
     for noun in (
         ingest, health, auth, users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
         coverage, bands, baselines, exclusions, mutes, host_groups, comparison, comparison_report, comparison_series,
-        saved_comparisons, exports, live, imports, reparses, jobs, specs, retention, storage, agent_files, views, document,
+        saved_comparisons, exports, live, imports, reparses, jobs, specs, retention, storage, search, agent_files, views,
+        document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

@@ -169,7 +169,7 @@ class HostList(Body):
 
 
 class FieldInfo(Body):
-    """A column of a stat; see stats/spec.py."""
+    """A column of a stat; see stats/spec.py. `meanings`: what it measures, whatever the tool calls it (`cpu.sys`, `disk.busy`)."""
 
     key: str
     column: str
@@ -182,6 +182,7 @@ class FieldInfo(Body):
     help: str
     source: str
     is_documented: bool
+    meanings: list[str]
 
 
 class StatInfo(Body):

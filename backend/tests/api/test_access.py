@@ -60,6 +60,7 @@ POLICY = {
     "readContext": Role.VIEWER,
     "listInstances": Role.VIEWER,
     "listStats": Role.VIEWER,
+    "search": Role.VIEWER,
     "readSeries": Role.VIEWER,
     "listHostMetrics": Role.VIEWER,
     "readSeriesOfHosts": Role.VIEWER,

@@ -1,5 +1,6 @@
 """The built page: its own addresses, its files, and what caches may do with them."""
 
+import os
 from pathlib import Path
 
 import httpx
@@ -67,3 +68,34 @@ async def test_a_page_that_is_not_built_says_what_to_do(client: httpx.AsyncClien
     response = await client.get("/hosts")
     assert response.status_code == 503
     assert "make page" in response.text
+
+
+@pytest.mark.parametrize(
+    ("accepted", "coding", "content"),
+    [
+        ("gzip, br", "br", b"packed by br"),
+        ("gzip;q=0.5", "gzip", b"packed by gzip"),
+        ("br;q=0", None, b"export {}"),
+        ("", None, b"export {}"),
+    ],
+)
+async def test_files_are_sent_as_the_build_packed_them(
+    client: httpx.AsyncClient, page: Path, accepted: str, coding: str | None, content: bytes
+) -> None:
+    script = page / "assets/index-3f2a.js"
+    (page / "assets/index-3f2a.js.br").write_bytes(b"packed by br")
+    (page / "assets/index-3f2a.js.gz").write_bytes(b"packed by gzip")
+    async with client.stream("GET", f"/assets/{script.name}", headers={"Accept-Encoding": accepted}) as response:
+        body = b"".join([piece async for piece in response.aiter_raw()])
+    assert (body, response.headers.get("Content-Encoding")) == (content, coding)
+    assert response.headers["Content-Type"].startswith("text/javascript")
+    assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    if coding is not None:
+        assert response.headers["Vary"] == "Accept-Encoding"
+
+
+async def test_a_packed_file_of_an_older_build_is_not_sent(client: httpx.AsyncClient, page: Path) -> None:
+    old = page / "index.html.gz"
+    old.write_bytes(b"old")
+    os.utime(old, (1, 1))
+    assert (await client.get("/hosts", headers={"Accept-Encoding": "gzip"})).text == INDEX

@@ -31,6 +31,21 @@ async def reader(people: People) -> httpx.AsyncClient:
     return await people.enter(Role.OPERATOR)
 
 
+async def test_the_catalogue_of_a_host_is_sent_once(reader: httpx.AsyncClient) -> None:
+    whole = await reader.get("/api/v1/stats")
+    own = await reader.get("/api/v1/stats", params={"host": HOST})
+    stats = schemas.StatList.model_validate(own.json()).stats
+    assert [stat.name for stat in stats] == ["vmstat_linux"]
+    assert {field.key: field.meanings for field in stats[0].fields}["cpu_sy"] == ["cpu.sys"]
+    assert stats[0] in schemas.StatList.model_validate(whole.json()).stats
+    assert len(own.content) < len(whole.content) / 20
+    assert own.headers["Cache-Control"] == "private, no-cache"
+    again = await reader.get("/api/v1/stats", params={"host": HOST}, headers={"If-None-Match": f'"other", W/{own.headers["ETag"]}'})
+    assert (again.status_code, again.content) == (304, b"")
+    assert (await reader.get("/api/v1/stats", headers={"If-None-Match": own.headers["ETag"]})).status_code == 200
+    assert_envelope(await reader.get("/api/v1/stats", params={"host": "web9"}), 404, "not_found")
+
+
 async def test_hosts(reader: httpx.AsyncClient) -> None:
     hosts = schemas.HostList.model_validate((await reader.get("/api/v1/hosts")).json()).hosts
     assert [(host.name, host.os, host.n_streams, host.n_rejected, host.stats) for host in hosts] == [

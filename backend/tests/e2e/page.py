@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -40,7 +41,9 @@ def environment_of(story: Story, server: Server) -> dict[str, str]:
     }
 
 
-def run(folder: Path) -> int:
+@contextlib.contextmanager
+def filled_server(folder: Path) -> Iterator[tuple[Server, Story]]:
+    """A server with an hour replayed by the real agent, and with this host live."""
     story = make_story(datetime.now(UTC))
     stats = write_captures(story, folder / "captures")
     with contextlib.ExitStack() as stack:
@@ -64,6 +67,11 @@ def run(folder: Path) -> int:
             return len(list(spool.glob("*.raw"))) == len(sizes) and n_acked == sum(sizes)
 
         wait_until(is_all_there, "the replayed hour is on the server", 120)
+        yield server, story
+
+
+def run(folder: Path) -> int:
+    with filled_server(folder) as (server, story):
         command = ["npm", "--prefix", str(CHECKOUT / "frontend"), "run", "--silent", "e2e", "--", *sys.argv[1:]]
         return subprocess.run(command, env=os.environ | environment_of(story, server), check=False).returncode
 

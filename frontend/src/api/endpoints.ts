@@ -216,8 +216,9 @@ export function stopReparse(id: number): Promise<unknown> {
   return answered(client.DELETE("/api/v1/reparses/{id}", { params: { path: { id } } }));
 }
 
-export function listStats(options: Signal): Promise<StatList> {
-  return answered(client.GET("/api/v1/stats", options));
+/** The catalogue: all of it, or only what a host sends. */
+export function listStats(host: string | null, options: Signal): Promise<StatList> {
+  return answered(client.GET("/api/v1/stats", { ...options, params: { query: { host } } }));
 }
 
 export function listInstances(host: string, stat: string, window: Window, options: Signal): Promise<InstanceList> {

@@ -146,9 +146,18 @@ export const REPARSE_KEYS = [
 
 export const statsQuery = queryOptions({
   queryKey: ["stats"],
-  queryFn: ({ signal }) => endpoints.listStats({ signal }),
+  queryFn: ({ signal }) => endpoints.listStats(null, { signal }),
   staleTime: 300_000,
 });
+
+/** The stats that a host sends: a twentieth of the catalogue. */
+export function hostStatsQuery(host: string) {
+  return queryOptions({
+    queryKey: ["stats", host],
+    queryFn: ({ signal }) => endpoints.listStats(host, { signal }),
+    staleTime: 300_000,
+  });
+}
 
 export function instancesQuery(host: string, stat: string, window: Window) {
   return queryOptions({

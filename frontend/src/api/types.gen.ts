@@ -300,7 +300,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Compare
-     * @description Rank what changed in the window start..end against a baseline, another window, an earlier time, another host, or its group.
+     * @description Rank what changed in the window start..end against a baseline, another window, an earlier time, another host or a group.
      */
     get: operations["compare"];
     put?: never;
@@ -556,7 +556,8 @@ export interface paths {
      * Read Fleet
      * @description Return all hosts in the hour before a moment, each beside its own normal.
      *
-     *     An answer is given again for a few seconds. With fewer `n_minutes_read` than `n_minutes` the hour is still being read: ask again.
+     *     An answer is given again for a few seconds. With fewer `n_minutes_read` than `n_minutes` the hour is still being read: ask
+     *     again.
      */
     get: operations["readFleet"];
     put?: never;
@@ -1111,6 +1112,21 @@ export interface paths {
      * @description Have the rules applied now, in the background.
      */
     post: operations["createRetentionRun"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/search": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Search
+     * @description Find metrics by column, title, meaning and unit; hosts, disks, processes, baselines, comparisons and events by name.
+     */
+    get: operations["search"];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -2406,7 +2422,7 @@ export interface components {
     };
     /**
      * FieldInfo
-     * @description A column of a stat; see stats/spec.py.
+     * @description A column of a stat; see stats/spec.py. `meanings`: what it measures, whatever the tool calls it (`cpu.sys`, `disk.busy`).
      */
     FieldInfo: {
       /** Column */
@@ -2426,6 +2442,8 @@ export interface components {
        * @enum {string}
        */
       kind: "gauge" | "rate" | "counter" | "percent" | "count" | "time";
+      /** Meanings */
+      meanings: string[];
       /**
        * Semantics
        * @enum {string}
@@ -2770,6 +2788,15 @@ export interface components {
      * @enum {string}
      */
     Form: "single" | "multi";
+    /**
+     * FoundCount
+     * @description How many things of a kind fit.
+     */
+    FoundCount: {
+      kind: components["schemas"]["SearchKind"];
+      /** N Found */
+      n_found: number;
+    };
     /**
      * GapInfo
      * @description Bytes that the agent had to drop before it could send them, by stream and request.
@@ -4704,6 +4731,84 @@ export interface components {
       /** Note */
       note?: string | null;
     };
+    /**
+     * SearchAnswer
+     * @description The best hits of each kind, best first within a kind.
+     */
+    SearchAnswer: {
+      /**
+       * Counts
+       * @description How many of each kind fit; kinds without any are left out.
+       */
+      counts: components["schemas"]["FoundCount"][];
+      /** Hits */
+      hits: components["schemas"]["SearchHit"][];
+    };
+    /**
+     * SearchHit
+     * @description Something that fits the words.
+     */
+    SearchHit: {
+      /**
+       * At
+       * @description Of an event; of an instance, its last sample.
+       */
+      at: string | null;
+      /**
+       * Detail
+       * @description What it is, in a few words.
+       */
+      detail: string;
+      /** Field */
+      field: string | null;
+      /**
+       * Host
+       * @description The host that has it; of a metric, the one to draw it for: the requested one if it sends the metric, else another that does.
+       *     Null for what belongs to no host, and for a metric that no host sends.
+       */
+      host: string | null;
+      /**
+       * Id
+       * @description Of a baseline or a saved comparison.
+       */
+      id: number | null;
+      /** Instance */
+      instance: string | null;
+      kind: components["schemas"]["SearchKind"];
+      /**
+       * N Hosts
+       * @description Of a metric that the requested host does not send, or without a requested host: how many do.
+       */
+      n_hosts: number;
+      /**
+       * Name
+       * @description What it is called: the column as the tool prints it, the host, the disk, `java`.
+       */
+      name: string;
+      /** Pid */
+      pid: number | null;
+      /**
+       * Score
+       * @description How well the words fit its name: 0 for exactly, more for less.
+       */
+      score: number;
+      /**
+       * Spec
+       * @description Of a metric: the spec of its tool.
+       */
+      spec: string | null;
+      /** Stat */
+      stat: string | null;
+      /** Unit */
+      unit: string | null;
+    };
+    /**
+     * SearchKind
+     * @description What was found: a metric (a field of a stat) that the host sends, one that it does not send (other_metric), a host, an
+     *     instance of a stat (a disk, a CPU), a command, a process, a baseline, a saved comparison, an event of the host.
+     * @enum {string}
+     */
+    SearchKind: "metric" | "other_metric" | "host" | "instance" | "command" | "process" | "baseline" | "comparison" | "event";
     /**
      * Series
      * @description Points of one series: values of real samples in both resolutions, at the times of one of the block's axes.
@@ -8182,6 +8287,40 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  search: {
+    parameters: {
+      query: {
+        /** @description words that must all fit; `iowait`, `sda util`, `4711` */
+        q: string;
+        /** @description its metrics come first; instances, processes and events are its own. Default: all hosts */
+        host?: string | null;
+        /** @description only these kinds; default: all */
+        kind?: components["schemas"]["SearchKind"][] | null;
+        /** @description most hits of each kind; all are counted */
+        limit?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SearchAnswer"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   readSeries: {
     parameters: {
       query: {
@@ -8469,15 +8608,27 @@ export interface operations {
     };
   };
   listStats: {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    parameters: {
+      query?: {
+        /** @description only the stats that this host has sent samples of */
+        host?: string | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
     requestBody?: never;
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["StatList"] } };
+      /** @description Not modified: the same as the ETag in If-None-Match names */
+      304: { headers: { [name: string]: unknown }; content?: never };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

@@ -14,18 +14,20 @@ import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { IconHelp, IconMoon, IconSun, IconUser } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { ApiError } from "../api/client";
 import { logOut } from "../api/endpoints";
 import { healthQuery, meQuery } from "../api/queries";
-import { HELP_KEYS } from "../logic/keys";
+import { HELP_KEYS, PALETTE_KEYS } from "../logic/keys";
 import type { Me } from "../logic/api";
 import { zoneLabel } from "../logic/zone";
 import { readNow, zoneOf } from "../state/clock";
 import { isKiosk } from "../state/fleet";
+import { openPalette, usePalette } from "../state/palette";
 import type { RawSearch } from "../state/search";
 import type { Clock } from "../state/url";
 import { MeContext } from "./me";
+import { PaletteButton } from "./palette/PaletteButton";
 import { PasswordPrompt } from "./PasswordPrompt";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 import { StateView } from "./StateView";
@@ -44,6 +46,9 @@ const PAGES = [
   { to: "/storage", label: "Storage" },
   { to: "/accounts", label: "Accounts" },
 ] as const;
+
+const loadPalette = () => import("./palette/Palette").then((module) => ({ default: module.Palette }));
+const Palette = lazy(loadPalette);
 
 /** Return the clock that the link names, local time by default. */
 function useClock(): Clock {
@@ -161,7 +166,18 @@ export function Shell() {
   const isBare = isKiosk(useSearch({ strict: false }));
   const [isMenuOpen, menu] = useDisclosure(false);
   const [isHelpOpen, help] = useDisclosure(false);
+  const palette = usePalette();
   useHotkeys(HELP_KEYS.map((key) => [key, help.open]));
+  useHotkeys(
+    PALETTE_KEYS.map((key) => [
+      key,
+      () => {
+        openPalette("all");
+      },
+    ]),
+    [],
+    true,
+  );
 
   if (me.error instanceof ApiError && me.error.status === 401) {
     return <RedirectToLogin next={location.href} />;
@@ -187,6 +203,7 @@ export function Shell() {
           ))}
         </nav>
         <Group gap={6} ml="auto" wrap="nowrap">
+          <PaletteButton />
           <ClockSwitch clock={clock} />
           <SchemeSwitch />
           <Tooltip label="Keyboard shortcuts (?)">
@@ -208,6 +225,11 @@ export function Shell() {
         ) : (
           <MeContext value={me.data}>
             <PasswordPrompt me={me.data} />
+            {palette.scope !== null && (
+              <Suspense>
+                <Palette scope={palette.scope} run={palette.run} onShortcuts={help.open} />
+              </Suspense>
+            )}
             <Outlet />
           </MeContext>
         )}

@@ -1,5 +1,5 @@
 import { Kbd, Modal, Table, Text } from "@mantine/core";
-import { GESTURES, KEYS } from "../logic/keys";
+import { GESTURES, KEYS, PALETTE_SHOWN } from "../logic/keys";
 
 interface ShortcutsDialogProps {
   readonly isOpen: boolean;
@@ -12,6 +12,14 @@ export function ShortcutsDialog({ isOpen, onClose }: ShortcutsDialogProps) {
     <Modal opened={isOpen} onClose={onClose} title="Keyboard and mouse on the host page" size="md">
       <Table withRowBorders={false} verticalSpacing={3} highlightOnHover={false}>
         <Table.Tbody>
+          <Table.Tr>
+            <Table.Td w={170}>
+              <Kbd size="xs">{PALETTE_SHOWN}</Kbd>
+            </Table.Td>
+            <Table.Td>
+              on every page: find a metric, host, disk, process, baseline, comparison, event or page (on a Mac ⌘ K)
+            </Table.Td>
+          </Table.Tr>
           {[...KEYS, ...GESTURES].map(({ shown, help }) => (
             <Table.Tr key={shown}>
               <Table.Td w={170}>

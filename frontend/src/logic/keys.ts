@@ -15,6 +15,7 @@ export type Command =
   | "csv"
   | "live"
   | "add-panel"
+  | "explore"
   | "cancel";
 
 export interface Key {
@@ -40,11 +41,16 @@ export const KEYS: readonly Key[] = [
   { command: "band", keys: ["g"], shown: "g", help: "show or hide the band of the newest baseline" },
   { command: "csv", keys: ["d"], shown: "d", help: "export the selection (or the visible range) as CSV or Parquet" },
   { command: "add-panel", keys: ["a"], shown: "a", help: "add a panel" },
+  { command: "explore", keys: ["e"], shown: "e", help: "explore: draw any metric without adding a panel" },
   { command: "cancel", keys: ["Escape"], shown: "Esc", help: "clear the selection, leave the tool, close a dialog" },
 ];
 
 /** The keys of every page: this help. */
 export const HELP_KEYS: readonly string[] = ["shift+?", "?"];
+
+/** The keys of every page: search for anything. Also while a field has the focus. */
+export const PALETTE_KEYS: readonly string[] = ["mod+k", "mod+shift+k"];
+export const PALETTE_SHOWN = "Ctrl K";
 
 /** Mouse gestures on a graph, for the help dialog. */
 export const GESTURES: readonly { readonly shown: string; readonly help: string }[] = [

@@ -45,6 +45,24 @@ export function strokeOf(index: number, scheme: Scheme): Stroke {
   };
 }
 
+/** The place in the palette of what every system tells about its CPUs: the same colour in every graph, whatever the tool calls it. */
+const MEANT: Readonly<Record<string, number>> = {
+  "cpu.usr": 0,
+  "cpu.sys": 1,
+  "cpu.guest": 2,
+  "cpu.wait": 3,
+  "cpu.soft": 4,
+  "cpu.idle": 5,
+  "cpu.steal": 6,
+  "cpu.irq": 8,
+  "cpu.nice": 9,
+};
+
+/** Return the place in the palette that a field's meaning has; null for a field without a colour of its own. */
+export function meantSlot(meanings: readonly string[]): number | null {
+  return meanings.map((meaning) => MEANT[meaning] ?? null).find((slot) => slot !== null) ?? null;
+}
+
 export interface Ink {
   readonly text: string;
   readonly grid: string;

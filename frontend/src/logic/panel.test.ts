@@ -14,6 +14,7 @@ const field = (key: string, unit: string, group = ""): FieldInfo => ({
   help: "",
   source: "",
   is_documented: key !== "new",
+  meanings: [],
 });
 
 const stat = (name: string, panels: StatInfo["panels"]): StatInfo => ({

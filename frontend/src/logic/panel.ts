@@ -189,6 +189,12 @@ export function planSections(
   );
 }
 
+/** Return the stats of added panels that are not among these, each once: the host does not send them. */
+export function unknownPanels(custom: readonly CustomPanel[], stats: readonly StatInfo[]): readonly string[] {
+  const known = new Set(stats.map(({ name }) => name));
+  return [...new Set(custom.map(({ stat }) => stat))].filter((stat) => !known.has(stat));
+}
+
 /** Return the fields that a panel fetches: a heatmap shows one at a time. */
 export function fieldsAsked({ choice, fields }: Pick<PanelPlan, "choice" | "fields">): readonly FieldInfo[] {
   const one = choice.kind === "heatmap" ? (fields.find(({ key }) => key === choice.field) ?? fields[0]) : undefined;

@@ -122,6 +122,12 @@ export function surroundings(window: Window, share = 0.5): Window {
   return { start: toEpochMs(Math.max(0, window.start - by)), end: toEpochMs(window.end + by) };
 }
 
+/** Return a quarter of an hour on both sides of an instant, in whole seconds. */
+export function aroundInstant(at: EpochMs): Window {
+  const middle = Math.floor(at / SECOND) * SECOND;
+  return { start: toEpochMs(Math.max(0, middle - 15 * MINUTE)), end: toEpochMs(middle + 15 * MINUTE) };
+}
+
 /** Return windows that are often a good baseline for this one, with their labels. */
 export function suggestedBaselines(incident: Window): readonly { readonly label: string; readonly window: Window }[] {
   const length = lengthOf(incident);

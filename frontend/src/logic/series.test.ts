@@ -10,11 +10,13 @@ import {
   labelEntries,
   legendOf,
   lowerBound,
+  meantSlots,
   newestTime,
   nextSampleTime,
   piecesOf,
   readingTolerance,
   sampleAt,
+  seriesKey,
   tableRows,
   toggled,
   windowOf,
@@ -165,6 +167,7 @@ describe("legends", () => {
     help: "",
     source: "",
     is_documented: true,
+    meanings: [],
   });
 
   it("name only what distinguishes lines", () => {
@@ -212,5 +215,30 @@ describe("legends", () => {
     const second = assignSlots(first, ["c", "d", "a"]);
     expect(Object.fromEntries(second)).toEqual({ a: 0, c: 2, d: 1 });
     expect(assignSlots(second, ["d", "a"])).toBe(second);
+  });
+
+  it("gives what means the same the same colour, and iowait another than sys", () => {
+    const linux = [
+      { key: "sys_pct", meanings: ["cpu.sys"] },
+      { key: "iowait_pct", meanings: ["cpu.wait"] },
+      { key: "other", meanings: [] },
+    ];
+    const solaris = [
+      { key: "cpu_us", meanings: ["cpu.usr"] },
+      { key: "cpu_sy", meanings: ["cpu.sys"] },
+    ];
+    const slotsOf = (fields: typeof linux): Readonly<Record<string, number>> => {
+      const series = fields.map(({ key }) => ({ field: key, instance: "" }));
+      return Object.fromEntries(assignSlots(new Map(), series.map(seriesKey), meantSlots(series, fields)));
+    };
+    const found = slotsOf(linux);
+    expect(found["sys_pct "]).toBe(slotsOf(solaris)["cpu_sy "]);
+    expect(found["iowait_pct "]).not.toBe(found["sys_pct "]);
+    expect(found["other "]).toBe(0);
+    expect(new Set(Object.values(found)).size).toBe(3);
+  });
+
+  it("leaves the colours to the instances where there is one field", () => {
+    expect(meantSlots([{ field: "sys_pct", instance: "0" }], [{ key: "sys_pct", meanings: ["cpu.sys"] }]).size).toBe(0);
   });
 });

@@ -3,6 +3,7 @@
 import type { FieldInfo } from "./api";
 import type { Series, SeriesBlock } from "./block";
 import { formatCount, formatWithUnit, plural } from "./number";
+import { meantSlot } from "./palette";
 import { type EpochMs, fromApi, type Window } from "./time";
 
 /** Return the first index whose time is not before `at`. */
@@ -249,14 +250,25 @@ export function seriesKey(series: Pick<Series, "instance" | "field">): string {
 
 /**
  * Return the palette index of each series. A series keeps its index while others come and go (as in the top 5 of a live page);
- * a new one takes the first free index. Returns the same map if nothing changed.
+ * a new one takes the index that its meaning has (`meant`), or else the first free one. Returns the same map if nothing changed.
  */
-export function assignSlots(before: ReadonlyMap<string, number>, keys: readonly string[]): ReadonlyMap<string, number> {
+export function assignSlots(
+  before: ReadonlyMap<string, number>,
+  keys: readonly string[],
+  meant: ReadonlyMap<string, number> = new Map(),
+): ReadonlyMap<string, number> {
   if (keys.every((key) => before.has(key))) {
     return before;
   }
   const next = new Map([...before].filter(([key]) => keys.includes(key)));
   const taken = new Set(next.values());
+  for (const key of keys) {
+    const slot = meant.get(key);
+    if (!next.has(key) && slot !== undefined && !taken.has(slot)) {
+      taken.add(slot);
+      next.set(key, slot);
+    }
+  }
   let free = 0;
   for (const key of keys) {
     if (!next.has(key)) {
@@ -268,6 +280,20 @@ export function assignSlots(before: ReadonlyMap<string, number>, keys: readonly 
     }
   }
   return next;
+}
+
+/** Return the palette index of each series whose field has a colour of its own by its meaning; not where it tells instances apart. */
+export function meantSlots(
+  series: readonly Pick<Series, "field" | "instance">[],
+  fields: readonly Pick<FieldInfo, "key" | "meanings">[],
+): ReadonlyMap<string, number> {
+  const slots = new Map(fields.map(({ key, meanings }) => [key, meantSlot(meanings)]));
+  return new Map(
+    series.flatMap((each) => {
+      const slot = slots.get(each.field) ?? null;
+      return slot === null || fields.length === 1 ? [] : [[seriesKey(each), slot]];
+    }),
+  );
 }
 
 /** Return the time of the sample after (1) or before (-1) an instant, or else of the last or first one; null without samples. */

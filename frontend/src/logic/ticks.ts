@@ -1,5 +1,6 @@
 /** The ticks of an axis and their labels. */
 
+import type { Margins } from "./surface";
 import { DAY, type EpochMs, HOUR, MINUTE, SECOND, type Window } from "./time";
 import { ELAPSED, fromWall, toWall, type Zone } from "./zone";
 
@@ -67,6 +68,28 @@ export function timeTicks(window: Window, most: number, zone: Zone): readonly Ti
     }
   }
   return ticks;
+}
+
+// Of the 11 px font of all time labels; a bit more than its digits take.
+const CHARACTER_PX = 6.5;
+
+/**
+ * Return the ticks of a time axis, about one for each `perTick_px`. A label that would stick out of the graph is left empty:
+ * half a time is read as another time.
+ */
+export function labelledTicks(
+  window: Window,
+  zone: Zone,
+  perTick_px: number,
+  width: number,
+  { left, right }: Pick<Margins, "left" | "right">,
+): readonly TimeTick[] {
+  const inner = Math.max(1, width - left - right);
+  return timeTicks(window, inner / perTick_px, zone).map((tick) => {
+    const x = (inner * (tick.at - window.start)) / (window.end - window.start);
+    const half = (tick.label.length * CHARACTER_PX) / 2;
+    return x - half < -left || x + half > inner + right ? { ...tick, label: "" } : tick;
+  });
 }
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -11,7 +11,7 @@ import {
   toIso,
   windowBetween,
 } from "./time";
-import { timeTicks } from "./ticks";
+import { labelledTicks, timeTicks } from "./ticks";
 import { formatInstant, formatWindow, fromWall, offsetOf, parseInstant, toWall, zoneLabel } from "./zone";
 
 const at = (text: string): EpochMs => {
@@ -120,6 +120,15 @@ describe("ticks of a time axis", () => {
     expect(timeTicks(window, 6, "UTC").map(({ label }) => label)).toEqual(["09:05", "09:10", "09:15"]);
     const chatham = timeTicks({ start: at("2026-11-21T00:00:00Z"), end: at("2026-11-21T06:00:00Z") }, 6, "Pacific/Chatham");
     expect(chatham.map(({ label }) => label)).toEqual(["14:00", "15:00", "16:00", "17:00", "18:00", "19:00"]);
+  });
+
+  it("have no label where it would be cut", () => {
+    const window = { start: at("2026-11-21T09:00:00Z"), end: at("2026-11-21T10:00:00Z") };
+    const labels = (left: number, right: number): readonly string[] =>
+      labelledTicks(window, "UTC", 88, 400 + left + right, { left, right }).map(({ label }) => label);
+    expect(labels(58, 20)).toEqual(["09:00", "09:15", "09:30", "09:45", "10:00"]);
+    expect(labels(58, 12)).toEqual(["09:00", "09:15", "09:30", "09:45", ""]);
+    expect(labels(0, 0)).toEqual(["", "09:15", "09:30", "09:45", ""]);
   });
 
   it("carry the date at midnight", () => {

@@ -58,9 +58,8 @@ describe("a panel's figure", () => {
   it("has the window as its axis, whatever the samples", () => {
     const { layout } = buildPanelFigure(input({}));
     expect(layout.xaxis?.range).toEqual([T0, T0 + 120_000]);
-    expect(layout.xaxis?.ticktext).toEqual(
-      ["09:00:00", "09:00:30", "09:01:00", "09:01:30", "09:02:00"].slice(0, layout.xaxis?.ticktext?.length),
-    );
+    // The last label would be cut at the right edge.
+    expect(layout.xaxis?.ticktext).toEqual(["09:00:00", "09:00:30", "09:01:00", "09:01:30", ""]);
   });
 
   it("keeps gaps: nulls stay, nothing is joined", () => {

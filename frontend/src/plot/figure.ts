@@ -8,7 +8,7 @@ import { inkOf, type Scheme, strokeOf, type Stroke } from "../logic/palette";
 import type { ReferenceLine } from "../logic/reference";
 import { newestTime, piecesOf, seriesKey } from "../logic/series";
 import type { Margins } from "../logic/surface";
-import { timeTicks } from "../logic/ticks";
+import { labelledTicks } from "../logic/ticks";
 import type { Window } from "../logic/time";
 import type { LabelledAxis, Scale } from "../logic/unit";
 import type { Zone } from "../logic/zone";
@@ -200,9 +200,9 @@ export function baseLayout(scheme: Scheme, margins: Margins, width: number, heig
 }
 
 /** Return the time axis of a window. */
-export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: number): Partial<Layout["xaxis"]> {
+export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: number, margins: Margins): Partial<Layout["xaxis"]> {
   const ink = inkOf(scheme);
-  const ticks = timeTicks(window, width / PIXELS_PER_TIME_TICK, zone);
+  const ticks = labelledTicks(window, zone, PIXELS_PER_TIME_TICK, width, margins);
   return {
     type: "linear",
     range: [window.start, window.end],
@@ -210,7 +210,7 @@ export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: numb
     tickvals: ticks.map(({ at }) => at),
     ticktext: ticks.map(({ label }) => label),
     tickangle: 0,
-    // Measuring labels to hide one that sticks out takes longer than drawing all of them.
+    // Those that would stick out are empty already: to have Plotly measure them takes longer than drawing all.
     ticklabeloverflow: "allow",
     fixedrange: true,
     gridcolor: ink.grid,
@@ -339,7 +339,7 @@ export function buildPanelFigure(input: PanelInput): Figure {
       : [...bands.flatMap(drawBand), ...lines.flatMap((line) => drawLine(line, 0, input.isStep)), ...references],
     layout: {
       ...baseLayout(scheme, margins, width, height),
-      xaxis: timeAxis(input.window, input.zone, scheme, width - margins.left - margins.right),
+      xaxis: timeAxis(input.window, input.zone, scheme, width, margins),
       yaxis: ofPowers === null ? yAxis(axis, scheme) : { ...yAxis(axis, scheme), type: "log", range: logRange(axis) },
     },
     axisUnit: axis.unit,

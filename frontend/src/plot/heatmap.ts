@@ -141,7 +141,7 @@ export function buildHeatmapFigure(input: HeatmapInput): HeatmapFigure {
     data: [trace],
     layout: {
       ...baseLayout(scheme, margins, width, height),
-      xaxis: { ...timeAxis(window, input.zone, scheme, innerWidth), showgrid: false },
+      xaxis: { ...timeAxis(window, input.zone, scheme, width, margins), showgrid: false },
       yaxis: {
         type: "linear",
         range: [-0.5, Math.max(1, labels.length) - 0.5],

@@ -44,7 +44,7 @@ export function buildHostFigure(input: HostFigureInput): Figure {
     data: input.lines.flatMap((line) => drawHostLine(line, strokeOf(input.slots.get(line.key) ?? 0, scheme))),
     layout: {
       ...baseLayout(scheme, margins, width, height),
-      xaxis: timeAxis(input.window, input.zone, scheme, width - margins.left - margins.right),
+      xaxis: timeAxis(input.window, input.zone, scheme, width, margins),
       yaxis: yAxis(axis, scheme),
     },
     axisUnit: axis.unit,

@@ -106,6 +106,11 @@ function randomHostView(random: () => number): HostView {
       choice: randomChoice(random, true),
     })),
     viewKeys: pick(random, [[], ["use"], ["use", "disks-2"]]),
+    explored: [...Array(Math.floor(random() * 3)).keys()].map(() => ({
+      stat: pick(random, ["vmstat_linux", "iostat_linux_cpu"]),
+      fields: pick(random, [[], ["cpu_us"], ["r_per_s", "w_per_s"]]),
+      choice: pick(random, [null, randomChoice(random, true)]),
+    })),
     filter: pick(random, STREAM_FILTERS),
     place: pick(random, [null, { streamId: 1, offset: 0 }, { streamId: 12, offset: 123_456_789_012 }]),
     choices: new Map(random() < 0.5 ? [] : [["mpstat_linux.cpu", randomChoice(random, false)]]),

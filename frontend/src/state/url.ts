@@ -7,6 +7,7 @@
 import { formatPanelLook, type PanelLook, parsePanelLook } from "../logic/look";
 import { formatOverlay, type Overlay, parseOverlay } from "../logic/overlay";
 import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
+import { type ExploredMetric, formatExplored, MAX_EXPLORED, parseExplored } from "../logic/explore";
 import { DEFAULT_RANGE, MAX_LENGTH, type Range } from "../logic/range";
 import { STREAM_FILTERS, type StreamFilter } from "../logic/stream";
 import { formatDuration, parseDuration, parseIso, toIso, type Window } from "../logic/time";
@@ -55,6 +56,8 @@ export interface HostView {
   readonly panels: readonly CustomPanel[];
   /** The keys of the saved views that are shown instead of everything recorded. */
   readonly viewKeys: readonly string[];
+  /** Metrics that are drawn without a panel. */
+  readonly explored: readonly ExploredMetric[];
   /** Choices of instances that override the catalogue, by `<stat>.<panel>`. */
   readonly choices: ReadonlyMap<string, InstanceChoice>;
   /** The stream that is expanded on the Streams tab, or whose lines the Rejected lines tab shows. */
@@ -110,6 +113,7 @@ export const DEFAULT_HOST_VIEW: HostView = {
   looks: new Map(),
   panels: [],
   viewKeys: [],
+  explored: [],
   choices: new Map(),
   streamId: null,
   filter: "all",
@@ -227,6 +231,7 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.looks.size === 0 ? {} : { look: [...view.looks].map(formatPanelLook) }),
     ...(view.panels.length === 0 ? {} : { panel: view.panels.map(formatPanel) }),
     ...(view.viewKeys.length === 0 ? {} : { view: view.viewKeys }),
+    ...(view.explored.length === 0 ? {} : { explore: view.explored.map(formatExplored) }),
     ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
     ...(view.filter === "all" ? {} : { only: view.filter }),
     ...(view.bandId === null ? {} : { band: String(view.bandId) }),
@@ -242,6 +247,14 @@ export function encodeHostView(view: HostView): RawSearch {
   };
 }
 
+function decodeExplored(reader: Reader): readonly ExploredMetric[] {
+  const found = reader.all("explore", parseExplored);
+  if (found.length > MAX_EXPLORED) {
+    reader.ignored.push(`explore: more than ${String(MAX_EXPLORED)} metrics`);
+  }
+  return found.slice(0, MAX_EXPLORED);
+}
+
 export function decodeHostView(raw: RawSearch): Decoded<HostView> {
   const reader = new Reader(raw);
   return reader.finish({
@@ -253,6 +266,7 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
     looks: new Map(reader.all("look", parsePanelLook)),
     panels: reader.all("panel", parsePanel),
     viewKeys: [...new Set(reader.all("view", parseViewKey))],
+    explored: decodeExplored(reader),
     choices: new Map(reader.all("instances", parseInstances)),
     filter: reader.one("only", oneOf(STREAM_FILTERS)) ?? "all",
     bandId: reader.one("band", parseId),

@@ -46,13 +46,17 @@ class Pattern:
 
     def matches(self, stat: str, field: str, instances: Iterable[str]) -> bool:
         """Return whether it matches the field, and one of the instances."""
-        if not self.matches_stat(stat) or _compiled(self.fields).match(field) is None:
+        if not self.matches_stat(stat) or not self.matches_field(field):
             return False
         return not self.instances or any(_compiled(self.instances).match(instance) for instance in instances)
 
     def matches_stat(self, stat: str) -> bool:
-        """Return whether it matches fields of the stat."""
+        """Return whether it covers fields of this stat."""
         return _compiled(self.stats).match(stat) is not None
+
+    def matches_field(self, field: str) -> bool:
+        """Return whether it covers fields of this key."""
+        return _compiled(self.fields).match(field) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useCallbackRef, useHotkeys } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { useLive } from "../../api/live";
 import { exclusionsQuery } from "../../api/baselines";
 import { baselinesQuery, eventsQuery } from "../../api/queries";
@@ -29,9 +29,11 @@ import {
 import { type EpochMs, fromApi, lengthOf, SECOND, toDurationMs, type Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
+import { openPalette, useCommands } from "../../state/palette";
 import { PointerStore } from "../../state/pointer";
 import { EventList } from "./Events";
-import { type Dialog, GraphDialog } from "./GraphDialog";
+import { Explore } from "./Explore";
+import type { Dialog } from "./GraphDialog";
 import type { GraphContext, Tool } from "./graph";
 import { MarkBar } from "./MarkBar";
 import { OverlayMenu } from "./OverlayMenu";
@@ -51,6 +53,8 @@ interface GraphsProps {
   readonly zone: Zone;
   readonly scheme: Scheme;
 }
+
+const GraphDialog = lazy(() => import("./GraphDialog").then((module) => ({ default: module.GraphDialog })));
 
 const IDLE_PERIOD = toDurationMs(30 * SECOND);
 
@@ -119,6 +123,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       case "add-panel":
         setDialog({ kind: command, window: subject });
         break;
+      case "explore":
+        openPalette("metrics");
+        break;
       case "cancel":
         if (tool === "mark") {
           setTool("zoom");
@@ -127,6 +134,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         }
     }
   };
+  useCommands(useCallbackRef(run));
   useHotkeys(
     KEYS.flatMap(({ command, keys }) =>
       keys.map((key): [string, () => void] => [
@@ -320,6 +328,17 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           onNote={onNote}
         />
       </div>
+      <Explore
+        metrics={view.explored}
+        stats={hostStats}
+        graph={graph}
+        onChange={(explored) => {
+          set({ explored });
+        }}
+        onAdd={(panel, explored) => {
+          set({ panels: [...view.panels, panel], explored });
+        }}
+      />
       {sections.map((section) => (
         <section key={section.key} className="host-section" aria-label={section.title}>
           <h2>{section.title}</h2>
@@ -366,17 +385,19 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
         />
       )}
       {dialog && (
-        <GraphDialog
-          dialog={dialog}
-          host={host.name}
-          stats={hostStats}
-          zone={zone}
-          clock={view.clock}
-          onAdd={addPanel}
-          onClose={() => {
-            setDialog(null);
-          }}
-        />
+        <Suspense>
+          <GraphDialog
+            dialog={dialog}
+            host={host.name}
+            stats={hostStats}
+            zone={zone}
+            clock={view.clock}
+            onAdd={addPanel}
+            onClose={() => {
+              setDialog(null);
+            }}
+          />
+        </Suspense>
       )}
     </>
   );

@@ -1,30 +1,34 @@
 import { Button, Group, Tabs, Text, Title, useComputedColorScheme } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { ApiError } from "../../api/client";
-import { hostQuery, statsQuery } from "../../api/queries";
+import { hostQuery, hostStatsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
 import { StateBadge } from "../../components/StateBadge";
 import { StateView } from "../../components/StateView";
-import type { HostDetail, HostInfo, StatInfo } from "../../logic/api";
+import type { HostDetail, HostInfo, StatInfo, StatList } from "../../logic/api";
 import { describeClockOffset } from "../../logic/host";
 import { formatCount, plural } from "../../logic/number";
+import { unknownPanels } from "../../logic/panel";
 import { DEFAULT_RANGE, openingWindow, type Range } from "../../logic/range";
 import { type EpochMs, fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, zoneOf } from "../../state/clock";
 import { HOST_TABS } from "../../state/url";
-import { Processes } from "./Processes";
-import { EventTab } from "./EventTab";
-import { Facts } from "./Facts";
 import { Graphs } from "./Graphs";
-import { RejectedLines } from "./RejectedLines";
-import { Streams } from "./Streams";
 import { type HostViewState, useHostView } from "./useHostView";
 import "./HostPage.css";
+
+// The graphs need none of these.
+const Processes = lazy(() => import("./Processes").then((module) => ({ default: module.Processes })));
+const EventTab = lazy(() => import("./EventTab").then((module) => ({ default: module.EventTab })));
+const Facts = lazy(() => import("./Facts").then((module) => ({ default: module.Facts })));
+const RejectedLines = lazy(() => import("./RejectedLines").then((module) => ({ default: module.RejectedLines })));
+const Streams = lazy(() => import("./Streams").then((module) => ({ default: module.Streams })));
+const LOADING = <StateView state={{ kind: "loading" }} />;
 
 /** One host: its graphs, its streams and their rejected lines. */
 export function HostPage() {
@@ -32,7 +36,8 @@ export function HostPage() {
   useDocumentTitle(`${host} · normstat`);
   const state = useHostView(host);
   const detail = useQuery(hostQuery(host));
-  const stats = useQuery(statsQuery);
+  const stats = useQuery(hostStatsQuery(host));
+  useNewStats(detail.data, stats);
   const error = detail.error ?? stats.error;
   if (detail.data !== undefined && stats.data !== undefined) {
     return <Host key={host} detail={detail.data} stats={stats.data.stats} state={state} />;
@@ -54,6 +59,18 @@ export function HostPage() {
   );
 }
 
+/** Fetch the host's stats again when it begins to send others. */
+function useNewStats(detail: HostDetail | undefined, stats: UseQueryResult<StatList>): void {
+  const { data, refetch } = stats;
+  const known = new Set(data?.stats.map(({ name }) => name));
+  const missing = data === undefined ? "" : (detail?.host.stats.filter((name) => !known.has(name)).join(" ") ?? "");
+  useEffect(() => {
+    if (missing !== "") {
+      void refetch();
+    }
+  }, [missing, refetch]);
+}
+
 interface HostProps {
   readonly detail: HostDetail;
   readonly stats: readonly StatInfo[];
@@ -68,7 +85,9 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   return (
     <div className="page host-page">
-      <IgnoredNote ignored={state.ignored} />
+      <IgnoredNote
+        ignored={[...state.ignored, ...unknownPanels(view.panels, stats).map((stat) => `panel: ${host.name} sends no ${stat}`)]}
+      />
       <Tabs
         variant="default"
         keepMounted={false}
@@ -105,31 +124,41 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
           <Graphs host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
         </Tabs.Panel>
         <Tabs.Panel value="processes" pt="sm">
-          <Processes host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
+          <Suspense fallback={LOADING}>
+            <Processes host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="events" pt="sm">
-          <EventTab host={host.name} zone={zone} clock={view.clock} />
+          <Suspense fallback={LOADING}>
+            <EventTab host={host.name} zone={zone} clock={view.clock} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="facts" pt="sm">
-          <Facts host={host.name} zone={zone} clock={view.clock} />
+          <Suspense fallback={LOADING}>
+            <Facts host={host.name} zone={zone} clock={view.clock} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="streams" pt="sm">
-          <Streams host={host.name} zone={zone} state={state} />
+          <Suspense fallback={LOADING}>
+            <Streams host={host.name} zone={zone} state={state} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="rejected" pt="sm">
-          <RejectedLines
-            host={host.name}
-            streams={detail.streams}
-            streamId={view.streamId}
-            zone={zone}
-            place={view.place}
-            onStream={(streamId) => {
-              state.set({ streamId });
-            }}
-            onShow={(place) => {
-              state.set({ place });
-            }}
-          />
+          <Suspense fallback={LOADING}>
+            <RejectedLines
+              host={host.name}
+              streams={detail.streams}
+              streamId={view.streamId}
+              zone={zone}
+              place={view.place}
+              onStream={(streamId) => {
+                state.set({ streamId });
+              }}
+              onShow={(place) => {
+                state.set({ place });
+              }}
+            />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </div>

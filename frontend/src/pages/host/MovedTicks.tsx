@@ -1,5 +1,5 @@
-import { type Margins, pixelOfTime, plotWidth } from "../../logic/surface";
-import { timeTicks } from "../../logic/ticks";
+import { type Margins, pixelOfTime } from "../../logic/surface";
+import { labelledTicks } from "../../logic/ticks";
 import { isSameWindow, type Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import "./MovedTicks.css";
@@ -23,7 +23,7 @@ export function MovedTicks({ drawn, shown, zone, width, margins }: MovedTicksPro
   }
   return (
     <div className="moved-ticks" style={{ height: margins.bottom }} aria-hidden>
-      {timeTicks(shown, plotWidth(width, margins) / PIXELS_PER_TICK, zone).map(({ at, label }) => (
+      {labelledTicks(shown, zone, PIXELS_PER_TICK, width, margins).map(({ at, label }) => (
         <span key={at} style={{ left: pixelOfTime(at, width, margins, shown) ?? 0 }}>
           {label}
         </span>

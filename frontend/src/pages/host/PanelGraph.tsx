@@ -12,6 +12,7 @@ import {
   describeResolution,
   labelEntries,
   legendOf,
+  meantSlots,
   nextSampleTime,
   seriesKey,
   toggled,
@@ -57,7 +58,7 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
   const [highlight, setHighlight] = useState<string | null>(null);
   const [known, setSlots] = useState<ReadonlyMap<string, number>>(new Map());
   const keys = useMemo(() => block.series.map(seriesKey), [block]);
-  const slots = assignSlots(known, keys);
+  const slots = assignSlots(known, keys, meantSlots(block.series, plan.fields));
   if (slots !== known) {
     setSlots(slots);
   }

@@ -5,7 +5,7 @@ import { coverageQuery } from "../../api/queries";
 import { TimeSurface } from "../../components/TimeSurface";
 import { coverageWindow, coveredWindows, describeCoverage } from "../../logic/coverage";
 import { bandShare, type Margins, percent, pixelOfTime, requestWidth } from "../../logic/surface";
-import { timeTicks } from "../../logic/ticks";
+import { labelledTicks } from "../../logic/ticks";
 import { fromApi, lengthOf, MINUTE, wholeSecond } from "../../logic/time";
 import { formatClock, formatInstant } from "../../logic/zone";
 import { usePointer } from "../../state/pointer";
@@ -66,7 +66,7 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
                 return x !== null && <div key={`${gap.key} ${gap.reported_at}`} className="strip-gap" style={{ left: x }} />;
               })}
             </div>
-            {timeTicks(drawn, width / PIXELS_PER_TICK, zone).map(({ at, label }) => (
+            {labelledTicks(drawn, zone, PIXELS_PER_TICK, width, MARGINS).map(({ at, label }) => (
               <span key={at} className="strip-tick" style={{ left: pixelOfTime(at, width, MARGINS, drawn) ?? 0 }}>
                 {label}
               </span>

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, CopyButton, Group, Select, Tooltip } from "@mantine/core";
 import {
   IconArrowsDiff,
+  IconChartLine,
   IconCheck,
   IconChevronLeft,
   IconChevronRight,
@@ -150,6 +151,17 @@ export function Toolbar({
           }}
         >
           Export…
+        </Button>
+      </Tooltip>
+      <Tooltip label="Draw any metric without adding a panel (e)">
+        <Button
+          variant="default"
+          leftSection={<IconChartLine size={14} />}
+          onClick={() => {
+            onCommand("explore");
+          }}
+        >
+          Explore
         </Button>
       </Tooltip>
       <Tooltip label="Add a panel for any field (a)">

@@ -1,0 +1,50 @@
+// Runs before the first paint and before the page's scripts, which take a while to arrive. A file of its own because the server's
+// Content-Security-Policy forbids inline scripts.
+
+// Light or dark: the key is the one that Mantine's localStorageColorSchemeManager uses (src/theme.ts).
+(function () {
+    var chosen = null;
+    try {
+        chosen = window.localStorage.getItem("normstat-color-scheme");
+    } catch {
+        // Storage may be forbidden; the system's wish is good enough then.
+    }
+    var isDark = chosen === "dark" || (chosen !== "light" && window.matchMedia("(prefers-color-scheme: dark)").matches);
+    document.documentElement.setAttribute("data-mantine-color-scheme", isDark ? "dark" : "light");
+})();
+
+// What the page will ask for and its scripts, at once instead of one after another. src/api/client.ts takes the answers.
+(function () {
+    var path = window.location.pathname;
+    if (path === "/login") {
+        return;
+    }
+    var asked = ["/auth/me"];
+    var found = /^\/hosts\/([^/]+)\/?$/.exec(path);
+    if (found) {
+        asked.push("/hosts/" + found[1], "/stats?host=" + found[1], "/baselines?host=" + found[1], "/exclusions");
+        var tab = new URLSearchParams(window.location.search).get("tab");
+        var isDrawn = tab === null || tab === "graphs";
+        var meta = document.querySelector('meta[name="normstat-host-page"]');
+        (meta ? meta.content.split(" ") : []).forEach(function (file) {
+            if (file !== "" && (isDrawn || file.indexOf("plotly") < 0)) {
+                var link = document.createElement("link");
+                link.rel = /\.css$/.test(file) ? "preload" : "modulepreload";
+                if (link.rel === "preload") {
+                    link.as = "style";
+                }
+                link.href = file;
+                document.head.appendChild(link);
+            }
+        });
+    } else if (path === "/" || path === "/hosts") {
+        asked.push("/hosts");
+    }
+    window.normstatAsked = {};
+    asked.forEach(function (address) {
+        var answer = window.fetch("/api/v1" + address, { headers: { Accept: "application/json" } });
+        // Whoever takes the answer hears of the failure.
+        answer.catch(function () {});
+        window.normstatAsked["/api/v1" + address] = answer;
+    });
+})();
