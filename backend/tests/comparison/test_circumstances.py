@@ -18,6 +18,7 @@ from normstat.query.host_events import HostEvent
 from normstat.query.stream_losses import StreamLoss
 from normstat.scoring.summary import FloatArray
 from normstat.stats.fact_words import EventKind
+from normstat.storage.event_rows import EventSource
 from normstat.window import Window
 from tests.comparison.sides import Values, compare_values, make_side, stat_of
 
@@ -30,7 +31,8 @@ UNKNOWN = Onset(START, is_known=False)
 def event(at_s: float, text: str = "deployed 1.4", not_before_s: float | None = None) -> HostEvent:
     """An event so many seconds after the start of the incident."""
     earliest = None if not_before_s is None else START + timedelta(seconds=not_before_s)
-    return HostEvent(START + timedelta(seconds=at_s), earliest, EventKind.SETTING, text)
+    at = START + timedelta(seconds=at_s)
+    return HostEvent(at, earliest, EventKind.SETTING, text, None, [], ["web1"], EventSource.FACTS, "", None)
 
 
 @pytest.mark.parametrize(

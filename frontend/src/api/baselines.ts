@@ -2,6 +2,8 @@
 
 import { queryOptions } from "@tanstack/react-query";
 import type {
+  BaselineCreate,
+  BaselineUpdate,
   BaselineHealth,
   BaselineInfo,
   BaselineList,
@@ -98,4 +100,16 @@ export function updateHostGroup(id: number, body: HostGroupUpdate): Promise<Host
 
 export function deleteHostGroup(id: number): Promise<unknown> {
   return answered(client.DELETE("/api/v1/host-groups/{id}", { params: { path: { id } } }));
+}
+
+export function createBaseline(body: BaselineCreate): Promise<BaselineInfo> {
+  return answered(client.POST("/api/v1/baselines", { body }));
+}
+
+export function updateBaseline(id: number, body: BaselineUpdate): Promise<BaselineInfo> {
+  return answered(client.PATCH("/api/v1/baselines/{id}", { body, params: { path: { id } } }));
+}
+
+export function deleteBaseline(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/baselines/{id}", { params: { path: { id } } }));
 }

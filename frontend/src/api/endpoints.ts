@@ -3,10 +3,7 @@
 import type {
   AgentTokenCreate,
   ApiTokenCreate,
-  BaselineCreate,
-  BaselineInfo,
   BaselineList,
-  BaselineUpdate,
   Coverage,
   Fleet,
   Health,
@@ -374,18 +371,6 @@ export function previewSpec(toml: string, sample: string, options: Signal): Prom
 
 export function listBaselines(host: string | null, options: Signal): Promise<BaselineList> {
   return answered(client.GET("/api/v1/baselines", { ...options, params: { query: { host } } }));
-}
-
-export function createBaseline(body: BaselineCreate): Promise<BaselineInfo> {
-  return answered(client.POST("/api/v1/baselines", { body }));
-}
-
-export function updateBaseline(id: number, body: BaselineUpdate): Promise<BaselineInfo> {
-  return answered(client.PATCH("/api/v1/baselines/{id}", { body, params: { path: { id } } }));
-}
-
-export function deleteBaseline(id: number): Promise<unknown> {
-  return answered(client.DELETE("/api/v1/baselines/{id}", { params: { path: { id } } }));
 }
 
 /** Return the URL of a CSV export: one stat (wide), or all stats (long). */

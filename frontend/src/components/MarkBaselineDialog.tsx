@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { createBaseline } from "../api/endpoints";
+import { createBaseline } from "../api/baselines";
 import type { BaselineInfo } from "../logic/api";
 import { describeDuration, lengthOf, toIso, type Window } from "../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../logic/zone";

@@ -51,7 +51,8 @@ export function planExplored(metrics: readonly ExploredMetric[], stats: readonly
     const title = metric.fields.length === 0 ? stat.title : `${stat.title}: ${columnsOf(stat, fields)}`;
     const key = `explore-${String(index)}`;
     const panel = { stat: stat.name, fields, choice };
-    return { metric, index, stat, plans: plansOf(stat, { key, title, section: "explore", fields }, choice, false, null), panel };
+    const plans = plansOf(stat, { key, title, section: "explore", fields }, choice, metric.choice !== null, false, null);
+    return { metric, index, stat, plans, panel };
   });
 }
 

@@ -15,6 +15,7 @@ const field = (key: string, unit: string): FieldInfo => ({
   help: "",
   source: "",
   is_documented: true,
+  meanings: [],
 });
 
 const stat = (name: string): StatInfo => ({

@@ -10,8 +10,7 @@ import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.field_docs import Documented
-from normstat.query.fact_history import read_snapshots
-from normstat.query.host_events import HostEvent, find_events
+from normstat.query.host_events import HostEvent, search_events
 from normstat.query.process_list import find_kind
 from normstat.query.search import search_rows
 from normstat.query.search.metric_index import MetricEntry, MetricIndex
@@ -21,8 +20,11 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
 from normstat.stats.spec import Shape
 from normstat.storage import lookup
+from normstat.storage.event_rows import EventFilter
 from normstat.storage.lookup import natural_key
 
+# The latest of a host; an older one is found on the page of events.
+MAX_EVENTS_SEARCHED: Final = 1_000
 # What is said of a stack is not a name that a person types.
 SHAPES: Final = (Shape.TABLE, Shape.KEYS, Shape.HISTOGRAM)
 
@@ -149,9 +151,9 @@ async def find(session: AsyncSession, request: SearchRequest, index: MetricIndex
         _add_named(found, words, SearchKind.BASELINE, await search_rows.list_baseline_rows(session))
     if SearchKind.COMPARISON in request.kinds:
         _add_named(found, words, SearchKind.COMPARISON, await search_rows.list_comparison_rows(session))
-    if SearchKind.EVENT in request.kinds and host_id is not None:
-        events = await anyio.to_thread.run_sync(find_events, await read_snapshots(session, host_id))
-        _add_events(found, words, events)
+    if SearchKind.EVENT in request.kinds and request.host is not None:
+        page = await search_events(session, [request.host], EventFilter(), limit=MAX_EVENTS_SEARCHED, offset=0)
+        _add_events(found, words, page.events)
     # Those of the instances are metrics too.
     found.hits.sort(key=lambda hit: (list(SearchKind).index(hit.kind), hit.score if hit.kind in METRICS else 0))
     return SearchAnswer(found.hits, [FoundCount(kind, n) for kind, n in found.counts.items()])
@@ -298,8 +300,9 @@ def _add_named(found: _Found, words: Sequence[str], kind: SearchKind, rows: Sequ
 
 
 def _add_events(found: _Found, words: Sequence[str], events: Sequence[HostEvent]) -> None:
+    """Find events. `events`: newest first"""
     ranked: list[tuple[tuple[object, ...], SearchHit]] = []
-    for place, event in enumerate(reversed(events)):
+    for place, event in enumerate(events):
         own = score(words, Searchable.of((event.text,), (event.kind,)))
         if own is not None:
             hit = replace(EMPTY, kind=SearchKind.EVENT, name=event.text, score=own, host=found.request.host, at=event.at)

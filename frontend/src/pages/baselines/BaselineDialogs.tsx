@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core"
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { archiveBaseline, copyBaseline } from "../../api/baselines";
-import { deleteBaseline, updateBaseline } from "../../api/endpoints";
+import { deleteBaseline, updateBaseline } from "../../api/baselines";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { ErrorLine } from "../../components/StateView";
 import type { BaselineInfo } from "../../logic/api";

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, NumberInput, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { createBaseline } from "../../api/endpoints";
+import { createBaseline } from "../../api/baselines";
 import { ErrorLine } from "../../components/StateView";
 import type { BaselineCreate } from "../../logic/api";
 import { toRule, defaultRule } from "../../logic/rule";

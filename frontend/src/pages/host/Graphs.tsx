@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { useLive } from "../../api/live";
-import { exclusionsQuery } from "../../api/baselines";
 import { baselinesQuery, eventsQuery } from "../../api/queries";
 import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
@@ -42,8 +41,8 @@ import { TimeStrip } from "./TimeStrip";
 import { Toolbar } from "./Toolbar";
 import { ViewSections } from "./ViewSections";
 import { ViewMenu } from "./ViewMenu";
-import { bandsOf } from "./bands";
 import { useHostPanels } from "./useHostPanels";
+import { usePeriods } from "./usePeriods";
 import type { HostViewState } from "./useHostView";
 
 interface GraphsProps {
@@ -148,11 +147,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
     ),
   );
 
-  const exclusions = useQuery(exclusionsQuery).data?.exclusions;
-  const bands = useMemo(
-    () => bandsOf(host.name, baselines ?? [], exclusions ?? [], mark, shown),
-    [host.name, baselines, exclusions, mark, shown],
-  );
+  const bands = usePeriods(host.name, baselines, mark, shown);
   const events = useQuery(eventsQuery(host.name, eventsWindow(asked))).data;
   const marks = useMemo(() => marksInside(toMarks(events?.events ?? []), shown), [events, shown]);
   const { bandId } = view;

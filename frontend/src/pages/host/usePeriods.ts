@@ -1,10 +1,19 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { exclusionsQuery } from "../../api/baselines";
 import type { BaselineInfo, ExclusionInfo } from "../../logic/api";
 import { toWindow } from "../../logic/comparison";
 import { overlaps, type Window } from "../../logic/time";
 import type { Band } from "./graph";
 
+/** Return the periods to draw behind the lines, as `bandsOf`. */
+export function usePeriods(host: string, baselines: readonly BaselineInfo[] | undefined, mark: Window | null, shown: Window) {
+  const exclusions = useQuery(exclusionsQuery).data?.exclusions;
+  return useMemo(() => bandsOf(host, baselines ?? [], exclusions ?? [], mark, shown), [host, baselines, exclusions, mark, shown]);
+}
+
 /** Return the periods to draw behind the lines: the baselines and excluded periods that overlap the window, and the selection. */
-export function bandsOf(
+function bandsOf(
   host: string,
   baselines: readonly BaselineInfo[],
   exclusions: readonly ExclusionInfo[],
