@@ -82,7 +82,7 @@ def normals_of_samples(
     order = np.lexsort((samples.minute, samples.instance_id))
     instance_ids, minutes, values = samples.instance_id[order], samples.minute[order], samples.values[order]
     ids, begins = np.unique(instance_ids, return_index=True)
-    ends = np.append(begins[1:], len(instance_ids))
+    ends = np.append(begins, len(instance_ids))[1:]
     for instance_id, begin, end in zip(ids.tolist(), begins.tolist(), ends.tolist(), strict=True):
         host_id, instance = names[instance_id]
         for at, key in enumerate(fields):

@@ -21,6 +21,8 @@ client.use({
   onRequest: ({ request }) => {
     if (request.method !== "GET") {
       request.headers.set("X-Normstat-Request", "1");
+      // What was asked before a login or a change is not so any more.
+      globalThis.normstatAsked = undefined;
     }
   },
 });

@@ -194,7 +194,7 @@ export function Shell() {
             normstat
           </Text>
         </Link>
-        <Burger hiddenFrom="xs" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label="Pages" />
+        <Burger hiddenFrom="lg" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label="Pages" />
         <nav className="shell-nav" data-open={isMenuOpen} aria-label="Pages">
           {PAGES.map(({ to, label }) => (
             <Link key={to} to={to} search={inherited(clock)} className="shell-link" onClick={menu.close}>
