@@ -42,7 +42,7 @@ export function SelectionTable({ plan, statistics }: SelectionTableProps) {
   ].filter((note) => note !== "");
   return (
     <>
-      <div className="mark-table">
+      <div className="mark-table" tabIndex={0} role="group" aria-label={`Statistics of ${plan.title}, scrollable`}>
         <table aria-label={`Statistics of ${plan.title}: selection and baseline`}>
           <thead>
             <tr>
