@@ -89,6 +89,7 @@ test("a disk and what is asked of it; what is not there is said", async ({ page 
 
 test("the search is accessible in both colours, and fits a phone", async ({ page }) => {
   await page.goto(`/hosts/${LIVE_HOST}`);
+  await expect(page.getByRole("button", { name: /^Search/ })).toBeVisible();
   for (const scheme of ["light", "dark"] as const) {
     await showIn(page, scheme);
     await page.keyboard.press("Control+k");
