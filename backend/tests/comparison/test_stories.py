@@ -131,7 +131,7 @@ def test_page_faults_of_a_process_are_told_in_words() -> None:
         for stat, name in ((COMMANDS, "java"), (PIDS, "815/java")):
             sides[stat][side][name, "majflt_per_s"] = np.zeros(n) if side == 0 else noise(40, n)
     [story] = compare(sides)
-    assert story.sentence == "java (815) had 39.9 page faults/s that read from a disk (normally 0 /s)."
+    assert story.sentence == "java (815) had 39.9 page faults/s that read from a disk (normally 0/s)."
 
 
 @pytest.mark.parametrize(

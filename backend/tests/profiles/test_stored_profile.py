@@ -22,7 +22,7 @@ from normstat.storage.session import driver_of, open_read_session, open_write_se
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window
 from tests.addons import APP_USER, app_user_text
-from tests.databases import on_either_database, on_one_database
+from tests.databases import on_either_database
 from tests.generated import START as GENERATED
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import put, reparse
@@ -219,7 +219,6 @@ async def test_lines_that_come_late_or_are_read_again(engine: AsyncEngine, sessi
     assert "wait" not in keys
 
 
-@on_one_database
 async def test_statistics_of_a_window_stand_beside_those_of_the_baseline(sessions: Sessions) -> None:
     await store(sessions, START, np.arange(0, 4 * 3600, 10))
     baseline_id = await create(sessions, hours(START, 3))
