@@ -39,6 +39,7 @@ test("panels are saved as a view, edited, opened with another view, exported, de
   await page.getByRole("button", { name: "View: Everything recorded" }).click();
   await page.getByRole("menuitem", { name: "Save these panels as a view" }).click();
   const dialog = page.getByRole("dialog");
+  await expect(page.getByRole("menu")).toBeHidden();
   await expectAccessible(page);
   await dialog.getByLabel("Name").fill("My switches");
   // By the buttons, as without a mouse: the last panel goes, and the second comes first.

@@ -1,4 +1,4 @@
-import { Button, Menu, Text } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import { IconCheck, IconLayoutGrid, IconStarFilled } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -116,9 +116,7 @@ export function ViewMenu({ viewKeys, plans, stats, clock, onChoose }: ViewMenuPr
           >
             All views
           </Menu.Item>
-          <Menu.Label>
-            <Text fz="xs">Ctrl-click shows several views, one below another</Text>
-          </Menu.Label>
+          <Menu.Label>Ctrl-click shows several views, one below another</Menu.Label>
         </Menu.Dropdown>
       </Menu>
       {editing !== null && (
