@@ -362,6 +362,10 @@ def _tools_of(stats: Path, path: str) -> AgentTools:
         program = words[0] if words else ""
         if program == "facts":
             recorders.append("facts about the host")
+        elif program == "watch":
+            recorders.append("jumps of the clock and tools that end")
+        elif name == "event":
+            recorders.append("events from log files")
         elif program == "sample":
             recorders.append("processes" if name == "proc_pid_linux" else "the counters of /proc")
         elif program and shutil.which(program, path=path) is not None:

@@ -243,4 +243,15 @@ def test_the_tools_of_an_agent_are_told(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_host_without_tools_lacks_nothing(tmp_path: Path) -> None:
     tools = up_module._tools_of(up_module.CHECKOUT / "agents/stats.conf.linux", str(tmp_path))
     assert tools.missing == []
-    assert tools.recorders == ["the counters of /proc", "processes", "facts about the host"]
+    assert tools.recorders == [
+        "the counters of /proc",
+        "processes",
+        "facts about the host",
+        "jumps of the clock and tools that end",
+    ]
+
+
+def test_watched_log_files_are_no_programs(tmp_path: Path) -> None:
+    stats = tmp_path / "stats.conf"
+    stats.write_text("event\t/var/log/app.log ERROR|FATAL\nevent\t/var/log/other.log panic\n")
+    assert up_module._tools_of(stats, str(tmp_path)) == up_module.AgentTools(["events from log files"], [])
