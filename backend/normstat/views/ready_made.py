@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from normstat.stats.catalogue import load_catalogue
 from normstat.views.view_panels import PanelSource, PanelWidth, ViewPanel
 
 
@@ -29,8 +30,15 @@ def ready_made_views() -> tuple[ReadyMadeView, ...]:
 
 
 def _panel(raw: dict[str, str | list[str]]) -> ViewPanel:
+    """Return a panel; without a title of its own it has that of its first source, so that it can be named where it is not recorded."""
     sources = tuple(_source(text) for text in raw["first_of"])
-    return ViewPanel(sources, str(raw.get("title", "")), PanelWidth(str(raw.get("width", "half"))))
+    title = str(raw.get("title", "")) or _title_of(sources[0])
+    return ViewPanel(sources, title, PanelWidth(str(raw.get("width", "half"))))
+
+
+def _title_of(source: PanelSource) -> str:
+    _, stat = load_catalogue().stats[source.stat]
+    return next(panel.title for panel in stat.panels if panel.key == source.panel)
 
 
 def _source(text: str) -> PanelSource:

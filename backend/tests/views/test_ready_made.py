@@ -6,6 +6,12 @@ from normstat.stats.catalogue import built_in_catalogue
 from normstat.views.ready_made import ReadyMadeView, ready_made_views
 
 
+def test_every_panel_has_a_title() -> None:
+    assert all(panel.title for view in ready_made_views() for panel in view.panels)
+    disks = next(view for view in ready_made_views() if view.key == "disks")
+    assert disks.panels[0].title == "Device busy"
+
+
 def test_keys_and_names_are_unique() -> None:
     views = ready_made_views()
     assert len({view.key for view in views}) == len({view.name for view in views}) == len(views)
