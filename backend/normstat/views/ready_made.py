@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from normstat.stats.catalogue import load_catalogue
+from normstat.stats.catalogue import built_in_catalogue
 from normstat.views.view_panels import PanelSource, PanelWidth, ViewPanel
 
 
@@ -30,14 +30,14 @@ def ready_made_views() -> tuple[ReadyMadeView, ...]:
 
 
 def _panel(raw: dict[str, str | list[str]]) -> ViewPanel:
-    """Return a panel; without a title of its own it has that of its first source, so that it can be named where it is not recorded."""
+    """Return a panel. Without a title it gets that of its first source, so that a host that has none of them can name it."""
     sources = tuple(_source(text) for text in raw["first_of"])
     title = str(raw.get("title", "")) or _title_of(sources[0])
     return ViewPanel(sources, title, PanelWidth(str(raw.get("width", "half"))))
 
 
 def _title_of(source: PanelSource) -> str:
-    _, stat = load_catalogue().stats[source.stat]
+    _, stat = built_in_catalogue().stats[source.stat]
     return next(panel.title for panel in stat.panels if panel.key == source.panel)
 
 
