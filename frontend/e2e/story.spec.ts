@@ -17,6 +17,12 @@ test("from samples to a ranked answer", async ({ page }) => {
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("dialog")).toBeHidden();
   await expect(page.locator(".strip").getByText("Quiet hour before the backup")).toBeVisible();
+  await expect(page.locator(".strip-piece").first()).toBeVisible();
+  // Nothing opaque lies over the samples and the periods.
+  const covers = page.locator(".strip .time-surface > .time-surface-area:not(:first-child)");
+  for (const cover of await covers.all()) {
+    await expect(cover).toHaveCSS("background-color", "rgba(0, 0, 0, 0)");
+  }
 
   // The trouble: with Shift.
   await dragOver(page, surface, shareOf(INCIDENT.start, WHOLE), shareOf(INCIDENT.end, WHOLE), true);
