@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from normstat.comparison.findings.human import format_human, format_seconds
+from normstat.comparison.findings.human import format_human, format_seconds, join_words, name_processes
 from normstat.comparison.missing_data import Silence
 from normstat.comparison.model import Circumstance, CircumstanceKind
 from normstat.comparison.observers import Observer
@@ -96,11 +96,7 @@ def _distance_s(event: HostEvent, onset: datetime) -> float:
 
 def describe_observer(host: str, observer: Observer, incident: Window) -> Circumstance:
     """Return an observer in words: `Observer: truss (4711) ran for 2 min, from 10 s into the incident on`."""
-    name = observer.command
-    if len(observer.pids) == 1:
-        name = f"{name} ({observer.pids[0]})"
-    elif observer.pids:
-        name = f"{name} ({len(observer.pids)} processes)"
+    name = name_processes(observer.command, observer.pids)
     start_s = incident.start.timestamp()
     began, ended = (format_seconds(time_s - start_s) for time_s in (observer.first_s, observer.last_s))
     if observer.is_from_start and observer.is_to_end:
@@ -147,7 +143,7 @@ def _name_tools(silence: Silence) -> str:
     names, more = silence.tools[:MAX_TOOLS], len(silence.tools) - MAX_TOOLS
     if more > 0:
         return f"{', '.join(names)} and {more} more {'tool' if more == 1 else 'tools'}"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return join_words(names)
 
 
 def describe_losses(host: str, losses: Sequence[StreamLoss]) -> list[Circumstance]:

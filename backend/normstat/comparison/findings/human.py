@@ -84,3 +84,28 @@ def to_singular(unit: str) -> str:
     if len(unit) < MIN_PLURAL_LENGTH or not unit.endswith("s") or "/" in unit:
         return unit
     return SINGULAR.get(unit, unit[:-1])
+
+
+def describe_range(low: float, high: float, unit: str) -> str:
+    """Return a range in human units; a unit that both ends share is said once.
+
+    >>> describe_range(0, 16, "%"), describe_range(33, 33, "%"), describe_range(900, 4200, "KiB/s")
+    ('0 to 16 %', '33 %', '900 KiB/s to 4.1 MiB/s')
+    """
+    first, last = format_human(low, unit), format_human(high, unit)
+    if first == last:
+        return last
+    number, _, own = first.partition(" ")
+    return f"{number if own == last.partition(' ')[2] or low == 0 else first} to {last}"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as a list: `a, b and c`."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def name_processes(command: str, pids: Sequence[int]) -> str:
+    """Return a command with its process id, or with their number: `dd (29206)`, `yes (2 processes)`."""
+    if not pids:
+        return command
+    return f"{command} ({pids[0]})" if len(pids) == 1 else f"{command} ({len(pids)} processes)"

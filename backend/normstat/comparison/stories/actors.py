@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.findings.coming_and_going import MIN_BYTES, MIN_BYTES_PER_S, MIN_CPU_PCT, is_process_stat
-from normstat.comparison.findings.human import format_human, format_seconds
+from normstat.comparison.findings.human import format_human, format_seconds, join_words, name_processes
 from normstat.comparison.findings.wording import name_instance
 from normstat.comparison.model import Finding, FindingGroup, ProcessChange, StoryProcess
 from normstat.comparison.read_side import StatSide
@@ -117,11 +117,7 @@ def describe_actor(host: str, actor: Actor, incident: Incident) -> StoryProcess:
     pids = sorted(times, key=lambda pid: (times[pid], pid))
     first_s = _find_start(actor, sides)
     start_ms = None if actor.change != "new" or first_s is None else round(1000 * first_s)
-    name = actor.command
-    if len(pids) == 1:
-        name = f"{actor.command} ({pids[0]})"
-    elif pids:
-        name = f"{actor.command} ({len(pids)} processes)"
+    name = name_processes(actor.command, pids)
     known = load_catalogue().stats.get(actor.stat)
     if known is not None and known[1].instance_title not in ("process", "command", "thread"):
         name = name_instance(actor.stat, actor.instance)
@@ -200,8 +196,3 @@ def _find_start(actor: Actor, sides: Mapping[str, StatSide]) -> float | None:
     report = int(side.report[span.start])
     # It may have begun at any time since the report before.
     return float(side.times_s[report]) if report >= MIN_REPORTS_BEFORE else None
-
-
-def join_words(clauses: Sequence[str]) -> str:
-    """Return words as a list: `a, b and c`."""
-    return clauses[0] if len(clauses) == 1 else f"{', '.join(clauses[:-1])} and {clauses[-1]}"

@@ -9,9 +9,10 @@ import numpy as np
 from normstat import work_budget
 from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.coming_and_going import is_process_stat
+from normstat.comparison.findings.human import join_words
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
 from normstat.comparison.read_side import StatSide
-from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors, find_pids, join_words
+from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors, find_pids
 from normstat.comparison.stories.story_table import StoryPlace, find_place, title_of
 from normstat.comparison.stories.story_words import column_with_tool, describe_clause, is_usual, join_clauses, representative
 from normstat.stats.units import BYTES

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.comparison.findings.human import format_human
+from normstat.comparison.findings.human import describe_range, format_human
 from normstat.comparison.findings.wording import name_instance, tool_of
 from normstat.comparison.model import Finding, FindingGroup, SideValues
 from normstat.comparison.next_questions.question_rules import load_rules
@@ -59,12 +59,7 @@ def describe_normal(baseline: SideValues, unit: str) -> str:
     """Return what is normal: the middle 90 % of the baseline's samples. Empty without samples."""
     if baseline.p5 is None or baseline.p95 is None:
         return ""
-    low, high = format_human(baseline.p5, unit), format_human(baseline.p95, unit)
-    if low == high:
-        return f"normally {Amount(high):}"
-    number, _, own = low.partition(" ")
-    shared = own == high.partition(" ")[2] or baseline.p5 == 0
-    return f"normally {number if shared else low} to {Amount(high):}"
+    return f"normally {Amount(describe_range(baseline.p5, baseline.p95, unit)):}"
 
 
 def describe_normal_of(finding: Finding, unit: str) -> str:
