@@ -21,15 +21,17 @@ MICRO: Final = 1_000_000
 ADD_HOSTS: Final = "INSERT INTO hosts (name) SELECT unnest(%(names)s::text[]) ON CONFLICT (name) DO NOTHING"
 # In the order of the ids, so that two batches cannot deadlock.
 LOCK_HOSTS: Final = """
-    SELECT id, name, os, agent_version, clock_offset_s, rolled_until, profiled_until, instance_epoch, now()
+    SELECT id, name, os, agent_version, agent_tags, clock_offset_s, rolled_until, profiled_until, instance_epoch, now()
     FROM hosts WHERE name = ANY(%(names)s) ORDER BY id FOR NO KEY UPDATE
 """
 SAVE_HOSTS: Final = """
     UPDATE hosts SET
         last_seen_at = CASE WHEN new.is_live THEN now() ELSE hosts.last_seen_at END,
-        os = new.os, agent_version = new.agent_version, clock_offset_s = new.clock_offset_s
-    FROM unnest(%(ids)s::int8[], %(is_live)s::bool[], %(os)s::text[], %(agent_versions)s::text[], %(clock_offsets)s::float8[])
-        AS new(id, is_live, os, agent_version, clock_offset_s)
+        os = new.os, agent_version = new.agent_version, clock_offset_s = new.clock_offset_s,
+        agent_tags = string_to_array(new.agent_tags, ',')
+    FROM unnest(%(ids)s::int8[], %(is_live)s::bool[], %(os)s::text[], %(agent_versions)s::text[], %(agent_tags)s::text[],
+            %(clock_offsets)s::float8[])
+        AS new(id, is_live, os, agent_version, agent_tags, clock_offset_s)
     WHERE hosts.id = new.id
 """
 VALID_TOKENS: Final = "SELECT id FROM agent_tokens WHERE id = ANY(%(ids)s::int8[]) AND revoked_at IS NULL"
@@ -83,8 +85,10 @@ SAVE_STREAMS: Final = f"""
     WHERE streams.id = new.id
 """  # noqa: S608
 NOTE_LATE: Final = """
-    INSERT INTO stream_changes (stream_id, n_late) SELECT id, 1 FROM unnest(%(ids)s::int8[]) AS late(id)
-    ON CONFLICT (stream_id) DO UPDATE SET n_late = stream_changes.n_late + 1
+    INSERT INTO stream_changes (stream_id, n_late, late_from)
+    SELECT id, 1, first_at FROM unnest(%(ids)s::int8[], %(firsts)s::timestamptz[]) AS late(id, first_at)
+    ON CONFLICT (stream_id) DO UPDATE SET
+        n_late = stream_changes.n_late + 1, late_from = least(stream_changes.late_from, excluded.late_from)
 """
 ANNOUNCE: Final = "SELECT pg_notify(%(channel)s, payload) FROM unnest(%(payloads)s::text[]) AS news(payload)"
 
@@ -97,6 +101,7 @@ class OpenHost:
     name: str
     os: str
     agent_version: str
+    agent_tags: list[str]
     clock_offset_s: float | None
     rolled_until: datetime | None
     profiled_until: datetime | None
@@ -164,6 +169,8 @@ async def save_hosts(connection: psycopg.AsyncConnection, hosts: Sequence[OpenHo
         "is_live": [host.is_live for host in hosts],
         "os": [host.os for host in hosts],
         "agent_versions": [host.agent_version for host in hosts],
+        # Tags hold no commas.
+        "agent_tags": [",".join(host.agent_tags) for host in hosts],
         "clock_offsets": [host.clock_offset_s for host in hosts],
     }
     await connection.execute(SAVE_HOSTS, arguments)
@@ -242,11 +249,13 @@ async def save_streams(connection: psycopg.AsyncConnection, streams: Sequence[Op
     await connection.execute(SAVE_STREAMS, arguments)
 
 
-async def note_late(connection: psycopg.AsyncConnection, stream_ids: Iterable[int]) -> None:
-    """Note that samples came for a time that these streams had passed: what was computed from it is outdated."""
-    ids = sorted(set(stream_ids))
-    if ids:
-        await connection.execute(NOTE_LATE, {"ids": ids})
+async def note_late(connection: psycopg.AsyncConnection, firsts: Mapping[int, datetime]) -> None:
+    """Note that samples came for a time that streams had passed, by the stream's id the time of the first of them: what was
+    computed from it is outdated.
+    """
+    if firsts:
+        ids = sorted(firsts)
+        await connection.execute(NOTE_LATE, {"ids": ids, "firsts": [firsts[id_] for id_ in ids]})
 
 
 _COUNTED: Final[Mapping[str, LineKind]] = {name: kind for kind, name in COUNTERS.items()}

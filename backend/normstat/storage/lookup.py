@@ -66,6 +66,12 @@ async def require_host(session: AsyncSession, name: str) -> int:
     return host_id
 
 
+async def read_host_name(session: AsyncSession, host_id: int | None) -> str | None:
+    """Return the name of a host. Missing: None without one"""
+    name: str | None = await session.scalar(select(Host.name).where(Host.id == host_id))
+    return name
+
+
 async def find_stat(session: AsyncSession, name: str) -> StatRef | None:
     """Return a stat with its columns. Missing: None for a stat of the catalogue of which no host has sent a sample yet.
 
@@ -152,6 +158,47 @@ async def list_latest_instances(
     return found, int(rows[0][4]) if rows else 0
 
 
+async def list_latest_instances_of_hosts(
+    session: AsyncSession, host_ids: Sequence[int], stat: StatRef, window: Window, *, limit: int = MAX_LISTED
+) -> dict[int, tuple[list[InstanceRef], int]]:
+    """Return what `list_latest_instances` returns, for several hosts at once. Missing: no entry for a host without instances"""
+    own = and_(Instance.host_id.in_(host_ids), Instance.stat_id == stat.id)
+    sure = _is_sure([window])
+    ended = await session.execute(
+        select(Instance.host_id, Instance.id).where(
+            own, ~sure, Instance.last_sample_at >= window.start - LAST_STEP, Instance.last_sample_at < window.start
+        )
+    )
+    candidates: dict[int, list[int]] = {}
+    for host_id, id_ in ended:
+        candidates.setdefault(host_id, []).append(id_)
+    late: set[int] = set()
+    for host_id, ids in candidates.items():
+        late |= await _find_late(session, host_id, stat, window, ids)
+    newest = (Instance.last_sample_at.desc(), Instance.id)
+    rows = (
+        select(
+            Instance.host_id, Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at,
+            func.count().over(partition_by=Instance.host_id).label("n_all"),
+            func.row_number().over(partition_by=Instance.host_id, order_by=newest).label("place"),
+        )
+        .where(own, or_(sure, Instance.id.in_(late)) if late else sure)
+        .subquery()
+    )  # fmt: skip
+    found: dict[int, tuple[list[InstanceRef], int]] = {}
+    columns = (rows.c.host_id, rows.c.n_all, rows.c.id, rows.c.name, rows.c.first_sample_at, rows.c.last_sample_at)
+    for host_id, n_all, *ref in await session.execute(select(*columns).where(rows.c.place <= limit)):
+        found.setdefault(host_id, ([], int(n_all)))[0].append(InstanceRef(*ref))
+    for instances, _ in found.values():
+        instances.sort(key=lambda instance: natural_key(instance.name))
+    return found
+
+
+def _is_sure(windows: Sequence[Window]) -> ColumnElement[bool]:
+    """Return the condition that an instance has samples before the end of a window, and in it or after it."""
+    return or_(*(and_(Instance.first_sample_at < window.end, Instance.last_sample_at >= window.start) for window in windows))
+
+
 async def was_present(
     session: AsyncSession, host_id: int, stat: StatRef, windows: Sequence[Window]
 ) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
@@ -159,7 +206,7 @@ async def was_present(
 
     An instance is present from its first to its last sample. Where its row leaves the last one open, the samples decide.
     """
-    sure = or_(*(and_(Instance.first_sample_at < window.end, Instance.last_sample_at >= window.start) for window in windows))
+    sure = _is_sure(windows)
     own = and_(Instance.host_id == host_id, Instance.stat_id == stat.id)
     just_ended = or_(
         *(and_(Instance.last_sample_at >= window.start - LAST_STEP, Instance.last_sample_at < window.start) for window in windows)

@@ -22,6 +22,7 @@ class JobKind(StrEnum):
     ROLLUP = "rollup"
     RETENTION = "retention"
     DELETION = "deletion"
+    BACKTEST = "backtest"
 
 
 class JobState(StrEnum):

@@ -72,6 +72,9 @@ class Host(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
     last_seen_at: Mapped[datetime | None]
     clock_offset_s: Mapped[float | None]
+    # Given by people, and set by the agent's configuration: neither changes the other's.
+    tags: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
+    agent_tags: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
     # Grows whenever rows of the host's instances are deleted or renumbered: cached ids are valid for one epoch.
     instance_epoch: Mapped[int] = mapped_column(server_default="0")
     # Hours before it are in `rollups` for every stat, except those in `rollup_marks`; NULL: none yet.
