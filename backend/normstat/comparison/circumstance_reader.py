@@ -38,9 +38,15 @@ async def read_circumstances(
     host_ids: Mapping[str, int],
     incident: Window,
     stories: Sequence[Story],
+    *,
+    events: Sequence[tuple[str, HostEvent]] | None = None,
 ) -> list[Circumstance]:
-    """Return what else happened: events by their distance from the onset of the first story, observers, missing data."""
-    events = await read_events(session, [host.host for host in hosts], incident)
+    """Return what else happened: events by their distance from the onset of the first story, observers, missing data.
+
+    `events`: what `read_events` returned, None to read them here
+    """
+    if events is None:
+        events = await read_events(session, [host.host for host in hosts], incident)
     told = describe_events(events, incident, to_onset(stories, incident), names_hosts=len(hosts) > 1)
     found: list[Circumstance] = []
     for host in hosts:

@@ -60,9 +60,9 @@ def describe_events(
         Circumstance(
             "event",
             host,
-            f"{f'{host}: ' if names_hosts else ''}{_on_one_line(event.text)}, {describe_when(event, onset)}",
-            _to_ms(event.at if event.not_before is None else event.not_before),
-            None if event.not_before is None else _to_ms(event.at),
+            f"{f'{host}: ' if names_hosts else ''}{on_one_line(event.text)}, {describe_when(event, onset)}",
+            to_ms(event.at if event.not_before is None else event.not_before),
+            None if event.not_before is None else to_ms(event.at),
         )
         for host, event in near[:MAX_EVENTS]
     ]
@@ -162,25 +162,26 @@ def _describe_rejected(loss: StreamLoss) -> str:
     n, least = loss.n_rejected, "at least " if loss.is_more else ""
     lines = "1 line" if n == 1 else f"{n:,} lines"
     was = "was" if n == 1 else "were"
-    reason = f": {_on_one_line(loss.reason)}" if loss.reason else ""
+    reason = f": {on_one_line(loss.reason)}" if loss.reason else ""
     if loss.has_samples:
         return f"{_capital(least)}{lines} of {loss.tool} {was} rejected in this window{reason}"
     return f"No sample of {loss.tool} in this window; {least}{lines} {was} rejected{reason}"
 
 
 def _to_loss(kind: CircumstanceKind, host: str, loss: StreamLoss, sentence: str) -> Circumstance:
-    return Circumstance(kind, host, sentence, _to_ms(loss.start), _to_ms(loss.end), stream_id=loss.stream_id)
+    return Circumstance(kind, host, sentence, to_ms(loss.start), to_ms(loss.end), stream_id=loss.stream_id)
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _on_one_line(text: str) -> str:
+def on_one_line(text: str) -> str:
     """Return the text without line breaks and the full stop at its end, cut to a readable length."""
     line = " ".join(text.split()).removesuffix(".")
     return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1].rstrip()}…"
 
 
-def _to_ms(at: datetime) -> int:
+def to_ms(at: datetime) -> int:
+    """Return milliseconds since the epoch."""
     return to_us(at) // 1000

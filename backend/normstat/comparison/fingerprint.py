@@ -1,6 +1,7 @@
 """The complete inputs of a comparison as one text: as long as it is the same, so is the result."""
 
 import hashlib
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -11,6 +12,7 @@ from normstat.comparison.circumstance_reader import read_events
 from normstat.comparison.compared_group import read_compared_group
 from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
 from normstat.comparison.service import METHOD_VERSION, ComparisonRequest
+from normstat.query.host_events import HostEvent
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.data_marks import read_data_marks, read_profile_marks
 from normstat.storage.lookup import require_host
@@ -19,8 +21,16 @@ from normstat.storage.user_specs import refresh_catalogue
 SEPARATOR: Final = "\n"
 
 
-async def read_fingerprint(session: AsyncSession, request: ComparisonRequest) -> str:
-    """Return a hash that changes with all that a comparison depends on.
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A hash of all that a comparison depends on. `events`: those that went into it, each with its host"""
+
+    key: str
+    events: list[tuple[str, HostEvent]]
+
+
+async def read_fingerprint(session: AsyncSession, request: ComparisonRequest) -> Fingerprint:
+    """Return a hash that changes with all that a comparison depends on, and the events, which are costly to read.
 
     These are: the request, the method, the specs, the resolved version and windows of the baseline without what is excluded,
     the hosts of the group,
@@ -49,8 +59,9 @@ async def read_fingerprint(session: AsyncSession, request: ComparisonRequest) ->
         for other_id in group.host_ids.values():
             ends.setdefault(other_id, request.incident.end)
     parts += await read_data_marks(session, ends)
-    parts += await read_events(session, list(host_ids), request.incident)
-    return hashlib.sha256(SEPARATOR.join(map(repr, parts)).encode()).hexdigest()
+    events = await read_events(session, list(host_ids), request.incident)
+    parts += events
+    return Fingerprint(hashlib.sha256(SEPARATOR.join(map(repr, parts)).encode()).hexdigest(), events)
 
 
 def _last_end(request: ComparisonRequest, windows: Windows) -> datetime:

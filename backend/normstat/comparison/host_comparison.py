@@ -14,7 +14,7 @@ from normstat.comparison.divisor import Divisor, LeftOut, describe_left_out, div
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
 from normstat.comparison.findings.coming_and_going import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.grouping import group_findings
-from normstat.comparison.findings.stalls import describe_stalls, find_stalls
+from normstat.comparison.findings.stalls import describe_rhythm, describe_stalls, find_stalls
 from normstat.comparison.missing_data import Silence, find_silences
 from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
 from normstat.comparison.observers import Observer, find_observers
@@ -273,10 +273,12 @@ def _draw(task: Task, groups: list[FindingGroup], stats: Mapping[str, StatPair])
 
 
 def _draw_member(member: Finding, group: FindingGroup, sides: DrawnSides) -> Finding:
-    """Return a member with its sparkline; a stall with how long and how often."""
+    """Return a member with its sparkline; a stall with how long and how often, a rhythm with its period."""
     sentence = member.sentence
     if member.kind == "stall":
         stalls = find_stalls(*samples_of(sides.incident, member.instance, group.field))
         if stalls is not None:
             sentence = f"{sentence.removesuffix('.')}. It stops {describe_stalls(stalls)}."
+    elif member.kind == "rhythm":
+        sentence = f"{sentence} {describe_rhythm(*samples_of(sides.incident, member.instance, group.field))}".rstrip()
     return replace(member, sentence=sentence, sparkline=sparkline_of(sides, member.instance, group.field))

@@ -13,7 +13,7 @@ from normstat.window import Window
 
 FindingKind = Literal[
     "level", "spread", "shape", "top", "bottom", "stall", "spikes", "movement", "frozen", "saturated", "trend", "missing",
-    "appeared", "disappeared", "zero",
+    "appeared", "disappeared", "zero", "rhythm",
 ]  # fmt: skip
 StoryRole = Literal["work", "busy", "latency", "wait", "errors", "detail"]
 ProcessChange = Literal["new", "gone", "more", "less"]

@@ -21,6 +21,7 @@ from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baselin
 from normstat.comparison.series_rows import SeriesRows
 from normstat.comparison.stories.build import merge_hosts
 from normstat.errors import BadRequest, NoData
+from normstat.query.host_events import HostEvent
 from normstat.query.host_os import read_host_os
 from normstat.query.report_coverage import read_first_and_last
 from normstat.stats.catalogue import load_catalogue
@@ -28,7 +29,7 @@ from normstat.storage.lookup import require_host
 from normstat.storage.mute_rows import list_mutes
 from normstat.window import Window
 
-METHOD_VERSION: Final = 4
+METHOD_VERSION: Final = 6
 AGO: Final = {"day": timedelta(days=1), "week": timedelta(days=7)}
 DEFAULT_LIMIT: Final = 200
 # Series outside the findings are all counted; each list holds at most this many.
@@ -81,9 +82,15 @@ async def run_comparison(
 
 
 async def run_whole_comparison(
-    session: AsyncSession, request: ComparisonRequest, *, max_rows: int, progress: Progress | None = None
+    session: AsyncSession,
+    request: ComparisonRequest,
+    *,
+    max_rows: int,
+    progress: Progress | None = None,
+    events: Sequence[tuple[str, HostEvent]] | None = None,
 ) -> WholeComparison:
-    """Return what changed in the incident. `max_rows`: most rows read of one stat for each side.
+    """Return what changed in the incident. `max_rows`: most rows read of one stat for each side; `events`: those of the hosts
+    around the incident, where they are known already.
 
     Raises: NotFound for an unknown host, baseline or version; BadRequest when the baseline does not cover a host, or for an
     unknown divisor; NoData when a side has no samples
@@ -99,7 +106,7 @@ async def run_whole_comparison(
     groups, ranks = _rank(hosts)
     stories = merge_hosts([host.stories for host in hosts], ranks)
     stories = await add_origins(session, stories, host_ids, request.incident)
-    circumstances = await read_circumstances(session, hosts, host_ids, request.incident, stories)
+    circumstances = await read_circumstances(session, hosts, host_ids, request.incident, stories, events=events)
     shown = groups[: request.limit]
     shown = _add_questions(shown, await _read_systems(session, hosts))
     elapsed_ms = round(1000 * (time.monotonic() - started))

@@ -96,20 +96,20 @@ async def find_normals(session: AsyncSession, cache: NormalsCache, request: Norm
     """Return the baseline and the normals of each host that a baseline covers, by its id."""
     hosts = set(request.host_ids)
     covering = {host_id: own for host_id, own in (await read_covering_baselines(session)).items() if host_id in hosts}
-    profiles = await _choose_profiles(session, covering, request)
+    profiles = await choose_profiles(session, covering, request.at)
     stored = await _read_stored(session, cache, profiles, request)
     left = {host_id: own for host_id, own in covering.items() if host_id not in stored}
     sampled = await _read_sampled(session, cache, left, request)
     return {host_id: CoveredHost(own, stored.get(host_id, sampled.get(host_id))) for host_id, own in covering.items()}
 
 
-async def _choose_profiles(
-    session: AsyncSession, covering: Mapping[int, CoveringBaseline], request: NormalsRequest
+async def choose_profiles(
+    session: AsyncSession, covering: Mapping[int, CoveringBaseline], at: Window
 ) -> dict[int, ProfileRow]:  # fmt: skip
-    """Return the profile to judge each host by: that of the seasonal slot, else of all hours."""
+    """Return the profile to judge each host by in a window: that of the seasonal slot, else of all hours."""
     zones = {own.time_zone: require_zone(own.time_zone) for own in covering.values()}
     wanted = [
-        (ProfileKey(own.id, own.version, host_id, WHOLE_SLOT, METHOD), *possible_slots(request.at, zones[own.time_zone]))
+        (ProfileKey(own.id, own.version, host_id, WHOLE_SLOT, METHOD), *possible_slots(at, zones[own.time_zone]))
         for host_id, own in covering.items()
     ]
     heads = await read_profile_heads(session, wanted)
@@ -120,7 +120,7 @@ async def _choose_profiles(
             for slot, row in heads.get((own.id, host_id), {}).items()
             if row.effective and row.effective == clip_at(own.windows, row.until)
         }
-        slot = slot_of(request.at, zones[own.time_zone], rows.keys() - {WHOLE_SLOT})
+        slot = slot_of(at, zones[own.time_zone], rows.keys() - {WHOLE_SLOT})
         row = rows.get(WHOLE_SLOT if slot is None else slot)
         if row is not None:
             chosen[host_id] = row
@@ -132,8 +132,9 @@ async def _read_stored(
 ) -> dict[int, HostNormals]:  # fmt: skip
     found: dict[int, HostNormals] = {}
     missing: dict[ProfileKey, ProfileRow] = {}
+    fields_key = request.fields_key
     for host_id, row in profiles.items():
-        kept = cache.find((row.key, request.fields_key))
+        kept = cache.find((row.key, fields_key))
         if kept is not None and kept.made_at == row.made_at:
             found[host_id] = kept.normals
         else:
@@ -149,7 +150,7 @@ async def _read_stored(
             if lost:
                 log.warning("profile_broken", baseline=key.baseline_id, host_id=key.host_id)
     for key, normals in made.items():
-        cache.keep((key, request.fields_key), missing[key].made_at, normals)
+        cache.keep((key, fields_key), missing[key].made_at, normals)
         found[key.host_id] = normals
     return found
 

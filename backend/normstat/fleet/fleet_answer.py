@@ -3,7 +3,8 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,13 +24,16 @@ from normstat.fleet.judging import (
 )
 from normstat.fleet.key_metrics import KEY_METRICS, LOOPBACK, RESOURCES, KeyField
 from normstat.fleet.normals import SeriesName, SeriesNormal
-from normstat.query.host_lists import HostInfo
+from normstat.fleet.past_state import to_past_state
+from normstat.query.fleet_rows import PastStreams
+from normstat.query.host_lists import HostInfo, StreamState
 from normstat.query.minute_means import MinuteMeans
 from normstat.stats.spec import Kind
 from normstat.window import to_us
 
 MINUTE_MS: Final = 60_000
 FULL_PERCENT: Final = 100.0
+NO_STREAMS: Final = PastStreams()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class HostPart:
     info: HostInfo
     groups: Sequence[str]
     series: Sequence[tuple[str, KeyField, str, int]]
+    sends_key_stats: bool = True
+    past: PastStreams = NO_STREAMS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +66,8 @@ class FleetParts:
     first_minute: int
     n_minutes: int
     n_read: int
+    # The moment in the past that is shown; None for the present.
+    at: datetime | None = None
 
 
 class _Row(NamedTuple):
@@ -87,7 +95,8 @@ def make_fleet(parts: FleetParts) -> Fleet:
         own = range(bounds[at], bounds[at + 1])
         said = [(rows[row], recent[row], ratios[row]) for row in own]
         answer = _judge_host(parts.covered.get(host.id), said)
-        hosts.append(_with(host, answer, ribbons[at], [lines[row] for row in own if row in lines]))
+        shown = _with(host, answer, ribbons[at], [lines[row] for row in own if row in lines])
+        hosts.append(shown if parts.at is None else _in_past(host, shown, has_data[at].tolist(), parts.at))
     return Fleet(
         end_ms=(parts.first_minute + parts.n_minutes) * MINUTE_MS,
         n_minutes=parts.n_minutes,
@@ -104,11 +113,11 @@ def _gather(parts: FleetParts) -> tuple[list[_Row], FleetSeries, np.ndarray]:
     host_of: list[int] = []
     for at, host in enumerate(parts.hosts):
         covered = parts.covered.get(host.id)
-        normals = {} if covered is None or covered.normals is None else covered.normals
+        known = {} if covered is None or covered.normals is None else covered.normals
         for stat, key, instance, instance_id in host.series:
             places.setdefault(stat, []).append((len(rows), instance_id, parts.minutes[stat].columns[key.field.key]))
             host_of.append(at)
-            rows.append(_Row(key, instance, normals.get(SeriesName(stat, instance, key.field.key))))
+            rows.append(_Row(key, instance, known.get(SeriesName(stat, instance, key.field.key))))
     means = np.full((len(rows), parts.n_minutes), np.nan, np.float32)
     n_rows = np.zeros((len(rows), parts.n_minutes), np.int64)
     for stat, own in places.items():
@@ -118,14 +127,12 @@ def _gather(parts: FleetParts) -> tuple[list[_Row], FleetSeries, np.ndarray]:
     if rows:
         begins = np.flatnonzero(np.diff(owner, prepend=-1))
         has_data[owner[begins]] = np.add.reduceat(n_rows, begins, axis=0) > 0
-    normals_of = [row.normal for row in rows]
-
-    def column(name: str) -> np.ndarray:
-        return np.array([np.nan if own is None else getattr(own, name) for own in normals_of], np.float64)
-
-    series = FleetSeries(
-        owner, means, n_rows, column("low"), column("high"), column("minute_scale"), column("recent_scale")
-    )  # fmt: skip
+    normals = [
+        (np.nan,) * 4 if own is None else (own.low, own.high, own.minute_scale, own.recent_scale)
+        for own in (row.normal for row in rows)
+    ]
+    low, high, minute_scale, recent_scale = np.array(normals, np.float64).reshape(-1, 4).T.copy()
+    series = FleetSeries(owner, means, n_rows, low, high, minute_scale, recent_scale)
     return rows, series, has_data
 
 
@@ -240,6 +247,8 @@ def _with(host: HostPart, said: _Verdict, ribbon: str, lines: list[FleetLine]) -
         n_rejected_hour_before=info.n_rejected_hour_before,
         has_reject_rise=info.has_reject_rise,
         groups=list(host.groups),
+        tags=info.tags,
+        agent_tags=info.agent_tags,
         verdict=said.verdict,
         change_ratio=None if said.ratio is None else float(f"{said.ratio:.3g}"),
         level=0 if said.ratio is None else int(level_of(np.array([said.ratio]))[0]),
@@ -248,6 +257,20 @@ def _with(host: HostPart, said: _Verdict, ribbon: str, lines: list[FleetLine]) -
         baseline_name=said.baseline_name,
         ribbon=ribbon,
         lines=lines,
+    )
+
+
+def _in_past(host: HostPart, shown: FleetHost, minutes: Sequence[bool], at: datetime) -> FleetHost:
+    """Return the host with its state at a moment in the past, and without what is known of the present only."""
+    found = to_past_state(host.past, minutes if host.sends_key_stats else None, at)
+    return replace(
+        shown,
+        # Files are loaded later than they were recorded: nothing is known of an agent.
+        state=host.info.state if host.info.state is StreamState.RECORDED else found.state,
+        last_sample_ms=found.last_sample_ms,
+        n_streams_live=found.n_running,
+        clock_offset_s=None,
+        has_reject_rise=False,
     )
 
 

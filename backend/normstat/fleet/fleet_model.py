@@ -45,18 +45,32 @@ class FleetHost(Documented):
     name: str
     os: str
     state: StreamState
+    """At that moment. Of the past: by the minutes with samples, or by its streams if it sends no key metric."""
+
     last_seen_ms: int | None
-    """The last request of its agent; null for imported hosts."""
+    """The last request of its agent, as known today; null for imported hosts."""
 
     last_sample_ms: int | None
+    """Of the past: null while it was sending."""
+
     clock_offset_s: float | None
+    """Null in the past."""
+
     n_streams_live: int
     n_streams: int
     n_rejected: int
+    """These and those of the two hours: as known today."""
+
     n_rejected_last_hour: int
     n_rejected_hour_before: int
     has_reject_rise: bool
+    """False in the past."""
+
     groups: list[str]
+    tags: list[str]
+    agent_tags: list[str]
+    """Of the tags: those that the agent sets."""
+
     verdict: HostVerdict
     change_ratio: float | None
     """The largest change ratio of its key metrics in the last minutes; null unless judged."""

@@ -9,12 +9,19 @@ import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.fleet.baseline_normals import NormalsCache, NormalsRequest, find_normals
-from normstat.fleet.fleet_answer import FleetParts, HostPart, StatMinutes, make_fleet
+from normstat.fleet.fleet_answer import NO_STREAMS, FleetParts, HostPart, StatMinutes, make_fleet
 from normstat.fleet.fleet_model import Fleet
 from normstat.fleet.judging import RECENT_MINUTES
 from normstat.fleet.key_metrics import MAX_INSTANCES, KeyField, choose_fields, find_key_fields, is_key_stat
 from normstat.fleet.minute_store import MINUTE_US, MinuteStore, StatRead
-from normstat.query.fleet_rows import PresentInstance, read_groups_of_hosts, read_host_ids, read_instances, read_stat_names
+from normstat.query.fleet_rows import (
+    PresentInstance,
+    read_groups_of_hosts,
+    read_host_ids,
+    read_instances,
+    read_past_streams,
+    read_stat_names,
+)
 from normstat.query.host_lists import list_hosts
 from normstat.storage.lookup import StatRef, find_stats, natural_key
 from normstat.window import Window, from_us, to_us
@@ -52,9 +59,17 @@ async def read_fleet(
     found, n_read = await memory.minutes.read(session, reads, minutes, now_us=to_us(now), budget_s=budget_s)
     recent = Window(from_us((minutes.stop - RECENT_MINUTES) * MINUTE_US), window.end)
     covered = await find_normals(session, memory.normals, NormalsRequest(own_ids, stats, known, recent, now))
+    past = {} if at is None else await read_past_streams(session, window.end)
     parts = FleetParts(
         hosts=[
-            HostPart(ids[info.name], info, groups.get(ids[info.name], ()), chosen.get(ids[info.name], ()))
+            HostPart(
+                ids[info.name],
+                info,
+                groups.get(ids[info.name], ()),
+                chosen.get(ids[info.name], ()),
+                any(name in known for name in info.stats),
+                past.get(ids[info.name], NO_STREAMS),
+            )
             for info in infos
             if info.name in ids
         ],
@@ -66,6 +81,7 @@ async def read_fleet(
         first_minute=minutes.start,
         n_minutes=len(minutes),
         n_read=n_read,
+        at=None if at is None else window.end,
     )
     return await anyio.to_thread.run_sync(make_fleet, parts)
 
@@ -82,11 +98,23 @@ def _choose_series(
     for own in instances:
         present.setdefault(own.host_id, {}).setdefault(names[own.stat_id], []).append(own)
     series: dict[int, list[Series]] = {}
+    # Most hosts of a fleet are alike: what was decided for one holds for the others.
+    choices: dict[tuple[tuple[str, tuple[str, ...]], ...], dict[str, tuple[KeyField, ...]]] = {}
+    taking: dict[tuple[int, str, str], bool] = {}
     for host_id, by_stat in present.items():
-        fields = choose_fields(known, {stat: [own.name for own in some] for stat, some in by_stat.items()})
+        shape = tuple((stat, tuple(own.name for own in some)) for stat, some in by_stat.items())
+        fields = choices.get(shape)
+        if fields is None:
+            fields = choices[shape] = choose_fields(known, dict(shape))
         for stat, keys in fields.items():
             for key in keys:
-                taken = [own for own in by_stat[stat] if key.takes(stat, own.name)]
+                taken = []
+                for own in by_stat[stat]:
+                    place = (id(key), stat, own.name)
+                    if place not in taking:
+                        taking[place] = key.takes(stat, own.name)
+                    if taking[place]:
+                        taken.append(own)
                 if len(taken) > MAX_INSTANCES:
                     taken = sorted(taken, key=lambda own: natural_key(own.name))[:MAX_INSTANCES]
                 series.setdefault(host_id, []).extend((stat, key, own.name, own.id) for own in taken)

@@ -62,7 +62,7 @@ def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProf
     """
     blocks = [_measure(block) for block in given]
     baseline, incident = [block.baseline for block in blocks], [block.incident for block in blocks]
-    baseline_summary = concatenate([_summarise(distances) for distances in baseline])
+    baseline_summary = concatenate([_summarise(distances, rhythm_values=distances[:, :0]) for distances in baseline])
     series_stats = series_stats_of(
         baseline_summary,
         np.concatenate([block.level for block in blocks]),
@@ -71,13 +71,17 @@ def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProf
     )
     # Windows of all blocks at the same share of the baseline, so that one window is one window of the host.
     cuts = [cut(block.baseline.shape[1], block.incident.shape[1]) for block in blocks]
+    lengths = [block.incident.shape[1] for block in blocks]
     # A stat with few reports repeats its windows.
     n_windows = max(map(len, cuts))
     windows = [
         concatenate(
             [
-                _summarise(distances[:, pieces[_spread(number, n_windows, len(pieces))]])
-                for distances, pieces in zip(baseline, cuts, strict=True)
+                _summarise(
+                    distances[:, pieces[_spread(number, n_windows, len(pieces))]],
+                    rhythm_values=distances[:, _rhythm_window(distances.shape[1], n_incident, number, n_windows)],
+                )
+                for distances, pieces, n_incident in zip(baseline, cuts, lengths, strict=True)
             ]
         )
         for number in range(n_windows)
@@ -111,7 +115,12 @@ def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProf
     event_size = np.concatenate([event_size_of(distances) for distances in incident])
     # The change scale is that of windows of this length.
     window = concatenate(
-        [_summarise(distances, piece=pieces[0].stop - pieces[0].start) for distances, pieces in zip(incident, cuts, strict=True)]
+        [
+            _summarise(
+                distances, piece=pieces[0].stop - pieces[0].start, rhythm_piece=_rhythm_length(whole.shape[1], distances.shape[1])
+            )
+            for distances, pieces, whole in zip(incident, cuts, baseline, strict=True)
+        ]
     )
     bin_s = edges[0][1] if edges else 0.0
     before = before_of([(block.before, block.times_before, block.incident.shape[1]) for block in blocks], added, bin_s)
@@ -136,7 +145,9 @@ def before_of(blocks: Sequence[tuple[Float32Array, FloatArray, int]], added: Flo
         filled = np.concatenate([fill_bins(distances, times, edges) for distances, times, _ in blocks])
         bins = to_log(filled[:, ~np.isnan(filled).all(axis=0)], added)
     sides = list(zip(blocks, pieces, strict=True))
-    whole = concatenate([_summarise(distances, piece=max(1, own[0].stop)) for (distances, _, _), own in sides])
+    whole = concatenate(
+        [_summarise(distances, piece=max(1, own[0].stop), rhythm_values=distances[:, :0]) for (distances, _, _), own in sides]
+    )
     windows = [
         concatenate([_summarise(distances[:, own[_spread(number, n_pieces, len(own))]]) for (distances, _, _), own in sides])
         for number in range(n_pieces)
@@ -168,10 +179,36 @@ def _measure(block: Block) -> _Distances:
     )
 
 
-def _summarise(distances: Float32Array, piece: int | None = None) -> Summary:
+def _summarise(
+    distances: Float32Array,
+    piece: int | None = None,
+    *,
+    rhythm_values: Float32Array | None = None,
+    rhythm_piece: int | None = None,
+) -> Summary:
     """Return `summarise`, within the work budget."""
     work_budget.use(work_budget.CELL_BYTES * distances.size)
-    return summarise(distances, piece=piece)
+    return summarise(distances, piece=piece, rhythm_values=rhythm_values, rhythm_piece=rhythm_piece)
+
+
+def _rhythm_length(n: int, n_wanted: int) -> int:
+    """Return the reports in which a baseline of n shows its rhythm: as many as the incident has, at most a quarter of it.
+
+    Other kinds need many windows; a rhythm is sure in one, but needs several periods.
+    """
+    return max(1, min(n_wanted, n // MIN_WINDOWS))
+
+
+def _rhythm_window(n: int, n_wanted: int, number: int, n_windows: int) -> slice:
+    """Return the reports in which a window of the baseline shows its rhythm. Missing: none where an earlier one shows them."""
+    length = _rhythm_length(n, n_wanted)
+    # Every report once, and at most half as often as there are windows, because a spectrum takes as long as all else of a window.
+    n_shown = min(max(1, n // length), (n_windows + 1) // 2)
+    places = [round(place * (n_windows - 1) / max(n_shown - 1, 1)) for place in range(n_shown)]
+    if number not in places:
+        return slice(0, 0)
+    start = round(places.index(number) * (n - length) / max(n_shown - 1, 1))
+    return slice(start, start + length)
 
 
 def cut(n: int, n_wanted: int) -> list[slice]:

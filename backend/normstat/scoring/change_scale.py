@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.scoring.rhythm import N_HARMONICS
 from normstat.scoring.summary import Float32Array, FloatArray, Summary
 
 # The kinds of change. `value`: distance of the quantile functions; `order`: the same in ranks, which outliers do not
@@ -19,7 +20,8 @@ from normstat.scoring.summary import Float32Array, FloatArray, Summary
 # baseline's ends; `step`: the movement from sample to sample; `jitter`: the same as a ratio; `still`: the share of equal
 # neighbours; `missing`: the share of reports without a value; `part`: the quarter of the window whose median lies farthest out;
 # `trend`: later samples of the window against earlier ones;
-# `hollow`: how many samples fall to a part of the window's own median, at any load.
+# `hollow`: how many samples fall to a part of the window's own median, at any load;
+# `rhythm`: how sure a period is that the baseline's windows do not have.
 KINDS: Final = (
     "value",
     "order",
@@ -35,8 +37,9 @@ KINDS: Final = (
     "part",
     "trend",
     "hollow",
+    "rhythm",
 )
-VALUE, ORDER, SPREAD, TOP, BOTTOM, LOW, HIGH, STEP, JITTER, STILL, MISSING, PART, TREND, HOLLOW = range(len(KINDS))
+VALUE, ORDER, SPREAD, TOP, BOTTOM, LOW, HIGH, STEP, JITTER, STILL, MISSING, PART, TREND, HOLLOW, RHYTHM = range(len(KINDS))
 # In the unit of the series; the others are shares or logarithms of ratios.
 IN_UNITS: Final = (VALUE, TOP, BOTTOM, STEP, PART, TREND)
 SHARES: Final = (ORDER, LOW, HIGH, STILL, MISSING, HOLLOW)
@@ -81,13 +84,14 @@ class SeriesStats:
 class Ends:
     """Typical values of windows of one length.
 
-    Shape: all (n_series,); top and bottom as distances from the level, the rest logarithms.
+    Shape: all (n_series,); top and bottom as distances from the level, the rest logarithms. Missing: NaN where no window shows it
     """
 
     top: Float32Array
     bottom: Float32Array
     spread: Float32Array
     jitter: Float32Array
+    rhythm: Float32Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +143,19 @@ def measure(
         result[PART] = np.nanmax(np.abs(window.parts - baseline.median[:, None]), axis=1)
     result[TREND] = _onset(window.parts)
     result[HOLLOW] = np.abs(hollow_of(window, series_stats) - hollow_of(baseline, series_stats))
+    result[RHYTHM] = rhythm_gain(window.rhythm - ends.rhythm)
     # A series with events only has a frequency and a size, nothing else.
-    for kind in (SPREAD, STEP, JITTER, STILL, HOLLOW):
+    for kind in (SPREAD, STEP, JITTER, STILL, HOLLOW, RHYTHM):
         result[kind, series_stats.has_events] = 0
     return result
+
+
+def rhythm_gain(gain: Float32Array) -> Float32Array:
+    """Return how much stronger the typical harmonic of a rhythm is, from the decimal logarithm of how much surer the rhythm is.
+
+    A rhythm that is lost counts 0: the baseline's jobs come and go.
+    """
+    return np.asarray(np.expm1(np.maximum(gain, 0) * (np.log(10) / N_HARMONICS)), np.float32)
 
 
 def _onset(parts: Float32Array) -> Float32Array:
@@ -186,6 +199,11 @@ def spread_of(window: Summary, digit: FloatArray) -> Float32Array:
     return np.asarray(np.log(window.width + digit), np.float32)
 
 
+def spread_about_mean(window: Summary) -> Float32Array:
+    """Return the standard deviation of each distribution, whatever its level. Shape: -> (n_series,)"""
+    return np.asarray(window.quantiles.astype(np.float64).std(axis=1), np.float32)
+
+
 def jitter_of(window: Summary, digit: FloatArray) -> Float32Array:
     """Return the logarithm of the typical movement between neighbours, without the largest tenth."""
     movement = window.step_quantiles[:, 1:-2].mean(axis=1)
@@ -205,6 +223,7 @@ def ends_of(windows: Sequence[Summary], series_stats: SeriesStats) -> Ends:
         _nanmedian([window.bottom for window in windows]),
         _nanmedian([spread_of(window, digit) for window in windows]),
         _nanmedian([jitter_of(window, digit) for window in windows]),
+        _nanmedian([window.rhythm for window in windows]),
     )
 
 
@@ -268,6 +287,8 @@ def floors_of(baseline: Summary, series_stats: SeriesStats, n_window: FloatArray
     for kind in RATIOS:
         # The width of few samples is a rough estimate.
         floors[kind] = RATIO_FLOOR + np.sqrt(a_sample)
+    # Noise is ten times as regular by chance.
+    floors[RHYTHM] = rhythm_gain(np.ones(1, np.float32))
     return np.maximum(floors, np.float32(1e-30))
 
 

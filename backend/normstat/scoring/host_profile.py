@@ -9,10 +9,13 @@ import numpy.typing as npt
 
 from normstat.scoring.change_scale import (
     HOLLOW,
+    IN_UNITS,
     JITTER,
+    RHYTHM,
     SPREAD,
     STEP,
     STILL,
+    TREND,
     VALUE,
     Ends,
     NaturalChange,
@@ -25,6 +28,7 @@ from normstat.scoring.change_scale import (
     nearly_largest,
     nearly_largest_of_others,
     own_ranks_of,
+    spread_about_mean,
 )
 from normstat.scoring.load_model import LoadModel, unexplained
 from normstat.scoring.significance import LOAD, Calibration, Constants, calibrate, combine
@@ -37,8 +41,8 @@ MAX_MISSING: Final = 0.1
 ONE_STEP_FACTOR: Final = 0.6
 # This many windows count as much as the residuals of all series.
 LOAD_POOL: Final = 16.0
-# Kinds that need several samples.
-OF_SHAPE: Final = (SPREAD, STEP, JITTER, STILL, HOLLOW)
+# Kinds that need several samples: how a series moves within a window.
+OF_SHAPE: Final = (SPREAD, STEP, JITTER, STILL, TREND, HOLLOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,8 @@ def learn_window_model(
     _put_largest(normal, changes, others)
     is_constant = _is_constant(baseline)
     normal[:, :, is_constant] = np.nan
+    # Not every window shows a rhythm: one that is unknown is not one without.
+    normal[:, RHYTHM][np.isnan(changes[:, RHYTHM])] = np.nan
     calibration = calibrate(normal, families, _first_moves(changes, baseline, series_stats, n_window, n_disjoint))
     if left is None:
         return WindowModel(natural_change, None, calibration)
@@ -247,14 +253,24 @@ def _hold_against(
     """
     digit, ends = least_digit(series_stats), ends_of(before.pieces, series_stats)
     # The ends of a longer time lie farther out: take those of pieces as long as the window.
-    typical = replace(before.summary, top=ends.top, bottom=ends.bottom)
+    typical = replace(before.summary, top=ends.top, bottom=ends.bottom, rhythm=ends.rhythm)
     already = measure(typical, profile.baseline, window_model.natural_change.ends, digit, series_stats)
     since = measure(window, before.summary, ends, digit, series_stats)
+    since[list(IN_UNITS)] /= _wider(before.summary, profile.baseline, digit)
     # A few samples do not show how much a series moves at another level.
     since[:, before.summary.n < MIN_BASELINE] = np.nan
     # Without any sample, nothing is known of that time.
     already[:, before.summary.n == 0] = np.nan
     return already, since
+
+
+def _wider(before: Summary, baseline: Summary, digit: FloatArray) -> Float32Array:
+    """Return how many times as far a series moves right before as in the baseline, at least 1.
+
+    At eight times its level it moves about eight times as far: that is natural there. Shape: -> (n_series,)
+    """
+    ratio = spread_about_mean(before) / np.maximum(spread_about_mean(baseline), digit)
+    return np.asarray(np.maximum(1, np.nan_to_num(ratio, nan=1.0)), np.float32)
 
 
 def _new_part(change: Float32Array, change_scale: Float32Array, already: Float32Array, since: Float32Array) -> Float32Array:
@@ -317,6 +333,7 @@ def window_model_at(window_models: Sequence[WindowModel], length_s: float) -> Wi
                 _mix(one.natural_change.ends.bottom, other.natural_change.ends.bottom, part),
                 _mix(one.natural_change.ends.spread, other.natural_change.ends.spread, part),
                 _mix(one.natural_change.ends.jitter, other.natural_change.ends.jitter, part),
+                _mix(one.natural_change.ends.rhythm, other.natural_change.ends.rhythm, part),
             ),
         ),
         None if one.unexplained is None or other.unexplained is None else _mix(one.unexplained, other.unexplained, part),

@@ -20,6 +20,7 @@ from normstat.scoring.change_scale import (
     MISSING,
     ORDER,
     PART,
+    RHYTHM,
     SHARES,
     SPREAD,
     STEP,
@@ -44,7 +45,7 @@ LOAD: Final = len(KINDS)
 GROUPS: Final[Groups] = (
     (VALUE, ORDER, PART, TREND, LOAD),
     (TOP, BOTTOM, LOW, HIGH, HOLLOW),
-    (STEP, JITTER, STILL, SPREAD),
+    (STEP, JITTER, STILL, SPREAD, RHYTHM),
     (MISSING,),
 )
 # The kinds that decide the place of a series in the ranking. The others only make it unusual: they say the same again, or, as a
@@ -54,8 +55,9 @@ DECIDING: Final[Groups] = ((VALUE, LOAD), (TOP, BOTTOM), (STEP, STILL), (MISSING
 SECOND_SHARE: Final = 0.2
 # From this significance on a series is unusual: one normal window in a hundred thousand reaches it.
 UNUSUAL: Final = 5.0
-# The level follows the load. What the load explains counts half, for the load model may err.
-OF_LEVEL: Final = (VALUE, ORDER, PART, TREND)
+# The level follows the load, and with it how many samples lie beyond the baseline's ends. What the load explains counts half, for
+# the load model may err.
+OF_LEVEL: Final = (VALUE, ORDER, PART, TREND, LOW, HIGH)
 EXPLAINED_SHARE: Final = 0.5
 
 

@@ -13,6 +13,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from normstat.scoring.rhythm import rhythm_of
+
 # Evenly spaced in probability, lowest and highest value included.
 N_QUANTILES: Final = 33
 N_STEP_QUANTILES: Final = 17
@@ -21,6 +23,8 @@ STEP_PROBABILITIES: Final = np.linspace(0.0, 1.0, N_STEP_QUANTILES)
 MIDDLE: Final = N_QUANTILES // 2
 # The share of the samples in each end of the distribution.
 END_SHARE: Final = 0.02
+# A series with fewer of its samples shows no period.
+MIN_PRESENT: Final = 0.5
 # A window has parts: a change that begins in its middle is a full shift of the later parts.
 N_PARTS: Final = 4
 
@@ -56,6 +60,8 @@ class Summary:
     away: Float32Array
     # Medians of the parts of the window, in their order.
     parts: Float32Array
+    # How sure it is that the samples repeat themselves with a period: see `rhythm_of`. Missing: NaN also in a short window.
+    rhythm: Float32Array
 
     def __len__(self) -> int:
         return len(self.n)
@@ -88,8 +94,18 @@ def are_disjoint(
         return np.asarray(np.greater(lowest, other_highest) | np.less(highest, other_lowest), np.bool_)
 
 
-def summarise(values: Float32Array, n_reports: int | None = None, piece: int | None = None) -> Summary:
+def summarise(
+    values: Float32Array,
+    n_reports: int | None = None,
+    piece: int | None = None,
+    *,
+    rhythm_values: Float32Array | None = None,
+    rhythm_piece: int | None = None,
+) -> Summary:
     """Return the summary of a window. `piece`: reports in the windows that it is compared with.
+
+    `rhythm_values`: samples of a longer time around the window, which show its rhythm; without any column the rhythm is left out;
+    `rhythm_piece`: reports in the times whose rhythms it is compared with, `piece` by default
 
     Shape: values (n_series, n_reports), distances from the level in the order of time. Missing: NaN.
     """
@@ -108,6 +124,7 @@ def summarise(values: Float32Array, n_reports: int | None = None, piece: int | N
         mean = np.nansum(values, axis=1, dtype=np.float64) / np.where(n > 0, n, np.nan)
         deviation = np.sqrt(np.nansum(values.astype(np.float64) ** 2, axis=1) / np.where(n > 0, n, np.nan))
     quantiles = pick_quantiles(ordered, n, PROBABILITIES)
+    width_of_half = middle_half(quantiles)
     return Summary(
         n=n,
         n_reports=reports,
@@ -115,17 +132,26 @@ def summarise(values: Float32Array, n_reports: int | None = None, piece: int | N
         top=_end_mean(ordered, n, is_top=True),
         bottom=_end_mean(ordered, n, is_top=False),
         mean=mean.astype(np.float32),
-        width=middle_half(quantiles) if piece is None or width < 2 * piece else _width_of_pieces(values, piece),
+        width=width_of_half if piece is None or width < 2 * piece else _width_of_pieces(values, piece),
         deviation=deviation.astype(np.float32),
         step_quantiles=pick_quantiles(np.sort(steps, axis=1), n_steps, STEP_PROBABILITIES),
         still=still.astype(np.float32),
         away=away.astype(np.float32),
         parts=_parts(values),
+        rhythm=rhythm_of(
+            values if rhythm_values is None else rhythm_values,
+            n >= MIN_PRESENT * np.maximum(reports, width),
+            quantiles[:, MIDDLE],
+            width_of_half,
+            rhythm_piece or piece,
+        ),
     )
 
 
 def merge(summaries: Sequence[Summary]) -> Summary:
-    """Return the summary of all windows together, approximated from their quantiles; ends are the outermost ends, parts are lost.
+    """Return the summary of all windows together, approximated from their quantiles.
+
+    Ends are the outermost ends; parts and rhythm are lost.
 
     Raises: ValueError for no summaries
     """
@@ -149,6 +175,7 @@ def merge(summaries: Sequence[Summary]) -> Summary:
         still=_weighted([summary.still for summary in summaries], steps),
         away=_weighted([summary.away for summary in summaries], counts),
         parts=np.full((len(counts), N_PARTS), np.nan, np.float32),
+        rhythm=np.full(len(counts), np.nan, np.float32),
     )
 
 

@@ -20,6 +20,7 @@ from normstat.scoring.change_scale import (
     ORDER,
     PART,
     RATIOS,
+    RHYTHM,
     SPREAD,
     STEP,
     STILL,
@@ -28,7 +29,7 @@ from normstat.scoring.change_scale import (
     VALUE,
 )
 from normstat.scoring.host_profile import HostProfile, WindowScores
-from normstat.scoring.significance import LOAD
+from normstat.scoring.significance import LOAD, UNUSUAL
 from normstat.scoring.summary import (
     MIDDLE,
     N_QUANTILES,
@@ -57,10 +58,11 @@ MANY_DIGITS: Final = 10
 FROZEN: Final = 0.9
 ENDS: Final = (TOP, HIGH, BOTTOM, LOW, HOLLOW)
 MOVEMENTS: Final = (STEP, JITTER, STILL)
+BEFORE_RHYTHM: Final = (VALUE, TOP, BOTTOM, MISSING, LOAD)
 # Movement that comes from one end of the distribution is reported as that end, if it has this share of the significance.
 END_SIGNIFICANCE_SHARE: Final = 0.5
 # Kinds of change that are neither better nor worse.
-NEUTRAL_KINDS: Final = frozenset({"spread", "movement", "missing", "frozen", "shape"})
+NEUTRAL_KINDS: Final = frozenset({"spread", "movement", "missing", "frozen", "shape", "rhythm"})
 # Significant digits of results: more than any tool prints, fewer than floating-point noise.
 SIGNIFICANT: Final = 9
 # Relative error of a distance in four bytes.
@@ -170,6 +172,10 @@ def strongest_ratios(rows: Sequence[int], scores: WindowScores) -> list[float]:
 
 def choose_kinds(significance: FloatArray) -> IntArray:
     """Return the kind that each change is reported as: the most significant one. Shape: (n_kinds + 1, n_series) -> (n_series,)"""
+    # A rhythm is told where the level and the ends are normal: a new level often has one of its own.
+    significance = significance.copy()
+    plain = [kind for kind in BEFORE_RHYTHM if kind < len(significance)]
+    significance[RHYTHM, significance[plain].max(axis=0) >= UNUSUAL] = 0
     best = significance.argmax(axis=0)
     most = significance.max(axis=0)
     top, bottom = significance[[TOP, HIGH]], significance[[BOTTOM, LOW, HOLLOW]]
@@ -236,7 +242,7 @@ def _to_change_ratios(ratios: Float32Array) -> list[ChangeRatios]:
         (SPREAD,),
         (TOP, HIGH),
         (BOTTOM, LOW, HOLLOW),
-        (STEP, JITTER),
+        (STEP, JITTER, RHYTHM),
         (STILL,),
         (MISSING,),
         (LOAD,),
@@ -271,6 +277,7 @@ class _Kinds:
         self._is_event = bool(profile.series_stats.is_event[row])
         self._median = float(self._window.median[row] - self._baseline.median[row])
         self._mean = float(self._window.mean[row] - self._baseline.mean[row])
+        self._has_stalls = float(scores.kind_significance[HOLLOW, row]) >= UNUSUAL
 
     def describe(self, best: int) -> tuple[FindingKind, float]:
         """Return the kind and the signed size of a change, given its most significant kind."""
@@ -279,7 +286,10 @@ class _Kinds:
             return "missing", float(window.missing[row] - baseline.missing[row])
         if self._is_event and self._level == 0 and self._mean > 0 and best != STILL:
             return "zero", self._mean
-        if best in (STILL, STEP, JITTER, SPREAD):
+        if self._has_stalls and best != TREND and self._reaches_nothing() and (size := self._bottom()) < 0:
+            # Stalls move the level, the movement and the width as well.
+            return "stall", size
+        if best in (STILL, STEP, JITTER, SPREAD, RHYTHM):
             return self._describe_movement(best)
         end = self._describe_end(best) if best in ENDS else None
         return self._describe_level(best) if end is None else end
@@ -295,6 +305,9 @@ class _Kinds:
 
     def _describe_movement(self, best: int) -> tuple[FindingKind, float]:
         row, baseline, window = self._row, self._baseline, self._window
+        if best == RHYTHM:
+            size = self._bottom()
+            return ("stall", size) if size < 0 and self._reaches_nothing() else ("rhythm", float(window.rhythm[row]))
         if best == SPREAD:
             one, other = middle_half(np.stack([baseline.quantiles[row], window.quantiles[row]])).tolist()
             return "spread", other - one
@@ -310,17 +323,20 @@ class _Kinds:
         """Return the change of an end. Missing: None where the whole distribution moved."""
         row, baseline, window = self._row, self._baseline, self._window
         is_top = best in (TOP, HIGH)
-        end = (
-            float(window.top[row] - baseline.quantiles[row, -2])
-            if is_top
-            else float(window.bottom[row] - baseline.quantiles[row, 1])
-        )
+        end = float(window.top[row] - baseline.quantiles[row, -2]) if is_top else self._bottom()
         if abs(self._median) >= abs(end) / 2:
             return None
         if is_top:
             return ("spikes" if end > 0 else "top"), end
-        is_nothing = abs(float(window.quantiles[row, 0]) + self._level) <= max(self._digit, 1e-9)
-        return ("stall" if end < 0 and is_nothing else "bottom"), end
+        return ("stall" if end < 0 and self._reaches_nothing() else "bottom"), end
+
+    def _bottom(self) -> float:
+        """Return how far the lowest samples are from those of the baseline."""
+        return float(self._window.bottom[self._row] - self._baseline.quantiles[self._row, 1])
+
+    def _reaches_nothing(self) -> bool:
+        """Return whether the lowest sample is zero, as far as the tool prints it."""
+        return abs(float(self._window.quantiles[self._row, 0]) + self._level) <= max(self._digit, 1e-9)
 
     def _onset(self) -> float:
         """Return the largest difference between the parts after and before any moment of the incident. Missing: 0."""

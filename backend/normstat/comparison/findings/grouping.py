@@ -26,7 +26,8 @@ SAME_INSTANCES: Final = 0.6
 # Kinds that change together: a level with its ends, a movement with its width.
 CLASSES: Final[Mapping[str, str]] = {
     "level": "level", "top": "level", "bottom": "level", "saturated": "level", "trend": "level", "spikes": "level",
-    "shape": "level", "zero": "level", "stall": "level", "spread": "movement", "movement": "movement", "frozen": "frozen",
+    "shape": "level", "zero": "level", "stall": "level", "spread": "movement", "movement": "movement", "rhythm": "movement",
+    "frozen": "frozen",
     "missing": "missing",
 }  # fmt: skip
 

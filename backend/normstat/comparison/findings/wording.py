@@ -182,6 +182,10 @@ def _movement(change: Change) -> str:
     return f"moves {'more' if change.is_up else 'less'} from sample to sample (median {change.medians})"
 
 
+def _rhythm(change: Change) -> str:
+    return f"goes up and down with a period that the baseline does not show (median {change.medians})"
+
+
 def _spread(change: Change) -> str:
     baseline, incident = (_middle_half(change, side) for side in (change.baseline, change.incident))
     width = "wider" if change.is_up else "narrower"
@@ -250,7 +254,7 @@ def _disappeared(change: Change) -> str:
 WORDS: Final[Mapping[FindingKind, Callable[[Change], str]]] = {
     "level": _level, "spread": _spread, "shape": _shape, "top": _top, "bottom": _bottom, "stall": _stall, "spikes": _spikes,
     "movement": _movement, "frozen": _frozen, "saturated": _saturated, "trend": _trend, "missing": _missing, "appeared": _appeared,
-    "disappeared": _disappeared, "zero": _zero,
+    "disappeared": _disappeared, "zero": _zero, "rhythm": _rhythm,
 }  # fmt: skip
 
 

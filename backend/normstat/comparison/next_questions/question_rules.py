@@ -24,7 +24,7 @@ PLACE_HOLDERS: Final = {
 # Digits only, so they may be within quotes, as in a D program.
 NUMBERS: Final = frozenset({"cpu", "pid"})
 KINDS: Final = frozenset({
-    "level", "spread", "shape", "top", "bottom", "stall", "spikes", "movement", "frozen", "saturated", "trend", "missing",
+    "level", "spread", "shape", "top", "bottom", "stall", "spikes", "movement", "rhythm", "frozen", "saturated", "trend", "missing",
     "appeared", "disappeared", "zero",
 })  # fmt: skip
 SPREADS: Final = frozenset({"one", "few", "most"})
@@ -67,6 +67,10 @@ class Meaning:
     of: str
     words: str
     patterns: tuple[Pattern, ...]
+
+    def is_of_all(self, stat: str, field: str) -> bool:
+        """Return whether a field has this meaning whatever the instance."""
+        return any(pattern.matches(stat, field, ()) for pattern in self.patterns)
 
 
 @dataclass(frozen=True, slots=True)

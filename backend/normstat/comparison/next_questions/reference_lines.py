@@ -55,6 +55,5 @@ def list_reference_rules() -> list[ReferenceRule]:
         for known in KNOWN
         for _, stat in load_catalogue().stats.values()
         for field in stat.fields
-        if field.unit == known.unit
-        and any(pattern.matches(stat.name, field.key, ()) for pattern in meanings[known.meaning].patterns)
+        if field.unit == known.unit and meanings[known.meaning].is_of_all(stat.name, field.key)
     ]

@@ -14,7 +14,14 @@ from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, S
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors, find_pids
 from normstat.comparison.stories.story_table import StoryPlace, find_place, title_of
-from normstat.comparison.stories.story_words import column_with_tool, describe_clause, is_usual, join_clauses, representative
+from normstat.comparison.stories.story_words import (
+    column_with_tool,
+    describe_clause,
+    is_usual,
+    join_clauses,
+    lower_starter,
+    representative,
+)
 from normstat.stats.units import BYTES
 from normstat.window import Window
 
@@ -88,7 +95,34 @@ def build_stories(host: str, groups: Sequence[FindingGroup], sides: Mapping[str,
     least = MIN_SHARE * max((item.story.anomaly_score for item in stories), default=0.0)
     stories = [item for item in stories if _is_noticeable(item, least)]
     new_processes = [process for item in stories for process in item.story.processes if process.change == "new"]
+    if len(new_processes) == 1:
+        return _join_by_process(stories, least)
     return [_name_new_processes(item, new_processes) if item.story.anomaly_score >= least else item for item in stories]
+
+
+def _join_by_process(stories: Sequence[HostStory], least: float) -> list[HostStory]:
+    """Return the stories with those that the only new process explains in one: a dd shows as CPU time and as a busy disk."""
+    owner = next(item for item in stories if any(process.change == "new" for process in item.story.processes))
+    same = [item for item in stories if item is owner or (_lacks_process(item) and item.story.anomaly_score >= least)]
+    if len(same) == 1:
+        return list(stories)
+    strongest = same[0]
+    lines = [line for item in same for line in item.lines[: max(1, MAX_LINES // len(same))]]
+    onsets = [item.story.onset_ms for item in same if item.story.onset_ms is not None]
+    others = [lower_starter(item.story.sentence) for item in same if item is not owner]
+    titles = [item.story.title for item in same]
+    story = replace(
+        strongest.story,
+        title=join_words([titles[0], *(title if title.isupper() else title[0].lower() + title[1:] for title in titles[1:])]),
+        sentence=join_clauses([sentence.removesuffix(".") for sentence in (owner.story.sentence, *others)]),
+        impact=max(item.story.impact for item in same),
+        onset_ms=min(onsets, default=None),
+        processes=owner.story.processes,
+        also_seen_by=list(dict.fromkeys(column for item in same for column in item.story.also_seen_by))[:MAX_ALSO],
+    )
+    joined = HostStory(story, strongest.lead, lines, sorted(at for item in same for at in item.groups))
+    dropped = {id(item) for item in same[1:]}
+    return [joined if item is strongest else item for item in stories if id(item) not in dropped]
 
 
 def _is_noticeable(item: HostStory, least: float) -> bool:
@@ -101,10 +135,15 @@ def _is_noticeable(item: HostStory, least: float) -> bool:
     return story.impact >= MIN_IMPACT or story.anomaly_score >= MIN_SCORE
 
 
+def _lacks_process(item: HostStory) -> bool:
+    """Return whether a process would explain the story, and it has none."""
+    return not item.story.processes and item.story.topic in EXPLAINED_BY_PROCESSES
+
+
 def _name_new_processes(item: HostStory, new_processes: Sequence[StoryProcess]) -> HostStory:
     """Return a story without processes with those that are new: on many hosts the agent may not see who did the I/O."""
     story = item.story
-    if story.processes or story.topic not in EXPLAINED_BY_PROCESSES or not new_processes:
+    if not _lacks_process(item) or not new_processes:
         return item
     named = new_processes[:MAX_PROCESSES_IN_SENTENCE]
     verb = "is" if len(named) == 1 and len(named[0].pids) <= 1 else "are"

@@ -87,13 +87,13 @@ def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
     who = _who(group, finding, place)
     words = _plain(group, finding, place, value)
     if place.words:
-        words = place.words.format(who=who, was="were" if _is_plural(who) else "was", value=value)
+        words = place.words.format(who=who, was="were" if is_plural(who) else "was", value=value)
     if finding.kind == "appeared":
         return f"{words} (not there in the baseline)"
     if finding.kind == "disappeared":
         gone = format_human(finding.baseline.median, group.unit)
         return f"{_name_plainly(group, finding)}{column_with_tool(group)} is gone (it was {gone})"
-    if finding.kind == "missing" or (finding.kind in ("frozen", "movement", "spread") and is_usual(finding)):
+    if finding.kind == "missing" or (finding.kind in ("frozen", "movement", "spread", "rhythm") and is_usual(finding)):
         return finding.sentence.partition(";")[0]
     return f"{words} ({normal})" if normal else words
 
@@ -118,17 +118,24 @@ def representative(group: FindingGroup) -> Finding:
 
 
 def _who(group: FindingGroup, finding: Finding, place: StoryPlace) -> str:
+    name = name_subject(group.stat, finding.instance, place)
     if not finding.instance or is_summary(group.stat, finding.instance):
-        return HOST_SUBJECTS.get("cpu" if place.meaning.startswith("cpu.") else place.topic, "the host")
-    is_of_cpus = place.meaning.startswith("cpu.")
-    if group.n_members == group.n_instances > 1 and is_of_cpus:
+        return name
+    if group.n_members == group.n_instances > 1 and place.meaning.startswith("cpu."):
         return "each CPU" if group.n_instances > MAX_NAMES else "both CPUs"
-    is_plain = place.topic in NAMED_PLAINLY and not is_of_cpus
-    name = finding.instance if is_plain else name_instance(group.stat, finding.instance)
     return name if group.n_members == 1 else f"{name} and {group.n_members - 1} more"
 
 
-def _is_plural(who: str) -> bool:
+def name_subject(stat: str, instance: str, place: StoryPlace) -> str:
+    """Return who does what a clause tells: `vda`, `CPU 3`, `the disks`."""
+    is_of_cpus = place.meaning.startswith("cpu.")
+    if not instance or is_summary(stat, instance):
+        return HOST_SUBJECTS.get("cpu" if is_of_cpus else place.topic, "the host")
+    return instance if place.topic in NAMED_PLAINLY and not is_of_cpus else name_instance(stat, instance)
+
+
+def is_plural(who: str) -> bool:
+    """Return whether the verb after a subject is `were`."""
     return who in PLURALS or who.endswith(" more")
 
 
@@ -156,6 +163,16 @@ def join_clauses(clauses: Sequence[str]) -> str:
     """
     text = "; ".join(clauses)
     return f"{text[:1].upper() + text[1:] if text[:1].islower() and ' ' in text and text.split()[0] in STARTERS else text}."
+
+
+def lower_starter(sentence: str) -> str:
+    """Return a sentence as a clause of another one: without the capital that `join_clauses` gave it.
+
+    >>> lower_starter("The CPUs waited."), lower_starter("Xorg is new.")
+    ('the CPUs waited.', 'Xorg is new.')
+    """
+    small = sentence[:1].lower() + sentence[1:]
+    return small if small.split(" ")[0] in STARTERS else sentence
 
 
 # First words that take a capital; names of processes and devices keep theirs.

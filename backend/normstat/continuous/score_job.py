@@ -1,0 +1,142 @@
+"""Score every host that sends, each minute; a run goes on where the last one ended, in this process or another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.continuous.host_scoring import N_BEFORE, ScoreMemory, score_hosts
+from normstat.continuous.spells import SOURCE, EarlierSpell, find_spells
+from normstat.fleet.minute_store import MINUTE_US, MinuteStore
+from normstat.rules.rule_file import Colour
+from normstat.storage.episode_rows import WITHDRAWN, read_all_episodes_after, replace_episodes
+from normstat.storage.schema.watch_models import EpisodeRow
+from normstat.storage.score_rows import ScoreRow, put_scores, read_last_scored, read_scores, read_sending_hosts
+from normstat.storage.session import open_read_session, open_write_session
+from normstat.window import Window, from_us, to_us
+
+log = structlog.get_logger()
+
+Sessions = async_sessionmaker[AsyncSession]
+# A minute is scored this long after its end: agents send every few seconds.
+SETTLE: Final = timedelta(seconds=15)
+# The latest minutes are scored again in each run: samples may arrive late, by as much as this.
+N_LIVE_MINUTES: Final = 15
+# A host that was not scored for longer than this starts again with the last minutes; `normstat scores backfill` fills the gap.
+MAX_CATCH_UP: Final = timedelta(hours=24)
+HOUR_MINUTES: Final = 60
+WRITTEN_AT_ONCE: Final = 2000
+
+
+@dataclass(slots=True)
+class ContinuousComparison:
+    """What the scheduled run keeps between two minutes. `written`: the rows of the live minutes, which are not written twice"""
+
+    memory: ScoreMemory
+    written: dict[tuple[int, datetime], ScoreRow] = field(default_factory=dict)
+
+    async def run(self, sessions: Sessions, *, now: datetime | None = None) -> int:
+        """Score what is due; return the number of minutes of hosts that were written."""
+        at = datetime.now(UTC) if now is None else now
+        stop = to_us(at - SETTLE) // MINUTE_US
+        live = range(stop - N_LIVE_MINUTES, stop)
+        async with open_read_session(sessions) as session:
+            sending = await read_sending_hosts(session, from_us((live.start - N_BEFORE) * MINUTE_US))
+            last = await read_last_scored(session, sending)
+        n_written = await self._catch_up(sessions, sending, last, live, at)
+        rows: list[ScoreRow] = []
+        for piece in hours_of(live):
+            async with open_read_session(sessions) as session:
+                rows += await score_hosts(session, self.memory, sending, piece, now_us=to_us(at))
+        await note_spells(sessions, rows, live, now=at)
+        changed = [row for row in rows if self.written.get((row.host_id, row.minute_at)) != row]
+        await _write(sessions, changed)
+        self.written = {(row.host_id, row.minute_at): row for row in rows}
+        return n_written + len(changed)
+
+    async def _catch_up(
+        self, sessions: Sessions, host_ids: Sequence[int], last: dict[int, datetime], live: range, now: datetime
+    ) -> int:  # fmt: skip
+        """Score the minutes that a host sent while nobody scored it: the server was down, or the agent could not reach it."""
+        n_written = 0
+        oldest = to_us(now - MAX_CATCH_UP) // MINUTE_US
+        for host_id in host_ids:
+            begin = None if host_id not in last else to_us(last[host_id]) // MINUTE_US + 1
+            if begin is not None and oldest <= begin < live.start:
+                missed = range(begin, live.start)
+                n_written += await backfill(sessions, host_id, missed, now=now)
+                async with open_read_session(sessions) as session:
+                    rows = await read_scores(
+                        session, host_id, Window(from_us(missed.start * MINUTE_US), from_us(missed.stop * MINUTE_US))
+                    )
+                await note_spells(sessions, rows, missed, now=now, only=host_id)
+        return n_written
+
+
+async def note_spells(
+    sessions: Sessions, rows: Sequence[ScoreRow], minutes: range, *, now: datetime, only: int | None = None
+) -> None:  # fmt: skip
+    """Store the spells of these minutes as episodes. `only`: the host that the rows are of; None: all that send"""
+    start, until = from_us(minutes.start * MINUTE_US), from_us(minutes.stop * MINUTE_US)
+    by_host: dict[int, list[ScoreRow]] = {}
+    for row in rows:
+        by_host.setdefault(row.host_id, []).append(row)
+    async with open_write_session(sessions) as session:
+        earlier: dict[int, list[EarlierSpell]] = {}
+        known = set()
+        for episode in await read_all_episodes_after(session, SOURCE, start):
+            if episode.host_id is None or only not in {None, episode.host_id}:
+                continue
+            known.add(episode.host_id)
+            if episode.start_at < start and episode.ended_by != WITHDRAWN:
+                earlier.setdefault(episode.host_id, []).append(_to_earlier(episode))
+        for host_id in sorted(by_host.keys() | known):
+            own = sorted(by_host.get(host_id, ()), key=lambda row: row.minute_at)
+            found = find_spells(own, earlier.get(host_id, ()), start, until)
+            if found or host_id in known:
+                await replace_episodes(session, host_id, SOURCE, found, after=start, now=now)
+
+
+def _to_earlier(row: EpisodeRow) -> EarlierSpell:
+    saw = tuple(dict(item) for item in row.saw)
+    return EarlierSpell(row.instance, row.start_at, row.last_at, Colour(row.colour), row.worst_at, row.sentence, saw)
+
+
+async def backfill(sessions: Sessions, host_id: int, minutes: range, *, now: datetime) -> int:
+    """Score these minutes (of the epoch) of a host, again where they were; return how many have scores."""
+    # A memory of its own: the live minutes stay where they are.
+    memory = ScoreMemory(MinuteStore(_BACKFILL_BYTES, lambda: 0.0))
+    n_written = 0
+    for piece in hours_of(minutes):
+        async with open_read_session(sessions) as session:
+            rows = await score_hosts(session, memory, [host_id], piece, now_us=to_us(now))
+        await _write(sessions, rows)
+        n_written += len(rows)
+    return n_written
+
+
+def hours_of(minutes: range) -> list[range]:
+    """Return minutes cut at whole hours, each with the seasonal slot of its own.
+
+    >>> hours_of(range(118, 182))
+    [range(118, 120), range(120, 180), range(180, 182)]
+    """
+    pieces = []
+    start = minutes.start
+    while start < minutes.stop:
+        stop = min(minutes.stop, start // HOUR_MINUTES * HOUR_MINUTES + HOUR_MINUTES)
+        pieces.append(range(start, stop))
+        start = stop
+    return pieces
+
+
+_BACKFILL_BYTES: Final = 64 << 20
+
+
+async def _write(sessions: Sessions, rows: Sequence[ScoreRow]) -> None:
+    for begin in range(0, len(rows), WRITTEN_AT_ONCE):
+        async with open_write_session(sessions) as session:
+            await put_scores(session, rows[begin : begin + WRITTEN_AT_ONCE])

@@ -1,0 +1,102 @@
+"""Read the checklist of the USE matrix (checklist.toml): what to ask of each resource, and what answers it."""
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, Final, Literal, get_args
+
+from normstat.comparison.next_questions.question_rules import load_rules
+from normstat.rules.rule_file import UNITS, WatchInput
+
+UseKind = Literal["utilisation", "saturation", "errors"]
+USE_KINDS: Final[tuple[UseKind, ...]] = get_args(UseKind)
+# In the order of the rows.
+RESOURCE_TITLES: Final[Mapping[str, str]] = {
+    "cpu": "CPUs",
+    "memory": "Memory",
+    "disk": "Disks",
+    "network": "Network",
+    "swap": "Swap space",
+    "filesystem": "File systems",
+    "locks": "Kernel locks",
+    "files": "Open files",
+}
+SYSTEMS: Final = ("linux", "sunos")
+KEYS: Final = frozenset({"meaning", "unit", "each", "is_idle", "per_cpu", "amber", "red", "above", "source"})
+
+
+class BadChecklist(ValueError):
+    """The checklist is invalid."""
+
+
+@dataclass(frozen=True, slots=True)
+class UseSource:
+    """A recorded quantity that answers a cell.
+
+    `amber`, `red`: from these values on it is a warning, or critical; `above`: a warning above this; `is_idle`: the cell is 100 %
+    minus it; `is_per_cpu`: the cell is the value for each CPU. Missing: None without a limit
+    """
+
+    wanted: WatchInput
+    is_idle: bool
+    is_per_cpu: bool
+    amber: float | None
+    above: float | None
+    red: float | None
+    limits_from: str
+
+
+@dataclass(frozen=True, slots=True)
+class UseQuestion:
+    """A cell of the matrix. `commands`: what answers it by hand, by system"""
+
+    resource: str
+    kind: UseKind
+    about: str
+    commands: Mapping[str, str]
+    sources: tuple[UseSource, ...]
+
+
+@functools.cache
+def load_checklist() -> tuple[UseQuestion, ...]:
+    """Return the checklist of the package."""
+    return parse_checklist((resources.files("normstat.use_matrix") / "checklist.toml").read_text(encoding="utf-8"))
+
+
+def parse_checklist(text: str) -> tuple[UseQuestion, ...]:
+    """Return the cells of a checklist, in its order.
+
+    Raises: BadChecklist with the cell
+    """
+    return tuple(_to_question(raw) for raw in tomllib.loads(text)["cells"])
+
+
+def _to_question(raw: Mapping[str, Any]) -> UseQuestion:
+    name = f"{raw['resource']} {raw['kind']}"
+    if raw["resource"] not in RESOURCE_TITLES or raw["kind"] not in USE_KINDS:
+        raise BadChecklist(f"{name}: resources are {', '.join(RESOURCE_TITLES)}, kinds {', '.join(USE_KINDS)}")
+    if set(raw["commands"]) != set(SYSTEMS):
+        raise BadChecklist(f"{name}: give commands for {' and '.join(SYSTEMS)}")
+    sources = tuple(_to_source(name, each) for each in raw.get("from", ()))
+    return UseQuestion(raw["resource"], raw["kind"], raw["about"], raw["commands"], sources)
+
+
+def _to_source(cell: str, raw: Mapping[str, Any]) -> UseSource:
+    unknown = set(raw) - KEYS
+    if unknown or raw["meaning"] not in load_rules().meanings or raw["unit"] not in UNITS:
+        raise BadChecklist(f"{cell}: unknown key {', '.join(unknown)}, meaning {raw['meaning']} or unit {raw['unit']}")
+    has_limit = "amber" in raw or "above" in raw
+    if has_limit != bool(raw.get("source")) or ("red" in raw and not has_limit) or ("amber" in raw and "above" in raw):
+        raise BadChecklist(f"{cell}: a limit needs `source`, `red` needs `amber` or `above`, and these exclude each other")
+    wanted = WatchInput(f"{cell} {raw['meaning']}", raw["meaning"], (), raw["unit"], raw.get("each", False))
+    return UseSource(
+        wanted,
+        raw.get("is_idle", False),
+        raw.get("per_cpu", False),
+        raw.get("amber"),
+        raw.get("above"),
+        raw.get("red"),
+        raw.get("source", ""),
+    )

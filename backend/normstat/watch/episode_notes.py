@@ -1,0 +1,53 @@
+"""What people say of episodes: that they look after one, or that it was an incident."""
+
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import Conflict
+from normstat.query.watch_lists import EpisodeInfo, to_episode_info
+from normstat.storage import episode_rows
+from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.storage.lookup import read_host_name
+from normstat.storage.schema.watch_models import EpisodeRow
+from normstat.window import Window
+
+# A window is half open, and an episode's last report belongs to it.
+AFTER_LAST: Final = timedelta(seconds=1)
+
+
+async def read_episode(session: AsyncSession, episode_id: int) -> EpisodeInfo:
+    """Return an episode.
+
+    Raises: NotFound
+    """
+    return await _to_info(session, await episode_rows.require_episode(session, episode_id))
+
+
+async def acknowledge_episode(session: AsyncSession, episode_id: int, *, by: str, note: str) -> EpisodeInfo:
+    """Return the episode, acknowledged.
+
+    Raises: NotFound
+    """
+    return await _to_info(session, await episode_rows.acknowledge(session, episode_id, by=by, note=note))
+
+
+async def mark_incident(session: AsyncSession, episode_id: int, *, name: str | None, note: str, by: str) -> EpisodeInfo:
+    """Return the episode after its time was marked as an incident of its host.
+
+    Raises: NotFound; Conflict when it is one already
+    """
+    row = await episode_rows.require_episode(session, episode_id)
+    if row.exclusion_id is not None:
+        raise Conflict(f"Episode {episode_id} is marked as incident {row.exclusion_id} already", {"id": episode_id})
+    host = await read_host_name(session, row.host_id)
+    title = name or (f"{row.title}: {row.instance}" if row.instance else row.title)
+    window = Window(row.start_at, row.last_at + AFTER_LAST)
+    exclusion, _ = await create_exclusion(session, ExclusionDraft(title, note, window, host, by))
+    await episode_rows.link_exclusion(session, row, exclusion.id)
+    return await _to_info(session, row)
+
+
+async def _to_info(session: AsyncSession, row: EpisodeRow) -> EpisodeInfo:
+    return to_episode_info(row, await read_host_name(session, row.host_id))

@@ -1,0 +1,345 @@
+"""Judge the samples that arrived of one host: each rule from where it stopped, a little of the past again.
+
+What a rule says of a report depends on samples only. So whatever was judged can be judged again: a server that was killed goes on
+where the database says it had stopped, and samples that come late are judged from the first of them on.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat import work_budget
+from normstat.comparison.findings.human import format_human
+from normstat.comparison.read_side import StatSide, read_side
+from normstat.errors import TooLarge
+from normstat.query.watchable_hosts import WatchableHost
+from normstat.rules.episode_tracker import Episode, EpisodeTracker
+from normstat.rules.past import read_inputs
+from normstat.rules.rolling import MAX_DISTANCES, usual_distance
+from normstat.rules.rule_file import Colour, RuleState, WatchInput, WatchRule
+from normstat.rules.rule_frame import ChosenInput, build_frame, choose_inputs
+from normstat.rules.rule_run import UNKNOWN, run_rule, without_reports_before
+from normstat.stats.catalogue import Catalogue, load_catalogue
+from normstat.storage.episode_rows import WITHDRAWN, FoundEpisode
+from normstat.storage.lookup import StatRef
+from normstat.storage.schema.watch_models import EpisodeRow
+from normstat.watch.rule_budget import RuleStopped, describe_memory, rule_budget
+from normstat.window import Window, from_us, to_us
+
+# Samples older than this wake nobody: they are for backtests.
+OLDEST: Final = timedelta(hours=24)
+# A rule that has not judged a host yet begins so long ago.
+FIRST: Final = timedelta(hours=1)
+PIECE: Final = timedelta(hours=1)
+# Judged again each time: tools print at different moments, and agents send at others.
+OVERLAP: Final = timedelta(seconds=60)
+# Read before the first report that is judged, so that the usual distance of reports is known.
+LEAD: Final = timedelta(seconds=120)
+# Rules that look back further read on their own.
+MAX_SHARED_SPAN_S: Final = 900.0
+MAX_APART: Final = timedelta(minutes=10)
+MINUTE_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOutcome:
+    """What a rule found on a host, in place of all that it had found from `after` on.
+
+    `states`: (instant, colour) where the worst colour changed; `until`: the last judged report; `lacks`: the input that the host
+    does not send; `stopped`: why the rule may not run any more. Missing: None for each of them
+    """
+
+    rule: WatchRule
+    after: datetime
+    episodes: Sequence[FoundEpisode] = ()
+    states: Sequence[tuple[datetime, int]] = ()
+    states_after: datetime | None = None
+    until: datetime | None = None
+    colour: int = UNKNOWN
+    lacks: str | None = None
+    stopped: str | None = None
+
+    @property
+    def progress(self) -> dict[str, object]:
+        """What to remember of the rule on this host."""
+        until = None if self.until is None else self.until.isoformat()
+        return {"version": self.rule.version, "until": until, "colour": self.colour, "lacks": self.lacks}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTask:
+    """A rule, and the first report that it judges."""
+
+    rule: WatchRule
+    judge_from: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TaskGroup:
+    """Rules that read together, up to `end`."""
+
+    tasks: Sequence[RuleTask]
+    end: datetime
+
+    def windows(self) -> list[Window]:
+        """Return the windows to judge one after the other."""
+        begin = min(task.judge_from for task in self.tasks)
+        starts = [begin + n * PIECE for n in range(-(-(self.end - begin) // PIECE))]
+        return [Window(start, min(start + PIECE, self.end)) for start in starts]
+
+
+class InputPlans:
+    """Where hosts have the inputs of rules: the same for all hosts with the same stats, until the catalogue changes."""
+
+    def __init__(self) -> None:
+        self._catalogue: Catalogue | None = None
+        self._plans: dict[object, tuple[list[ChosenInput], list[WatchInput]]] = {}
+
+    def choose(self, rule: WatchRule, stats: Sequence[str]) -> tuple[list[ChosenInput], list[WatchInput]]:
+        """Return where the inputs of a rule are, and those that are missing."""
+        catalogue = load_catalogue()
+        if self._catalogue is not catalogue:
+            self._catalogue, self._plans = catalogue, {}
+        key = (rule.inputs, tuple(stats))
+        if key not in self._plans:
+            self._plans[key] = choose_inputs(rule, stats)
+        return self._plans[key]
+
+
+class HostJudge:
+    """Judges one host by some rules; what several of them read is read once."""
+
+    def __init__(
+        self, session: AsyncSession, host: WatchableHost, stats: Mapping[str, StatRef], plans: InputPlans, now: datetime
+    ) -> None:
+        self._session = session
+        self._host = host
+        self._stats = stats
+        self._plans = plans
+        # By the host's own clock, which its samples were stamped by.
+        self._now = now + timedelta(seconds=host.clock_offset_s)
+        self._sides: dict[str, StatSide] = {}
+        self._keys: dict[str, frozenset[str]] = {}
+        self._span = timedelta(0)
+
+    def plan(self, rules: Sequence[WatchRule]) -> tuple[list[TaskGroup], list[RuleOutcome]]:
+        """Return what to judge, and the outcomes of rules that the host does not send the inputs of."""
+        lacking, starts, usable = [], {}, []
+        for rule in rules:
+            starts[rule.name] = self._start_of(rule)
+            if missing := self._plans.choose(rule, list(self._stats))[1]:
+                lacking.append(RuleOutcome(rule, starts[rule.name], lacks=missing[0].name))
+            else:
+                usable.append(rule)
+        newest = max((starts[rule.name] for rule in usable), default=self._now)
+        near = [rule for rule in usable if starts[rule.name] >= newest - MAX_APART and rule.span_s <= MAX_SHARED_SPAN_S]
+        sets = [near] if near else []
+        sets += [[rule] for rule in usable if rule not in near]
+        end = self._host.last_sample_at + OVERLAP
+        groups = []
+        for own in sets:
+            tasks = [RuleTask(rule, min(starts[rule.name], end - OVERLAP)) for rule in own]
+            groups.append(TaskGroup(tasks, end))
+        return groups, lacking
+
+    async def judge(self, group: TaskGroup, known: Mapping[str, Sequence[EpisodeRow]]) -> list[RuleOutcome]:
+        """Return what rules say; `known`: by rule its stored episodes that had not ended when the first judged report came."""
+        self._keys = self._list_keys([task.rule for task in group.tasks])
+        self._span = max(_lookback(task.rule) for task in group.tasks)
+        running = {task.rule.name: (task, self._begin(task, known.get(task.rule.name, ()))) for task in group.tasks}
+        stopped = []
+        for window in group.windows():
+            self._sides = {}
+            for name, (task, findings) in list(running.items()):
+                why = await self._judge_window(task, findings, window)
+                if why is not None:
+                    stopped.append(RuleOutcome(task.rule, task.judge_from, stopped=why))
+                    del running[name]
+        self._sides = {}
+        outcomes = []
+        for _, findings in running.values():
+            findings.see_silence(self._now.timestamp())
+            outcomes.append(findings.outcome())
+        return outcomes + stopped
+
+    def _begin(self, task: RuleTask, known: Sequence[EpisodeRow]) -> "_Findings":
+        # Rules that read together begin at different times.
+        lasting = [row for row in known if row.ended_at is None or row.ended_at > task.judge_from]
+        carried = [
+            to_tracked(row, task.judge_from) for row in lasting if row.start_at < task.judge_from and row.ended_by != WITHDRAWN
+        ]
+        tracker = EpisodeTracker(task.rule, carried, task.judge_from.timestamp())
+        return _Findings(task.rule, tracker, task.judge_from)
+
+    async def _judge_window(self, task: RuleTask, findings: "_Findings", window: Window) -> str | None:
+        """Judge the samples of a window; return why the rule has to be stopped, or None."""
+        try:
+            with rule_budget():
+                chosen, sides = await self._read(task.rule, window)
+                if chosen:
+                    start_s = max(window.start, task.judge_from).timestamp()
+                    await work_budget.run_in_thread(findings.take, chosen, sides, start_s)
+        except RuleStopped as error:
+            return str(error)
+        except TooLarge:
+            return describe_memory()
+        return None
+
+    def _start_of(self, rule: WatchRule) -> datetime:
+        """Return the first report to judge. What another version judged stays as it is."""
+        oldest = self._now - OLDEST
+        quiet = timedelta(seconds=rule.ends_after_s)
+        progress = self._host.progress.get(rule.name, {})
+        until = progress.get("until")
+        if not isinstance(until, str):
+            start = self._now - FIRST
+        elif progress.get("version") != rule.version:
+            return max(datetime.fromisoformat(until), oldest)
+        else:
+            start = datetime.fromisoformat(until) - OVERLAP - quiet
+        if self._host.late_from is not None:
+            start = min(start, self._host.late_from - quiet)
+        return max(start, oldest)
+
+    def _list_keys(self, rules: Sequence[WatchRule]) -> dict[str, frozenset[str]]:
+        """Return what rules that read together need of each stat, whichever tool gives it."""
+        keys: dict[str, set[str]] = {}
+        for rule in rules:
+            for stat in self._stats:
+                for each in self._plans.choose(rule, [stat])[0]:
+                    keys.setdefault(stat, set()).update(field.key for field in each.fields)
+        return {stat: frozenset(own) for stat, own in keys.items()}
+
+    async def _read(self, rule: WatchRule, window: Window) -> tuple[list[ChosenInput], dict[str, StatSide]]:
+        async def read(stat: str, keys: frozenset[str]) -> StatSide:
+            side = self._sides.get(stat)
+            if side is None:
+                wanted = keys | self._keys.get(stat, frozenset())
+                fields = [field for field in self._stats[stat].fields if field.key in wanted]
+                longer = Window(window.start - self._span, window.end)
+                side = await read_side(self._session, self._host.id, self._stats[stat], (longer,), fields=fields, max_rows=None)
+                self._sides[stat] = side
+            return side
+
+        return await read_inputs(rule, list(self._stats), read, self._plans.choose)
+
+
+class _Findings:
+    """Collects what a rule finds in the pieces of a host's samples."""
+
+    def __init__(self, rule: WatchRule, tracker: EpisodeTracker, after: datetime) -> None:
+        self._rule = rule
+        self._tracker = tracker
+        self._after = after
+        self._ended: list[Episode] = []
+        self._minutes: dict[int, int] = {}
+        self._last_s: float | None = None
+        self._limit_s = rule.ends_after_s
+
+    def take(self, chosen: Sequence[ChosenInput], sides: Mapping[str, StatSide], start_s: float) -> None:
+        """Judge the reports of a piece from that time on."""
+        run = without_reports_before(run_rule(self._rule, build_frame(self._rule, chosen, sides)), start_s)
+        if len(run.times_s) == 0:
+            return
+        self._ended += self._tracker.feed(run)
+        self._last_s = float(run.times_s[-1])
+        self._limit_s = max(MAX_DISTANCES * usual_distance(run.times_s), MINUTE_S)
+        _add_minutes(self._minutes, run.times_s, run.host_colours())
+
+    def see_silence(self, now_s: float) -> None:
+        """End what lasts if there was no report for too long."""
+        self._ended += self._tracker.see_silence(now_s)
+        if self._last_s is not None and now_s - self._last_s > max(self._limit_s, self._rule.ends_after_s):
+            self._minutes[int((self._last_s + self._limit_s) // MINUTE_S) + 1] = UNKNOWN
+
+    def outcome(self) -> RuleOutcome:
+        """Return what was found."""
+        episodes = [*self._ended, *self._tracker.open_ones]
+        states = _changes(self._minutes, self._limit_s)
+        return RuleOutcome(
+            rule=self._rule,
+            after=self._after,
+            episodes=[to_found(self._rule, episode) for episode in sorted(episodes, key=lambda each: each.start_s)],
+            states=states,
+            states_after=states[0][0] if states else None,
+            until=None if self._last_s is None else _at(self._last_s),
+            colour=states[-1][1] if states else UNKNOWN,
+        )
+
+
+def to_found(rule: WatchRule, episode: Episode) -> FoundEpisode:
+    """Return an episode as it is stored: with its values, their units and their time."""
+    return FoundEpisode(
+        source=rule.name,
+        source_version=rule.version,
+        instance=episode.instance,
+        start_at=_at(episode.start_s),
+        last_at=_at(episode.end_s),
+        ended_at=None if episode.ended_s is None else _at(episode.ended_s),
+        ended_by=episode.ended_by,
+        colour=episode.state.colour,
+        worst_at=_at(episode.worst_s),
+        title=rule.title,
+        sentence=episode.state.explanation,
+        action=episode.state.action,
+        saw=to_seen_values(rule, episode),
+    )
+
+
+def to_seen_values(rule: WatchRule, episode: Episode) -> list[dict[str, object]]:
+    """Return the values of an episode's worst report, as they are stored."""
+    units = {each.name: each.unit for each in rule.inputs}
+    at = _at(episode.worst_s).isoformat()
+    return [
+        {"name": name, "value": value, "unit": units[name], "text": format_human(value, units[name]), "at": at}
+        for name, value in episode.values.items()
+    ]
+
+
+def to_tracked(row: EpisodeRow, at: datetime) -> Episode:
+    """Return a stored episode as it was at an instant."""
+    saw = {str(item["name"]): float(str(item["value"])) for item in row.saw}
+    return Episode(
+        instance=row.instance,
+        start_s=to_us(row.start_at) / 1e6,
+        end_s=to_us(min(row.last_at, at)) / 1e6,
+        n_reports=0,
+        state=RuleState(Colour(row.colour), None, row.action, row.sentence),
+        worst_s=to_us(row.worst_at) / 1e6,
+        values=saw,
+    )
+
+
+def _lookback(rule: WatchRule) -> timedelta:
+    return timedelta(seconds=rule.span_s) + LEAD
+
+
+def _add_minutes(minutes: dict[int, int], times_s: npt.NDArray[np.float64], colours: npt.NDArray[np.int64]) -> None:
+    """Add the worst colour of each minute with a report."""
+    own = (times_s // MINUTE_S).astype(np.int64)
+    for minute in np.unique(own).tolist():
+        worst = int(colours[own == minute].max())
+        minutes[minute] = max(minutes.get(minute, UNKNOWN), worst)
+
+
+def _changes(minutes: Mapping[int, int], limit_s: float) -> list[tuple[datetime, int]]:
+    """Return where the colour changed; after a silence it is unknown."""
+    changes: list[tuple[datetime, int]] = []
+    most = max(1, int(limit_s // MINUTE_S) + 1)
+    previous: int | None = None
+    for minute in sorted(minutes):
+        if previous is not None and minute - previous > most and changes[-1][1] != UNKNOWN:
+            changes.append((_at((previous + most) * MINUTE_S), UNKNOWN))
+        if not changes or changes[-1][1] != minutes[minute]:
+            changes.append((_at(minute * MINUTE_S), minutes[minute]))
+        previous = minute
+    return changes
+
+
+def _at(time_s: float) -> datetime:
+    return from_us(round(time_s * 1e6))

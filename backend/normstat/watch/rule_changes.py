@@ -1,0 +1,156 @@
+"""Change rules: save a user's, enable and disable, set limits. Nothing is enabled without having been shown its past."""
+
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import BadRequest, Conflict, NotAllowed, shorten
+from normstat.rules.episode_tracker import EpisodeEnd
+from normstat.rules.past import count_pieces
+from normstat.rules.rule_file import BadRule, WatchRule, read_rule
+from normstat.storage import backtest_rows, watch_rule_rows
+from normstat.storage.backtest_rows import BacktestDraft, BacktestRecord
+from normstat.storage.episode_rows import end_episodes
+from normstat.storage.lookup import require_host
+from normstat.storage.watch_rule_rows import LimitDraft, LimitRecord, RuleUpdate, unknown_rule
+from normstat.watch.rule_book import BookedRule, load_builtin, read_watch_book
+from normstat.window import Window
+
+MAX_HOSTS: Final = 50
+MAX_PIECES: Final = 24 * 366
+
+
+async def save_user_rule(session: AsyncSession, name: str, toml: str, *, by: str) -> None:
+    """Store a user's rule. A changed text watches only after it was tried on the past, and enabled.
+
+    Raises: BadRequest for a text that is no rule or has another name; Conflict for the name of a built-in rule
+    """
+    if name in load_builtin():
+        raise Conflict(f"Rule {name} is built in; set limits for some hosts, or save a copy under another name", {"rule": name})
+    rule = check_text(toml)
+    if rule.name != name:
+        raise BadRequest(f"The text names the rule {shorten(rule.name)}, not {shorten(name)}; change one of them", {"rule": name})
+    row = await watch_rule_rows.lock_stored_rule(session, name)
+    if row is not None and row.deleted_at is None and row.toml == toml:
+        return
+    version = 1 if row is None else row.version + 1
+    change = "created" if row is None or row.deleted_at is not None else "changed"
+    await watch_rule_rows.save_rule(session, RuleUpdate(name, toml, version, is_enabled=False, change=change, changed_by=by))
+    await end_episodes(session, name, by=EpisodeEnd.RULE_OFF, now=await _now(session))
+
+
+async def enable_rule(session: AsyncSession, name: str, *, is_enabled: bool, by: str) -> None:
+    """Let a rule watch, or not any more; one that was stopped may run again.
+
+    Raises: NotFound; Conflict for a user's rule without a finished backtest of its present text
+    """
+    booked = await require_rule(session, name)
+    if is_enabled and not booked.is_builtin:
+        if booked.problem:
+            raise Conflict(f"Rule {name} cannot be read: {booked.problem}", {"rule": name})
+        if await backtest_rows.find_finished(session, name, booked.toml) is None:
+            raise Conflict(
+                f"Rule {name} has not been tried on the past as it is now; run a backtest first, then enable it", {"rule": name}
+            )
+    change = "enabled" if is_enabled else "disabled"
+    toml = None if booked.is_builtin else booked.toml
+    await watch_rule_rows.save_rule(
+        session, RuleUpdate(name, toml, booked.version, is_enabled=is_enabled, change=change, changed_by=by)
+    )
+    if not is_enabled:
+        await end_episodes(session, name, by=EpisodeEnd.RULE_OFF, now=await _now(session))
+
+
+async def delete_user_rule(session: AsyncSession, name: str, *, by: str) -> None:
+    """Delete a user's rule; its episodes and its history stay.
+
+    Raises: NotFound; NotAllowed for a built-in rule
+    """
+    booked = await require_rule(session, name)
+    if booked.is_builtin:
+        raise NotAllowed(f"Rule {name} is built in and cannot be deleted; disable it instead")
+    await watch_rule_rows.delete_rule(session, name, booked.version, by=by)
+    await end_episodes(session, name, by=EpisodeEnd.RULE_OFF, now=await _now(session))
+
+
+async def set_rule_limit(session: AsyncSession, draft: LimitDraft) -> LimitRecord:
+    """Return the limit that some hosts have now in place of the rule's own.
+
+    Raises: NotFound for an unknown rule or host; BadRequest for an unknown limit, or without a host or a tag
+    """
+    booked = await require_rule(session, draft.rule)
+    known = [] if booked.rule is None else [limit.name for limit in booked.rule.limits]
+    if draft.name not in known:
+        raise BadRequest(f"Rule {draft.rule} has no limit {shorten(draft.name)}; it has {', '.join(known) or 'none'}")
+    if (draft.host is None) == (draft.tag is None):
+        raise BadRequest("A limit is set for one host or for one tag; give `host` or `tag`")
+    record = await watch_rule_rows.set_limit(session, draft)
+    where = f"host {draft.host}" if draft.host is not None else f"tag {draft.tag}"
+    await _note(session, booked, f"limit {draft.name} is {draft.value:g} for {where}: {draft.reason}", draft.created_by)
+    return record
+
+
+async def remove_rule_limit(session: AsyncSession, limit_id: int, *, by: str) -> None:
+    """Let the rule's own limit count again.
+
+    Raises: NotFound
+    """
+    record = await watch_rule_rows.delete_limit(session, limit_id)
+    booked = (await read_watch_book(session)).rules.get(record.rule)
+    if booked is not None:
+        where = f"host {record.host}" if record.host is not None else f"tag {record.tag}"
+        await _note(session, booked, f"limit {record.name} is its own again for {where}", by)
+
+
+async def ask_for_backtest(session: AsyncSession, toml: str, hosts: list[str], window: Window, *, by: str) -> BacktestRecord:
+    """Queue a backtest of a rule's text on hosts.
+
+    Raises: BadRequest for a text that is no rule, too many hosts or too long a window; NotFound for an unknown host
+    """
+    rule = check_text(toml)
+    for host in hosts:
+        await require_host(session, host)
+    n_pieces = count_pieces(window) * len(hosts)
+    if len(hosts) > MAX_HOSTS or n_pieces > MAX_PIECES:
+        raise BadRequest(
+            f"{len(hosts)} hosts over {count_pieces(window):,} hours are {n_pieces:,} hours of samples;"
+            f" a backtest reads at most {MAX_PIECES:,}, of {MAX_HOSTS} hosts: choose fewer or a shorter window"
+        )
+    booked = (await read_watch_book(session)).rules.get(rule.name)
+    version = booked.version if booked is not None and booked.toml == toml else None
+    return await backtest_rows.add_backtest(session, BacktestDraft(rule.name, version, toml, hosts, window, n_pieces, by))
+
+
+async def require_rule(session: AsyncSession, name: str) -> BookedRule:
+    """Return a rule.
+
+    Raises: NotFound
+    """
+    booked = (await read_watch_book(session)).rules.get(name)
+    if booked is None:
+        raise unknown_rule(name)
+    return booked
+
+
+def check_text(toml: str) -> WatchRule:
+    """Return the rule of a text.
+
+    Raises: BadRequest
+    """
+    try:
+        rule = read_rule(toml, "rule")
+    except BadRule as error:
+        raise BadRequest(str(error)) from None
+    if rule.is_own:
+        raise BadRequest("Inputs with `own` have no recorded past to be tried on; only built-in rules have them")
+    return rule
+
+
+async def _note(session: AsyncSession, booked: BookedRule, change: str, by: str) -> None:
+    update = RuleUpdate(booked.name, None, booked.version, is_enabled=booked.is_enabled, change=change, changed_by=by)
+    await watch_rule_rows.note_change(session, update)
+
+
+async def _now(session: AsyncSession) -> datetime:
+    return await watch_rule_rows.read_now(session)
