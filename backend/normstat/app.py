@@ -49,6 +49,7 @@ from normstat.stats.records import LineKind
 from normstat.storage.probe import DatabaseProbe
 from normstat.storage.session import make_engine, make_sessions
 from normstat.storage.user_specs import reload_user_specs
+from normstat.watch.backtest_job import run_backtests
 from normstat.work_budget import MemoryPool
 
 log = structlog.get_logger()
@@ -83,7 +84,8 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.normstat = make_state(settings)
-    app.include_router(build_router())
+    # With the prefix here FastAPI prepares a route when a request first needs it. With it in the router, all are prepared twice.
+    app.include_router(build_router(), prefix=PREFIX)
     app.include_router(metrics.router)
     app.router.default = PageFiles(settings.page_dir or _in_checkout("frontend/dist"))
     install_handlers(app)
@@ -184,11 +186,12 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     works: dict[str, Coroutine[None, None, None]] = {
         "security_log": keep_running("security_log", state.security_log.run),
         "live": keep_running("live", state.live.run),
-        "schedule": run_schedule(state.engine, state.sessions),
+        "schedule": run_schedule(state.engine, state.sessions, settings),
         "imports": state.imports.run(),
         "reparses": run_reparses(settings.database_url, state.sessions, settings.ingest_limits),
         "metrics": keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S),
         "removals": run_removals(settings.database_url, state.sessions),
+        "backtests": run_backtests(settings.database_url, state.sessions),
     }
     tasks = [asyncio.create_task(work, name=name) for name, work in works.items()]
     try:

@@ -1,6 +1,7 @@
 """The scheduled tasks, run by the one server process that holds the lock. Each task is a function of the package it belongs to."""
 
 import asyncio
+import time
 from datetime import UTC
 from functools import partial
 from typing import Final
@@ -11,15 +12,20 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.auth.login import delete_expired_logins
 from normstat.baselines.lifecycle import update_baselines
+from normstat.continuous.host_scoring import ScoreMemory
+from normstat.continuous.score_job import ContinuousComparison
+from normstat.fleet.minute_store import MinuteStore
 from normstat.jobs.background import keep_running
 from normstat.profiles.profile_job import run_profiles
 from normstat.retention.deletion_worker import queue_nightly_retention
 from normstat.rollups.rollup_job import run_rollups
+from normstat.settings import Settings
 from normstat.storage.hypertables import keep_columnstores
 from normstat.storage.leader import try_lead
 from normstat.storage.stat_tables import SCHEMA
 from normstat.storage.storage_sizes import note_sizes
 from normstat.storage.turns import Turns
+from normstat.watch.watcher import Watcher
 
 log = structlog.get_logger()
 
@@ -28,9 +34,13 @@ CHECK_S: Final = 30.0
 # Work left after this time waits for the next run.
 ROLLUPS_S: Final = 30.0
 PROFILES_S: Final = 25.0
+# Half an hour of the means of 500 hosts with 800 series each takes half of it.
+SCORES_MAX_BYTES: Final = 128 << 20
+# Rules see what arrived within so many seconds, and an alarm is that late at most.
+WATCH_S: Final = 10
 
 
-def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOScheduler:
+def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settings) -> AsyncIOScheduler:
     """Return the scheduler with all tasks and their times; not started."""
     rollup_turns: Turns[int] = Turns("rollup_failed")
     baseline_turns: Turns[int] = Turns("baseline_update_failed")
@@ -42,22 +52,29 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession]) -> AsyncIOSchedu
     options = {"turns": baseline_turns}
     scheduler.add_job(update_baselines, "interval", args=[sessions], kwargs=options, minutes=1, id="update_baselines")
     scheduler.add_job(run_profiles, "interval", args=[sessions], kwargs={"budget_s": PROFILES_S}, seconds=30, id="profiles")
+    continuous = ContinuousComparison(ScoreMemory(MinuteStore(SCORES_MAX_BYTES, time.monotonic)))
+    # When the minute has settled.
+    scheduler.add_job(continuous.run, "cron", args=[sessions], second=20, id="scores")
+    watcher = Watcher(sessions, database_url=settings.database_url, database_dir=settings.database_dir)
+    scheduler.add_job(watcher.run, "interval", seconds=WATCH_S, id="watch")
     scheduler.add_job(note_sizes, "cron", args=[sessions], minute=7, id="note_sizes")
     scheduler.add_job(keep_columnstores, "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")
     return scheduler
 
 
-async def run_schedule(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], *, check_s: float = CHECK_S) -> None:
+async def run_schedule(
+    engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], settings: Settings, *, check_s: float = CHECK_S
+) -> None:
     """Run the scheduler whenever this process holds the lock, until cancelled."""
-    await keep_running("schedule", partial(_lead, engine, sessions, check_s), every_s=check_s, max_pause_s=check_s)
+    await keep_running("schedule", partial(_lead, engine, sessions, settings, check_s), every_s=check_s, max_pause_s=check_s)
 
 
-async def _lead(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], check_s: float) -> None:
+async def _lead(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], settings: Settings, check_s: float) -> None:
     """Run the scheduler until the lock is lost; return at once when another process holds it."""
     async with try_lead(engine) as leadership:
         if leadership is None:
             return
-        scheduler = build_scheduler(sessions)
+        scheduler = build_scheduler(sessions, settings)
         scheduler.start()
         log.info("schedule_started")
         try:

@@ -160,9 +160,9 @@ _current: ContextVar[Work | None] = ContextVar("work", default=None)
 
 
 @contextmanager
-def working(pool: MemoryPool) -> Iterator[Work]:
+def working(pool: MemoryPool, make: Callable[[MemoryPool], Work] = Work) -> Iterator[Work]:
     """Run the block as one comparison; its memory is given back at the end."""
-    work = Work(pool)
+    work = make(pool)
     pool.enter(work)
     token = _current.set(work)
     try:
@@ -171,6 +171,11 @@ def working(pool: MemoryPool) -> Iterator[Work]:
         _current.reset(token)
         pool.leave(work)
         work.release_to(0)
+
+
+def current() -> Work | None:
+    """Return the comparison that this block belongs to. Missing: None outside of one"""
+    return _current.get()
 
 
 def check() -> None:

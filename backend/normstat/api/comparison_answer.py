@@ -29,18 +29,24 @@ async def find_result(
     Raises: BadRequest, NotFound, NoData; Overloaded when others take too long; TooLarge when it needs too much memory
     """
     request = inputs.to_request()
+    async with open_read_session(state.sessions) as session:
+        fingerprint = await read_fingerprint(session, request)
 
     async def make(tell: Progress) -> ComparisonResult:
         async with state.comparison_slots.hold(account):
             with working(state.comparison_memory):
                 async with open_read_session(state.sessions) as session:
-                    whole = await run_whole_comparison(session, request, max_rows=state.settings.compare_max_rows, progress=tell)
+                    whole = await run_whole_comparison(
+                        session,
+                        request,
+                        max_rows=state.settings.compare_max_rows,
+                        progress=tell,
+                        events=fingerprint.events,
+                    )
                 body = await anyio.to_thread.run_sync(to_json, whole.comparison)
         return ComparisonResult(body, whole.rows)
 
-    async with open_read_session(state.sessions) as session:
-        key = await read_fingerprint(session, request)
-    return await state.comparisons.find(key, make, progress)
+    return await state.comparisons.find(fingerprint.key, make, progress)
 
 
 async def compare_in_turn(state: AppState, account: str, inputs: ComparisonInputs, progress: Progress | None = None) -> Comparison:

@@ -5,7 +5,7 @@ An export is a stream: it begins at once. When the client disconnects, the runni
 
 import re
 import zlib
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Annotated, Final, Protocol
 
@@ -13,13 +13,16 @@ import zstandard
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
+from pydantic import StringConstraints
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.api.deps import HostQuery, InWindow, State, Viewer
+from normstat.api.encodings import GZIP_WINDOW_BITS, choose_encoding
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.schemas import NO_NUL
 from normstat.api.streaming import PieceResponse, Pieces
 from normstat.errors import BadRequest, NotFound, Overloaded
+from normstat.query.export.chosen_lines import MAX_LINES, ExportedLine
 from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.window import Window
 
@@ -28,10 +31,6 @@ router = APIRouter(tags=["export"])
 # The fastest level of each: an export should arrive soon, and its digits shrink to a fifth even so.
 ZSTD_LEVEL: Final = 1
 GZIP_LEVEL: Final = 1
-# A window of 15 bits, in the gzip format.
-GZIP_WBITS: Final = 31
-# A value such as: zstd, gzip with a weight (;q=0.5).
-ACCEPTED: Final = re.compile(r"([a-z0-9-]+)\s*(?:;\s*q\s*=\s*([0-9]*\.?[0-9]+))?")
 UNSAFE_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._-]")
 
 StatQuery = Annotated[
@@ -41,6 +40,27 @@ StatQuery = Annotated[
     ),
 ]
 OneStatQuery = Annotated[str, Query(description="name of the stat", min_length=1, max_length=63, pattern=NO_NUL)]
+
+FieldKey = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
+# A field has no colon; an instance may.
+LineName = Annotated[str, StringConstraints(max_length=1064, pattern=r"^[^:\x00]{1,63}:[^\x00]*$")]
+FieldsQuery = Annotated[
+    list[FieldKey] | None, Query(max_length=100, description="keys of the fields; with `stat` only; default: those with a value")
+]
+LinesQuery = Annotated[
+    list[LineName] | None,
+    Query(
+        max_length=MAX_LINES,
+        description="single lines, as FIELD:INSTANCE (instance empty for a stat with one row per report); with `stat` only; other "
+        "instances have no row, and other fields of an instance are empty",
+    ),
+]
+
+
+def split_line(name: str) -> ExportedLine:
+    """Return the line that is written FIELD:INSTANCE."""
+    field, _, instance = name.partition(":")
+    return ExportedLine(field, instance)
 
 
 class Packer(Protocol):
@@ -75,18 +95,6 @@ async def hold_export_slot(principal: Viewer, state: State) -> AsyncIterator[Non
 NEEDS_PLACE: Final = Depends(hold_export_slot)
 
 
-def choose_encoding(accepted: str) -> str | None:
-    """Return zstd, which costs least, or gzip, if the client accepts it at least as readily as plain text. Missing: None if it does
-    not.
-    """
-    weights = {name: float(weight or 1) for name, weight in ACCEPTED.findall(accepted.lower())}
-    known = [(weights.get(name, 0.0), name) for name in ("zstd", "gzip")]
-    best = max(weight for weight, _ in known)
-    if best == 0 or best < weights.get("identity", 0.0):
-        return None
-    return next(name for weight, name in known if weight == best)
-
-
 async def pack(pieces: Pieces, encoding: str | None) -> Pieces:
     """Return the pieces compressed with that encoding."""
     async with aclosing(pieces):
@@ -97,7 +105,7 @@ async def pack(pieces: Pieces, encoding: str | None) -> Pieces:
         packer: Packer = (
             zstandard.ZstdCompressor(level=ZSTD_LEVEL).compressobj()
             if encoding == "zstd"
-            else zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, GZIP_WBITS)
+            else zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, GZIP_WINDOW_BITS)
         )
         async for piece in pieces:
             # Both release the interpreter lock: the next page is made meanwhile.
@@ -109,6 +117,20 @@ async def pack(pieces: Pieces, encoding: str | None) -> Pieces:
 def to_file_name(host: str, stat: str | None, window: Window, ending: str) -> str:
     """Return the file name that a browser saves it under."""
     return f"{host}-{stat or 'all'}-{window.start:%Y%m%dT%H%M%SZ}-{window.end:%Y%m%dT%H%M%SZ}.{ending}"
+
+
+def to_request(
+    host: str, window: Window, stat: str | None, fields: Sequence[str] | None, lines: Sequence[str] | None
+) -> ExportRequest:
+    """Return the export that the parameters name.
+
+    Raises: BadRequest for fields or lines without a stat, or both
+    """
+    if stat is None and (fields or lines):
+        raise BadRequest("`field` and `line` need `stat`, the stat that they are of")
+    if fields and lines:
+        raise BadRequest("Give `field` (all instances) or `line` (FIELD:INSTANCE), not both")
+    return ExportRequest(host, window, stat, tuple(fields or ()), tuple(map(split_line, lines or ())))
 
 
 def load_parquet() -> Callable[[AsyncEngine, ExportRequest], Coroutine[None, None, Pieces]]:
@@ -129,7 +151,14 @@ def load_parquet() -> Callable[[AsyncEngine, ExportRequest], Coroutine[None, Non
     ),
 )
 async def export_csv(
-    request: Request, host: HostQuery, window: InWindow, state: State, stat: StatQuery = None
+    *,
+    request: Request,
+    host: HostQuery,
+    window: InWindow,
+    state: State,
+    stat: StatQuery = None,
+    field: FieldsQuery = None,
+    line: LinesQuery = None,
 ) -> StreamingResponse:
     """Export every raw sample of the window, digit for digit as the tool printed it.
 
@@ -137,7 +166,7 @@ async def export_csv(
     Compressed with zstd or gzip, fast rather than small, for clients that accept it.
     """
     # An unknown name is an error here; a later error aborts the answer, so that a short file does not look whole.
-    pieces = await stream_csv(state.engine, ExportRequest(host=host, window=window, stat=stat))
+    pieces = await stream_csv(state.engine, to_request(host, window, stat, field, line))
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     return ExportResponse(
         pack(pieces, encoding),
@@ -157,14 +186,21 @@ async def export_csv(
     ),
 )
 async def export_parquet(
-    request: Request, host: HostQuery, window: InWindow, state: State, stat: OneStatQuery
+    *,
+    request: Request,
+    host: HostQuery,
+    window: InWindow,
+    state: State,
+    stat: OneStatQuery,
+    field: FieldsQuery = None,
+    line: LinesQuery = None,
 ) -> StreamingResponse:
     """Export every raw sample of one stat as Parquet: time, instance, the fields (unit and help in their metadata), printed.
 
     Decimals are doubles; the metadata give the number of decimal places that the tool printed.
     """
     stream_parquet = await to_thread.run_sync(load_parquet)
-    pieces = await stream_parquet(state.engine, ExportRequest(host=host, window=window, stat=stat))
+    pieces = await stream_parquet(state.engine, to_request(host, window, stat, field, line))
     return ExportResponse(
         pieces,
         media_type="application/vnd.apache.parquet",

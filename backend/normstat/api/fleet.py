@@ -1,6 +1,7 @@
 """The fleet: all hosts at one moment."""
 
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from typing import Annotated, Final
 
 import anyio.to_thread
@@ -8,6 +9,8 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter
 
 from normstat.api.deps import NEEDS_VIEWER, State
+from normstat.api.encodings import choose_encoding
+from normstat.api.etags import IfNoneMatch, has_answer
 from normstat.api.fleet_answers import FleetBody
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
@@ -28,11 +31,12 @@ async def read_fleet(
     request: Request,
     state: State,
     at: Annotated[Instant | None, Query(description="the moment; default: now")] = None,
+    if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Return all hosts in the hour before a moment, each beside its own normal.
 
-    An answer is given again for a few seconds. With fewer `n_minutes_read` than `n_minutes` the hour is still being read: ask
-    again.
+    An answer is given again for a few seconds, and not sent again to who has it (`ETag`, `If-None-Match`). With fewer
+    `n_minutes_read` than `n_minutes` the hour is still being read: ask again.
     """
     now = datetime.now(UTC)
     if at is not None and at > now + MAX_AHEAD:
@@ -45,7 +49,11 @@ async def read_fleet(
         return body, fleet.n_minutes_read == fleet.n_minutes
 
     body = await state.fleet_answers.find(at, make)
-    headers = {"Vary": "Accept-Encoding", "Cache-Control": "no-store"}
-    if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(body.packed, media_type="application/json", headers=headers | {"Content-Encoding": "gzip"})
+    headers = {"ETag": body.etag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization, Cookie"}
+    if has_answer(if_none_match, body.etag):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    encoding = choose_encoding(request.headers.get("accept-encoding", ""))
+    if encoding is not None:
+        packed = await anyio.to_thread.run_sync(body.pack, encoding)
+        return Response(packed, media_type="application/json", headers=headers | {"Content-Encoding": encoding})
     return Response(body.plain, media_type="application/json", headers=headers)

@@ -1,32 +1,40 @@
 """Answers of the fleet page, kept for a few seconds: all screens that are open ask for the same."""
 
 import asyncio
-import gzip
+import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+
+from normstat.api.encodings import compress
 
 # As it is now, and at another moment, of which late samples are rare.
 LIVE_S: Final = 3.0
 PAST_S: Final = 30.0
 MAX_ANSWERS: Final = 16
-# Higher levels take several times as long for a few percent.
-GZIP_LEVEL: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
 class FleetBody:
-    """The JSON of an answer, and the same compressed."""
+    """The JSON of an answer and its ETag; it is kept in each encoding that it was asked for in."""
 
     plain: bytes
-    packed: bytes
+    etag: str
+    _packed: dict[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def of(cls, plain: bytes) -> "FleetBody":
         """Return the body of this JSON."""
-        return cls(plain, gzip.compress(plain, GZIP_LEVEL))
+        return cls(plain, f'"{hashlib.sha256(plain).hexdigest()[:32]}"')
+
+    def pack(self, encoding: str) -> bytes:
+        """Return the JSON in this encoding: most screens ask for the same."""
+        found = self._packed.get(encoding)
+        if found is None:
+            found = self._packed[encoding] = compress(self.plain, encoding)
+        return found
 
 
 class FleetAnswers:

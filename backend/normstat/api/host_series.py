@@ -19,6 +19,7 @@ from normstat.errors import BadRequest, NotFound, shorten
 from normstat.query.host_lines import HostLeftOut, HostRun, HostSeriesRequest, Spread, read_host_series
 from normstat.query.step_reduction import Reduction
 from normstat.storage.host_group_rows import find_group
+from normstat.storage.host_tag_rows import MAX_TAG_LENGTH, find_tagged
 from normstat.storage.lookup import find_hosts, find_stats, list_stats_of_hosts, natural_key
 from normstat.storage.user_specs import refresh_catalogue
 
@@ -33,13 +34,14 @@ Hosts = Annotated[list[HostName] | None, Query(max_length=MAX_HOSTS, description
 Group = Annotated[
     str | None, Query(min_length=1, max_length=200, pattern=NO_NUL, description="name of a host group: all of its hosts")
 ]
+Tag = Annotated[str | None, Query(min_length=1, max_length=MAX_TAG_LENGTH, pattern=NO_NUL, description="a tag: all hosts with it")]
 
 
 @router.get("/host-metrics", responses=guarded_answers(BadRequest, NotFound))
-async def list_host_metrics(session: ReadSession, host: Hosts = None, group: Group = None) -> HostMetrics:
+async def list_host_metrics(session: ReadSession, host: Hosts = None, group: Group = None, tag: Tag = None) -> HostMetrics:
     """List what a graph of these hosts can show: quantities that different tools measure alike, and every field that they sent."""
     await refresh_catalogue(session)
-    names = await _name_hosts(session, host, group)
+    names = await _name_hosts(session, host, group, tag)
     known = await _find_known(session, names)
     stats = await find_stats(session, sorted({stat for own in known for stat in own.stats}))
     metrics = await to_thread.run_sync(list_metrics, known, stats)
@@ -57,6 +59,7 @@ async def read_series_of_hosts(
     metric: Annotated[str, Query(min_length=1, max_length=200, pattern=NO_NUL, description="a key of /host-metrics")],
     host: Hosts = None,
     group: Group = None,
+    tag: Tag = None,
     run: Annotated[
         list[RunText] | None,
         Query(
@@ -78,13 +81,14 @@ async def read_series_of_hosts(
     What a host has instead of a line is said in `left_out`.
     """
     await refresh_catalogue(session)
-    runs = _parse_runs(run) if run else [HostRun(name) for name in await _name_hosts(session, host, group)]
+    runs = _parse_runs(run) if run else [HostRun(name) for name in await _name_hosts(session, host, group, tag)]
     known = {own.name: own for own in await _find_known(session, list(dict.fromkeys(each.host for each in runs)))}
     choice = await _choose(session, list(known.values()), metric) if known else None
     columns = {} if choice is None else choice.columns
     left_out = [HostLeftOut(each.host, _why_not(each.host, known, choice)) for each in runs if each.host not in columns]
+    accepted = request.headers.get("accept-encoding", "")
     if choice is None:
-        return await to_thread.run_sync(respond, HostSeriesBody(window, None, None, left_out, len(runs)), takes_gzip(request))
+        return await to_thread.run_sync(respond, HostSeriesBody(window, None, None, left_out, len(runs)), accepted)
     asked = HostSeriesRequest(
         window=window,
         width=width,
@@ -99,25 +103,19 @@ async def read_series_of_hosts(
     )
     found = await read_host_series(session, asked)
     body = HostSeriesBody(window, choice.info, found, [*left_out, *found.left_out], len(runs))
-    return await to_thread.run_sync(respond, body, takes_gzip(request))
+    return await to_thread.run_sync(respond, body, accepted)
 
 
-def takes_gzip(request: Request) -> bool:
-    """Return whether the client accepts gzip."""
-    return "gzip" in request.headers.get("accept-encoding", "")
-
-
-async def _name_hosts(session: AsyncSession, hosts: Sequence[str] | None, group: str | None) -> list[str]:
+async def _name_hosts(session: AsyncSession, hosts: Sequence[str] | None, group: str | None, tag: str | None) -> list[str]:
     """Return the hosts that a request names, each once."""
     of_group = [] if group is None else (await find_group(session, group)).hosts
-    names = list(dict.fromkeys([*(hosts or ()), *sorted(of_group, key=natural_key)]))
+    of_tag = [] if tag is None else await find_tagged(session, tag)
+    names = list(dict.fromkeys([*(hosts or ()), *sorted(of_group, key=natural_key), *of_tag]))
     if not names:
-        where = "Give `host` or `group`" if group is None else f"Host group {shorten(group)} has no hosts"
+        where = "Give `host`, `group` or `tag`" if group is None else f"Host group {shorten(group)} has no hosts"
         raise BadRequest(f"There is no host to draw. {where}")
     if len(names) > MAX_HOSTS:
-        raise BadRequest(
-            f"{len(names):,} hosts are too many for one graph; at most {MAX_HOSTS} can be drawn. Choose a smaller group"
-        )
+        raise BadRequest(f"{len(names):,} hosts are too many for one graph; at most {MAX_HOSTS} can be drawn. Choose fewer")
     return names
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fastapi import Response
 from pydantic import TypeAdapter
 
-from normstat.api.series_body import AxisList, dump, make_json_response, shortened
+from normstat.api.encodings import make_json_response
+from normstat.api.series_body import AxisList, dump, shortened
 from normstat.comparison.metric_choice import MetricInfo
 from normstat.query.host_lines import HostLeftOut, HostLine, HostSeriesResult
 from normstat.window import Window
@@ -25,9 +26,9 @@ class HostSeriesBody:
     n_asked: int
 
 
-def respond(body: HostSeriesBody, takes_gzip: bool) -> Response:  # noqa: FBT001 (called through a thread)
-    """Return the response, compressed if the client accepts it."""
-    return make_json_response(encode_hosts(body), takes_gzip=takes_gzip)
+def respond(body: HostSeriesBody, accepted: str) -> Response:
+    """Return the response, compressed if the client accepts it. `accepted`: its Accept-Encoding"""
+    return make_json_response(encode_hosts(body), accepted)
 
 
 def encode_hosts(body: HostSeriesBody) -> bytes:

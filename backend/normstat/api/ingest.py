@@ -69,6 +69,7 @@ async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames
         agent_version=headers.get("normstat-agent", ""),
         host_time=_read_time(headers.get("normstat-time", "")),
         frames=frames,
+        tags=headers.get("normstat-tags", ""),
     )
     try:
         return await state.ingest_queue.submit(job, longest_wait_s=MAX_WAIT_S)

@@ -3,6 +3,7 @@
 import re
 import time
 import uuid
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
@@ -19,11 +20,15 @@ API_PREFIX: Final = "/api/v1"
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 # A proxy's own request id is kept if it is valid: it ends up in logs.
 REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
-# Plotly sets style attributes and draws images of a figure from data: and blob: addresses.
-CONTENT_SECURITY_POLICY: Final = "; ".join(
-    (
+
+
+def make_content_policy(script_hashes: Sequence[str] = ()) -> str:
+    """Return the Content-Security-Policy of a page with these inline scripts, each given by its hash: `sha256-...`."""
+    own_scripts = "".join(f" '{each}'" for each in script_hashes)
+    return "; ".join((
         "default-src 'self'",
-        "script-src 'self'",
+        f"script-src 'self'{own_scripts}",
+        # Plotly sets style attributes and draws images of a figure from data: and blob: addresses.
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data: blob:",
         "font-src 'self' data:",
@@ -33,10 +38,11 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
         "base-uri 'none'",
         "form-action 'self'",
         "frame-ancestors 'none'",
-    )
-)
+    ))  # fmt: skip
+
+
 SECURITY_HEADERS: Final = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Content-Security-Policy": make_content_policy(),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     # Not no-referrer: with that, browsers send `Origin: null` with forms, even to ourselves.

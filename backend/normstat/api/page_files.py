@@ -1,7 +1,10 @@
 """The built page: its files, and index.html for every path that the page's own router knows."""
 
+import base64
+import hashlib
 import mimetypes
 import os
+import re
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -14,6 +17,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
+from normstat.api.middleware import make_content_policy
 from normstat.errors import NotFound, shorten
 
 # The build puts a content hash into these names, so a changed file has another name.
@@ -22,6 +26,8 @@ FOR_EVER: Final = "public, max-age=31536000, immutable"
 ASK_EACH_TIME: Final = "no-cache"
 # What the build wrote beside a file, the smallest first: the coding and the end of its name.
 PACKED: Final = (("br", ".br"), ("gzip", ".gz"))
+# What the build put into index.html, which the policy allows by its hash.
+INLINE_SCRIPT: Final = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 NOT_BUILT: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>normstat: page not built</title></head>
 <body><h1>The page is not built</h1>
@@ -37,6 +43,8 @@ class PageFiles:
     def __init__(self, page_dir: Path | None) -> None:
         self._dir = page_dir
         self._files = StaticFiles(directory=page_dir, check_dir=False) if page_dir is not None else None
+        # Of the index.html that was changed last at this time.
+        self._policy: tuple[int, str] = (0, "")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request.
@@ -70,9 +78,20 @@ class PageFiles:
         is_hashed = path.startswith(HASHED_FOLDER)
         response = self._packed_or_plain(found, stat_result, scope)
         response.headers["Cache-Control"] = FOR_EVER if is_hashed else ASK_EACH_TIME
+        if found.endswith("index.html"):
+            response.headers["Content-Security-Policy"] = self._policy_of(Path(found), stat_result)
         if Headers(raw=response.raw_headers).get("content-type", "").startswith("text/html"):
             response.headers["Content-Type"] = "text/html; charset=utf-8"
         return response
+
+    def _policy_of(self, index: Path, stat_result: os.stat_result) -> str:
+        """Return the policy that allows the scripts in index.html, also for a 304, whose headers replace those that are kept."""
+        changed_ns, policy = self._policy
+        if changed_ns != stat_result.st_mtime_ns:
+            scripts = INLINE_SCRIPT.findall(index.read_bytes())
+            policy = make_content_policy([f"sha256-{base64.b64encode(hashlib.sha256(own).digest()).decode()}" for own in scripts])
+            self._policy = (stat_result.st_mtime_ns, policy)
+        return policy
 
     def _packed_or_plain(self, found: str, stat_result: os.stat_result, scope: Scope) -> Response:
         """Return the file as the build packed it, if the client reads that coding, else as it is.

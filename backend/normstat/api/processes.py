@@ -6,11 +6,14 @@ from fastapi import APIRouter, Query
 
 from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.handlers import guarded_answers
+from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL
-from normstat.errors import BadRequest, NotFound
+from normstat.errors import BadRequest, NotFound, TooLarge
+from normstat.profiles import process_baseline
 from normstat.query import process_details, process_list
 from normstat.query.process_details import ProcessDetail
 from normstat.query.process_list import ProcessList, ProcessRequest
+from normstat.query.process_report import ProcessReport, ReportRequest
 
 router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
@@ -56,3 +59,22 @@ async def read_process(
     beginning and end, read from the raw output.
     """
     return await process_details.read_process(session, host, window, command=command, pid=pid)
+
+
+@router.get("/{host}/process-report", responses=guarded_answers(BadRequest, NotFound, TooLarge))
+async def read_process_report(
+    *,
+    host: HostPath,
+    at: Annotated[Instant, Query(description="the instant; the last report before it is read, or the one of the same millisecond")],
+    session: ReadSession,
+    stat: Annotated[
+        str | None, Query(min_length=1, max_length=63, pattern=NO_NUL, description="the stat to read; default: the best one")
+    ] = None,
+    baseline: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="id of a baseline to set beside the values")] = None,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 500,
+) -> ProcessReport:
+    """Return the processes of a host at an instant, from one report of a tool, each beside what is normal for its command.
+
+    Values are never interpolated. A report is at most an hour older than the instant.
+    """
+    return await process_baseline.read_process_report(session, ReportRequest(host, at, stat, limit), baseline)

@@ -14,6 +14,7 @@ from normstat.api import (
     comparison_report,
     comparison_series,
     coverage,
+    cpu_balance,
     document,
     events,
     exclusions,
@@ -21,7 +22,10 @@ from normstat.api import (
     fleet,
     health,
     host_groups,
+    host_scores,
     host_series,
+    host_tags,
+    host_zones,
     hosts,
     imports,
     ingest,
@@ -31,6 +35,7 @@ from normstat.api import (
     processes,
     reparses,
     retention,
+    rules,
     saved_comparisons,
     search,
     series,
@@ -39,8 +44,10 @@ from normstat.api import (
     storage,
     stream_accounts,
     tokens,
+    use_matrix,
     users,
     views,
+    watch,
 )
 
 PREFIX: Final = "/api/v1"
@@ -53,13 +60,13 @@ def operation_id(route: APIRoute) -> str:
 
 
 def build_router() -> APIRouter:
-    """Return the routes in matching order: the one that agents call most comes first."""
-    router = APIRouter(prefix=PREFIX)
+    """Return the routes, without `PREFIX`, in matching order: the one that agents call most comes first."""
+    router = APIRouter()
     for noun in (
         ingest, health, auth, users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
-        coverage, bands, baselines, exclusions, mutes, host_groups, comparison, comparison_report, comparison_series,
-        saved_comparisons, exports, live, imports, reparses, jobs, specs, retention, storage, search, agent_files, views,
-        document,
+        host_scores, use_matrix, coverage, cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
+        comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, reparses, jobs, specs,
+        retention, storage, search, agent_files, views, rules, watch, document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

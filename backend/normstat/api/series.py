@@ -84,7 +84,7 @@ async def read_series(
     them.
     """
     found = await series_points.read_series(session, replace(wanted, width=width))
-    return await to_thread.run_sync(make_response, found, "gzip" in request.headers.get("accept-encoding", ""))
+    return await to_thread.run_sync(make_response, found, request.headers.get("accept-encoding", ""))
 
 
 @router.get("/statistics", responses=guarded_answers(BadRequest, NotFound))

@@ -3,7 +3,6 @@
 These answers are by far the largest, so the bytes are built from the arrays; a test checks them against the schema.
 """
 
-import zlib
 from collections.abc import Mapping
 from typing import Final
 
@@ -11,32 +10,19 @@ import numpy as np
 import orjson
 from fastapi import Response
 
+from normstat.api.encodings import make_json_response
 from normstat.query.series_points import SeriesResult
 from normstat.stats.records import Int64Array
 
-GZIP_FROM_BYTES: Final = 1024
-# Level 5, which the middleware uses, is three times as slow for a tenth less.
-GZIP_LEVEL: Final = 1
-GZIP_WINDOW_BITS: Final = 31
 # An axis with more jumps than this share of its times is shorter as a list of deltas.
 MAX_JUMPS: Final = 0.25
 # Integers up to here are represented exactly as floats.
 EXACT: Final = 2.0**53
 
 
-def make_response(result: SeriesResult, takes_gzip: bool) -> Response:  # noqa: FBT001 (called through a thread)
-    """Return the response, compressed if the client accepts it."""
-    return make_json_response(encode(result), takes_gzip=takes_gzip)
-
-
-def make_json_response(body: bytes, *, takes_gzip: bool) -> Response:
-    """Return a response of this body, compressed if the client accepts it and it is worth it."""
-    headers = {"Vary": "Accept-Encoding"}
-    if takes_gzip and len(body) >= GZIP_FROM_BYTES:
-        packer = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, GZIP_WINDOW_BITS)
-        body = packer.compress(body) + packer.flush()
-        headers["Content-Encoding"] = "gzip"
-    return Response(body, media_type="application/json", headers=headers)
+def make_response(result: SeriesResult, accepted: str) -> Response:
+    """Return the response, compressed if the client accepts it. `accepted`: its Accept-Encoding"""
+    return make_json_response(encode(result), accepted)
 
 
 def encode(result: SeriesResult) -> bytes:

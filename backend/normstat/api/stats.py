@@ -7,9 +7,10 @@ from http import HTTPStatus
 from typing import Annotated, Final
 
 import anyio.to_thread
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from normstat.api.deps import NEEDS_VIEWER, ReadSession
+from normstat.api.etags import IfNoneMatch, has_answer
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL, FieldInfo, StatInfo, StatList
 from normstat.comparison.next_questions.field_meanings import FieldMeanings, list_field_meanings
@@ -39,7 +40,7 @@ async def list_stats(
         str | None,
         Query(min_length=1, max_length=200, pattern=NO_NUL, description="only the stats that this host has sent samples of"),
     ] = None,
-    if_none_match: Annotated[str | None, Header(max_length=1000, include_in_schema=False)] = None,
+    if_none_match: IfNoneMatch = None,
 ) -> Response:
     """List every stat, including columns that hosts have sent and no spec describes."""
     await refresh_catalogue(session)
@@ -55,7 +56,7 @@ async def list_stats(
         _render, catalogue.revision, names, tuple((name, fields) for name, fields in extras if fields)
     )
     headers = {"ETag": etag, "Cache-Control": ASK_EACH_TIME, "Vary": "Accept-Encoding, Authorization, Cookie"}
-    if if_none_match is not None and etag in {each.strip().removeprefix("W/") for each in if_none_match.split(",")}:
+    if has_answer(if_none_match, etag):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     return Response(body, media_type="application/json", headers=headers)
 

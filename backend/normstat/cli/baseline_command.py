@@ -10,7 +10,7 @@ import typer
 from normstat.api.instants import parse_instant
 from normstat.baselines.baseline_health import HostHealth, read_health
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested
-from normstat.cli.db_session import print_table, run_in_session
+from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.errors import BadRequest, count_of
 from normstat.storage import baseline_rows, exclusion_rows
 from normstat.storage.baseline_records import BaselineInfo
@@ -99,7 +99,7 @@ def show(name: NameArgument) -> None:
     if record.note:
         typer.echo(record.note)
     if record.archived_at is not None:
-        typer.echo(f"archived {_clock(record.archived_at)}")
+        typer.echo(f"archived {format_instant(record.archived_at)}")
     for window in record.windows:
         typer.echo(f"  {_span(window.start, window.end)}")
     for part in record.excluded:
@@ -110,7 +110,7 @@ def show(name: NameArgument) -> None:
             typer.echo(f"  {reason}")
     for version in versions[:NEWEST]:
         windows = f"{len(version.windows)} window{'' if len(version.windows) == 1 else 's'}"
-        typer.echo(f"version {version.version}, {_clock(version.made_at)}, {version.made_by}: {version.reason} ({windows})")
+        typer.echo(f"version {version.version}, {format_instant(version.made_at)}, {version.made_by}: {version.reason} ({windows})")
 
 
 @app.command()
@@ -152,7 +152,7 @@ def add(
     made = run_in_session(make)
     typer.echo(f"Created baseline {made.name} (id {made.id}): {_hosts_text(made)}, {len(made.windows)} windows")
     if made.recording_until is not None:
-        typer.echo(f"recording until {_clock(made.recording_until)}; `normstat baseline stop` ends it earlier")
+        typer.echo(f"recording until {format_instant(made.recording_until)}; `normstat baseline stop` ends it earlier")
 
 
 @app.command()
@@ -267,7 +267,7 @@ def _hosts_text(record: BaselineInfo) -> str:
 
 def _source_text(record: BaselineInfo) -> str:
     if record.recording_until is not None:
-        return f"recorded until {_clock(record.recording_until)}"
+        return f"recorded until {format_instant(record.recording_until)}"
     rule = record.rule
     if rule is None:
         return "windows"
@@ -276,8 +276,4 @@ def _source_text(record: BaselineInfo) -> str:
 
 
 def _span(start: datetime, end: datetime) -> str:
-    return f"{_clock(start)} - {_clock(end)}"
-
-
-def _clock(instant: datetime) -> str:
-    return f"{instant:%Y-%m-%d %H:%M:%S}Z"
+    return f"{format_instant(start)} - {format_instant(end)}"

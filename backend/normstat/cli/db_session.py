@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import TypeVar
 
 import psycopg
@@ -55,6 +56,11 @@ def print_table(rows: Sequence[tuple[str, ...]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def format_instant(instant: datetime) -> str:
+    """Return an instant, which is in UTC, to the second: `2026-11-22 10:00:00Z`."""
+    return f"{instant:%Y-%m-%d %H:%M:%S}Z"
 
 
 def format_bytes(n: float | None) -> str:

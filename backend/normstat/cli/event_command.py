@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from normstat.api.event_schemas import EventCreate
 from normstat.api.instants import parse_instant
-from normstat.cli.db_session import print_table, run_in_session
+from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.errors import count_of
 from normstat.query.host_events import EventPage, HostEvent, search_events
 from normstat.stats.fact_words import EventKind
@@ -72,7 +72,8 @@ def add(
 
     made = run_in_session(make)
     typer.echo(
-        f"Noted event {made.id} at {_clock(made.at)} for {_hosts_text(made.hosts)}; `normstat event delete {made.id}` deletes it"
+        f"Noted event {made.id} at {format_instant(made.at)} for {_hosts_text(made.hosts)}; "
+        f"`normstat event delete {made.id}` deletes it"
     )
 
 
@@ -127,7 +128,7 @@ def restore(number: Annotated[int, typer.Argument(help="number of the event", mi
 def _to_row(event: HostEvent) -> tuple[str, ...]:
     return (
         "-" if event.id is None else str(event.id),
-        _clock(event.at) if event.end is None else f"{_clock(event.at)} - {_clock(event.end)}",
+        format_instant(event.at) if event.end is None else f"{format_instant(event.at)} - {format_instant(event.end)}",
         _hosts_text(event.hosts),
         event.kind,
         " ".join(event.text.split()),
@@ -138,7 +139,3 @@ def _to_row(event: HostEvent) -> tuple[str, ...]:
 
 def _hosts_text(hosts: list[str] | None) -> str:
     return "all hosts" if hosts is None else " ".join(hosts)
-
-
-def _clock(instant: datetime) -> str:
-    return f"{instant:%Y-%m-%d %H:%M:%S}Z"

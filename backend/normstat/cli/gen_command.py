@@ -1,4 +1,4 @@
-"""`normstat gen`: rewrites the generated pages docs/stats.md and docs/next-questions.md. A test checks that they are current."""
+"""`normstat gen`: rewrites the generated pages of docs/ (stats, next questions, rules). A test checks that they are current."""
 
 import sys
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ import typer
 
 import normstat
 from normstat.cli.gen_questions import render_questions_page
+from normstat.cli.gen_rules import render_rules_page
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Shape, Spec, Stat
 
@@ -19,6 +20,7 @@ PACKAGE: Final = Path(normstat.__file__).parent
 # Folders with captures that tests read: recorded/SPEC/*.txt and synthetic/SPEC/*.txt. A tool's own folder may have them, too.
 CAPTURES: Final = (PACKAGE.parent / "tests" / "golden", *(PACKAGE / "stats" / "readers").iterdir())
 QUESTIONS_PAGE: Final = DOCS / "next-questions.md"
+RULES_PAGE: Final = DOCS / "rules.md"
 
 INTRODUCTION: Final = """\
 # Stats
@@ -46,8 +48,9 @@ SHAPES: Final = {
 
 @app.command()
 def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when a page is stale.")] = False) -> None:
-    """Rewrite docs/stats.md from the specs and docs/next-questions.md from the rules."""
-    for path, page in ((STATS_PAGE, render_stats_page()), (QUESTIONS_PAGE, render_questions_page())):
+    """Rewrite docs/stats.md from the specs, docs/next-questions.md from its rule file and docs/rules.md from the built-in rules."""
+    pages = ((STATS_PAGE, render_stats_page()), (QUESTIONS_PAGE, render_questions_page()), (RULES_PAGE, render_rules_page()))
+    for path, page in pages:
         is_stale = not path.exists() or path.read_text(encoding="utf-8") != page
         if check and is_stale:
             sys.stderr.write(f"docs/{path.name} is stale: run make gen\n")

@@ -1,21 +1,22 @@
-"""`normstat host`: delete a host with all of its data."""
+"""`normstat host`: tag hosts, and delete a host with all of its data."""
 
 import asyncio
 from typing import Annotated, Final
 
 import typer
 
-from normstat.cli.db_session import run_in_session, run_or_exit
+from normstat.cli.db_session import print_table, run_in_session, run_or_exit
 from normstat.errors import NormstatError, count_of
 from normstat.logs import configure_logging
 from normstat.retention import host_deletion
 from normstat.retention.deletion_worker import work_off_removals
 from normstat.retention.host_deletion import HostDeletion
 from normstat.settings import load_settings
+from normstat.storage.host_tag_rows import MAX_TAG_LENGTH, TAG, TagChange, TaggedHost, change_tags, list_tagged
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Delete hosts.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Tag and delete hosts.")
 
 REQUESTED_BY: Final = "command line"
 LOOK_S: Final = 0.5
@@ -23,7 +24,43 @@ LOOK_S: Final = 0.5
 
 @app.callback()
 def host() -> None:
-    """Delete hosts."""
+    """Tag and delete hosts."""
+
+
+@app.command()
+def tag(
+    name: Annotated[str, typer.Argument(help="name of the host")],
+    tags: Annotated[list[str], typer.Argument(help="tags: words without commas")],
+    *,
+    remove: Annotated[bool, typer.Option("--remove", help="take these tags from the host")] = False,
+) -> None:
+    """Give the host NAME tags, or take them from it."""
+    configure_logging("error")
+    for own in tags:
+        if TAG.fullmatch(own) is None:
+            raise typer.BadParameter(f"{own!r} is no tag: a tag has 1 to {MAX_TAG_LENGTH} characters, no blanks and no commas")
+
+    async def change(session: WriteSession) -> list[TaggedHost]:
+        return await change_tags(session, TagChange((name,), *(((), tuple(tags)) if remove else (tuple(tags), ()))))
+
+    [found] = run_in_session(change)
+    typer.echo(f"{found.name}: {' '.join(found.tags) or 'no tags'}")
+    kept = [own for own in tags if own in found.agent_tags] if remove else []
+    if kept:
+        typer.echo(f"Its agent sets {' '.join(kept)}; remove it from the line tags= of its agent.conf", err=True)
+
+
+@app.command()
+def tags() -> None:
+    """List the hosts that have tags."""
+    configure_logging("error")
+    found = run_in_session(list_tagged)
+    if not found:
+        typer.echo("No host has tags. `normstat host tag NAME TAG` gives a host a tag.")
+        return
+    print_table(
+        [("host", "tags", "set by its agent"), *((host.name, " ".join(host.tags), " ".join(host.agent_tags)) for host in found)]
+    )
 
 
 @app.command()

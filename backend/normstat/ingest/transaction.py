@@ -31,6 +31,7 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.records import SampleBlock, Timing
 from normstat.storage import chunks, event_rows, ingest_rows, samples, stream_rows
+from normstat.storage.host_tag_rows import read_tags
 from normstat.storage.ingest_rows import OpenHost, OpenStream
 from normstat.storage.instance_cache import InstanceCache, Key, SeenInstances
 from normstat.storage.profile_marks import Changed, mark_profiles
@@ -80,7 +81,8 @@ class Recording:
 
 @dataclass(slots=True)
 class IngestRequest:
-    """A request. `host_time` is the host's clock at sending, in seconds since the epoch; `recording` is set for imports.
+    """A request. `host_time` is the host's clock at sending, in seconds since the epoch; `recording` is set for imports; `tags` are
+    those that the agent's configuration gives the host, separated by commas.
 
     Results: `acks`, or the `error` with which it was refused.
     """
@@ -92,6 +94,7 @@ class IngestRequest:
     host_time: float | None
     frames: Sequence[Frame]
     recording: Recording | None = None
+    tags: str = ""
     acks: list[Ack] = field(default_factory=list)
     error: NormstatError | None = None
 
@@ -395,9 +398,8 @@ class Batch:
         now = next(iter(self._hosts.values())).now
         await self._write_samples(connection, plan)
         await self._write_deliveries(connection, now)
-        await ingest_rows.note_late(
-            connection, (delivery.stream.id for delivery in self._deliveries.values() if _is_late(delivery))
-        )
+        found = {delivery.stream.id: _first_late(delivery) for delivery in self._deliveries.values()}
+        await ingest_rows.note_late(connection, {id_: first for id_, first in found.items() if first is not None})
         latest: dict[tuple[str, str], datetime] = {}
         for job in self._jobs:
             if job.error is None:
@@ -509,6 +511,8 @@ def _update_host(host: OpenHost, job: IngestRequest) -> None:
     host.is_live = job.recording is None
     host.os = clean_text(job.os)[:MAX_TEXT_LENGTH] or host.os
     host.agent_version = clean_text(job.agent_version)[:MAX_TEXT_LENGTH] or host.agent_version
+    if host.is_live and job.agent_version:
+        host.agent_tags = read_tags(clean_text(job.tags))
     if job.host_time is not None:
         host.clock_offset_s = job.host_time - time.time()
 
@@ -520,10 +524,13 @@ def _count(stream: OpenStream, result: StreamResult) -> None:
         stream.bytes_by_kind[kind.value] = stream.bytes_by_kind.get(kind.value, 0) + n_bytes
 
 
-def _is_late(delivery: Delivery) -> bool:
-    """Return whether there are samples for a time that the stream has passed; before `_note_times`."""
+def _first_late(delivery: Delivery) -> datetime | None:
+    """Return the first of the samples for a time that the stream has passed; before `_note_times`. Missing: None without any"""
     passed = delivery.stream.last_sample_at
-    return passed is not None and any(from_us(int(block.time_us.min())) < passed for block in delivery.blocks)
+    first_us = min((int(block.time_us.min()) for block in delivery.blocks), default=None)
+    if passed is None or first_us is None or (first := from_us(first_us)) >= passed:
+        return None
+    return first
 
 
 def _note_times(delivery: Delivery) -> datetime | None:

@@ -24,6 +24,7 @@ Sessions = async_sessionmaker[AsyncSession]
 REPARSE_LOCK: Final = 0x6E6F726D_00000011
 REMOVAL_LOCK: Final = 0x6E6F726D_00000012
 PROFILE_LOCK: Final = 0x6E6F726D_00000016
+BACKTEST_LOCK: Final = 0x6E6F726D_00000018
 JOB_LOCKS: Final = 0x6E6F726E_00000000
 # Due jobs examined for one claim; others may be held by other workers.
 MAX_CANDIDATES: Final = 100
@@ -45,6 +46,7 @@ class Lane:
 IMPORTS: Final = Lane((JobKind.IMPORT,), None)
 REPARSES: Final = Lane((JobKind.REPARSE,), REPARSE_LOCK)
 PROFILES: Final = Lane((JobKind.PROFILE,), PROFILE_LOCK, frozenset({JobKind.PROFILE}))
+BACKTESTS: Final = Lane((JobKind.BACKTEST,), BACKTEST_LOCK)
 # Both delete samples. A host that is being deleted is hidden already, so retention may come first.
 REMOVALS: Final = Lane((JobKind.DELETION, JobKind.RETENTION), REMOVAL_LOCK, frozenset({JobKind.DELETION}))
 

@@ -165,9 +165,10 @@ async def count_jobs(session: AsyncSession) -> Sequence[JobCount]:
 
 
 async def forget_old_runs(session: WriteSession) -> None:
-    """Remove all but the latest runs of retention that have ended."""
-    ended = select(Job.id).where(Job.kind == JobKind.RETENTION, Job.state.not_in(OPEN_STATES)).order_by(Job.id.desc())
-    await session.execute(delete(Job).where(Job.id.in_(ended.offset(MAX_ENDED_RUNS))))
+    """Remove all but the latest runs of retention and backtests that have ended."""
+    for kind in (JobKind.RETENTION, JobKind.BACKTEST):
+        ended = select(Job.id).where(Job.kind == kind, Job.state.not_in(OPEN_STATES)).order_by(Job.id.desc())
+        await session.execute(delete(Job).where(Job.id.in_(ended.offset(MAX_ENDED_RUNS))))
 
 
 async def _lock_job(session: AsyncSession, job_id: int) -> Job:

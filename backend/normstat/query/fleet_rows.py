@@ -1,14 +1,15 @@
 """What the fleet page reads of many hosts at once: instances of a few stats, the baselines that cover them, their profiles."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.storage.baseline_records import to_windows
 from normstat.storage.instance_cache import LAST_STEP
 from normstat.storage.profile_rows import ProfileKey, ProfileRow
 from normstat.storage.schema.baseline_models import HostGroup, HostGroupHost
@@ -16,22 +17,29 @@ from normstat.storage.schema.models import Host, StatTable
 from normstat.storage.session import driver_of
 from normstat.window import Window
 
+# A range with both ends.
+RANGE: Final = re.compile(r'\["([^"]+)","([^"]+)"\)')
 READ_INSTANCES: Final = """
     SELECT id, host_id, stat_id, name FROM instances
     WHERE host_id = ANY(%(host_ids)s::int8[]) AND stat_id = ANY(%(stat_ids)s::int8[])
       AND first_sample_at < %(end)s AND last_sample_at >= %(start)s
 """
 # The newest baseline of a host with windows, one that is being recorded only where there is no other, as the page chooses one.
+READ_PAST_STREAMS: Final = """
+    SELECT host_id, max(last_sample_at) FILTER (WHERE last_sample_at <= %(at)s), count(*) FILTER (WHERE last_sample_at > %(at)s),
+        coalesce(array_agg(DISTINCT command) FILTER (WHERE last_sample_at > %(at)s), '{}')
+    FROM streams WHERE first_sample_at < %(at)s GROUP BY host_id
+"""
 READ_BASELINES: Final = """
-    SELECT DISTINCT ON (bh.host_id) bh.host_id, b.id, b.version, b.name, b.time_zone, b.windows - coalesce((
+    SELECT DISTINCT ON (bh.host_id) bh.host_id, b.id, b.version, b.name, b.time_zone, (b.windows - coalesce((
         SELECT range_agg(tstzrange(e.start_at, e.end_at)) FROM exclusions AS e WHERE e.host_id IS NULL OR e.host_id = bh.host_id
-      ), '{}'::tstzmultirange)
+      ), '{}'::tstzmultirange))::text
     FROM baselines AS b JOIN baseline_hosts AS bh ON bh.baseline_id = b.id
     WHERE b.archived_at IS NULL AND NOT isempty(b.windows)
     ORDER BY bh.host_id, b.recording_until IS NOT NULL, b.id DESC
 """
 READ_PROFILES: Final = """
-    SELECT p.baseline_id, p.version, p.host_id, p.slot, p.method, p.made_at, p.until_at, p.effective, p.is_stale, p.sources
+    SELECT p.baseline_id, p.version, p.host_id, p.slot, p.method, p.made_at, p.until_at, p.effective::text, p.is_stale, p.sources
     FROM unnest(%(baselines)s::int8[], %(versions)s::int4[], %(hosts)s::int8[], %(slots)s::int2[], %(others)s::int2[])
       AS wanted(baseline_id, version, host_id, slot, other)
     JOIN profiles AS p ON p.baseline_id = wanted.baseline_id AND p.version = wanted.version AND p.host_id = wanted.host_id
@@ -57,6 +65,17 @@ class PresentInstance:
 
 
 @dataclass(frozen=True, slots=True)
+class PastStreams:
+    """The streams of a host at a moment. `ended_at`: the last sample of those that ended before; `n_running`: those with samples
+    before and after; `commands`: theirs
+    """
+
+    ended_at: datetime | None = None
+    n_running: int = 0
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CoveringBaseline:
     """The baseline that a host is judged by. `windows`: the effective ones; they may reach into the future"""
 
@@ -65,6 +84,16 @@ class CoveringBaseline:
     name: str
     time_zone: str
     windows: tuple[Window, ...]
+
+
+@lru_cache(maxsize=4096)
+def read_windows(text: str) -> tuple[Window, ...]:
+    """Return the windows of a multirange as PostgreSQL prints it. A fleet has the same few for most of its hosts.
+
+    >>> read_windows('{["2026-11-20 09:00:00+00","2026-11-20 09:30:00.5+00")}')[0].end.isoformat()
+    '2026-11-20T09:30:00.500000+00:00'
+    """
+    return tuple(Window(datetime.fromisoformat(start), datetime.fromisoformat(end)) for start, end in RANGE.findall(text))
 
 
 async def read_host_ids(session: AsyncSession) -> dict[str, int]:
@@ -97,11 +126,20 @@ async def read_instances(
     return [PresentInstance(*row) for row in await cursor.fetchall()]  # type: ignore[arg-type]
 
 
+async def read_past_streams(session: AsyncSession, at: datetime) -> dict[int, PastStreams]:
+    """Return the streams with samples before a moment, by host."""
+    cursor = await (await driver_of(session)).execute(READ_PAST_STREAMS, {"at": at})
+    return {
+        int(str(host_id)): PastStreams(ended_at, int(str(n_running)), tuple(commands))  # type: ignore[arg-type]
+        for host_id, ended_at, n_running, commands in await cursor.fetchall()
+    }
+
+
 async def read_covering_baselines(session: AsyncSession) -> dict[int, CoveringBaseline]:
     """Return the baseline of each host that one covers, by the host's id."""
     cursor = await (await driver_of(session)).execute(READ_BASELINES)
     return {
-        int(str(host_id)): CoveringBaseline(int(str(id_)), int(str(version)), str(name), str(zone), tuple(to_windows(ranges)))  # type: ignore[arg-type]
+        int(str(host_id)): CoveringBaseline(int(str(id_)), int(str(version)), str(name), str(zone), read_windows(str(ranges)))
         for host_id, id_, version, name, zone, ranges in await cursor.fetchall()
     }
 
@@ -126,8 +164,7 @@ async def read_profile_heads(
         assert isinstance(made_at, datetime)
         assert isinstance(until_at, datetime)
         key = ProfileKey(*(int(str(number)) for number in (baseline_id, version, host_id, slot, method)))
-        windows = tuple(to_windows(effective))  # type: ignore[arg-type]
-        row = ProfileRow(key, made_at, until_at, windows, bool(is_stale), {}, str(sources), b"")
+        row = ProfileRow(key, made_at, until_at, read_windows(str(effective)), bool(is_stale), {}, str(sources), b"")
         found.setdefault((key.baseline_id, key.host_id), {})[key.slot] = row
     return found
 

@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import shorten
+from normstat.query.host_batches import HostBatch, read_batch
 from normstat.query.host_steps import HostColumn, align_origin, read_longest_interval_us, read_steps
 from normstat.query.line_points import Source
 from normstat.query.series_points import SERIES_LIMIT, SeriesQuery, SeriesRequest
@@ -25,12 +26,12 @@ from normstat.query.step_reduction import (
     to_points,
 )
 from normstat.rollups.rollup_codec import Buckets
-from normstat.rollups.rollup_reader import read_rolled
+from normstat.rollups.rollup_reader import NOT_ROLLED, read_rolled
 from normstat.rollups.rollup_rows import Place
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Worse
 from normstat.stats.summaries import is_summary
-from normstat.storage.lookup import InstanceRef, find_instances, list_latest_instances
+from normstat.storage.lookup import InstanceRef, StatRef, find_instances, list_latest_instances
 from normstat.storage.sample_pages import Float64Array
 from normstat.storage.session import driver_of
 from normstat.window import EPOCH, LATEST, Window, to_us
@@ -175,9 +176,12 @@ class _HostSeries:
         self._column_ms = max(1, -(-(request.window.end_us - request.window.start_us) // (1000 * request.width)))
         # Each a line of its own: their number is limited, so that a graph stays a graph.
         self._n_each = max(1, SERIES_LIMIT // max(1, len(request.runs)))
+        # What is known of the hosts that are drawn by the clock, by stat.
+        self._batches: dict[int, HostBatch] = {}
 
     async def read(self) -> HostSeriesResult:
         """Return the result."""
+        await self._read_batches()
         found = [await self._choose(run, metric) for run, metric in self._request.runs]
         chosen = [each for each in found if each is not None]
         step_us = None
@@ -196,6 +200,20 @@ class _HostSeries:
                     lines += await self._read_reduced(each, step_us)
             lines = self._rank(lines)
         return self._finish(lines, step_us)
+
+    async def _read_batches(self) -> None:
+        """Read for all hosts of the window at once what comes before samples. Runs have windows of their own."""
+        by_stat: dict[int, tuple[StatRef, list[int]]] = {}
+        for run, metric in self._request.runs:
+            if run.start is None:
+                by_stat.setdefault(metric.column.stat.id, (metric.column.stat, []))[1].append(metric.column.host_id)
+        for stat_id, (stat, host_ids) in by_stat.items():
+            self._batches[stat_id] = await read_batch(
+                self._session, host_ids, stat, self._request.window, max_instances=MAX_REDUCED
+            )
+
+    def _batch_of(self, run: HostRun, column: HostColumn) -> HostBatch | None:
+        return self._batches.get(column.stat.id) if run.start is None else None
 
     def _leave_out(self, host: str, reason: str) -> None:
         self._left_out.append(HostLeftOut(host, reason))
@@ -216,7 +234,11 @@ class _HostSeries:
                 self._leave_out(run.host, f"{run.host} has no instance {shorten(request.instance)} of {column.stat.name}")
                 return None
             return _Chosen(run, metric, window, shift, named, None)
-        found, n_all = await list_latest_instances(self._session, column.host_id, column.stat, window, limit=MAX_REDUCED)
+        batch = self._batch_of(run, column)
+        if batch is None:
+            found, n_all = await list_latest_instances(self._session, column.host_id, column.stat, window, limit=MAX_REDUCED)
+        else:
+            found, n_all = batch.instances.get(column.host_id, ([], 0))
         admitted = [instance for instance in found if metric.admits(instance.name)]
         if not admitted:
             self._leave_out(run.host, f"{run.host} has no samples of {metric.name} in this window")
@@ -242,8 +264,12 @@ class _HostSeries:
         connection = await driver_of(self._session)
         place = Place(column.host_id, column.stat.id)
         asked = SeriesRequest(column.host, column.stat.name, window, self._request.width, (column.field.key,), top=top)
-        rolled = await read_rolled(connection, place, window)
-        return SeriesQuery(self._session, connection, asked, place, column.stat, [column.field], rolled)
+        batch = self._batch_of(chosen.run, column)
+        if batch is None:
+            rolled = await read_rolled(connection, place, window)
+            return SeriesQuery(self._session, connection, asked, place, column.stat, [column.field], rolled)
+        rolled, streams = batch.rolled.get(column.host_id, NOT_ROLLED), batch.streams[column.host_id]
+        return SeriesQuery(self._session, connection, asked, place, column.stat, [column.field], rolled, streams)
 
     # --- lines of samples ---
 
@@ -278,9 +304,12 @@ class _HostSeries:
 
     async def _choose_step(self, chosen: Sequence[_Chosen]) -> int:
         """Return the length of all steps, which every host's reports fill."""
-        intervals = [
-            await read_longest_interval_us(self._session, each.metric.column, each.window, each.ids) for each in chosen
-        ]  # fmt: skip
+        intervals = []
+        for each in chosen:
+            column = each.metric.column
+            batch = self._batch_of(each.run, column)
+            streams = None if batch is None else batch.streams[column.host_id]
+            intervals.append(await read_longest_interval_us(self._session, column, each.window, each.ids, streams))
         return choose_step_us(1000 * self._column_ms, max(intervals, default=0))
 
     async def _read_members(self, chosen: _Chosen, step_us: int) -> Buckets:

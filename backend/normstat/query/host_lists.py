@@ -18,6 +18,7 @@ from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_cou
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.calls import stream_interval
 from normstat.storage import lookup
+from normstat.storage.host_tag_rows import sort_tags
 from normstat.storage.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
 from normstat.storage.schema.retention_models import HostDeletionRow
 from normstat.window import Window
@@ -121,6 +122,12 @@ class HostInfo(Documented):
 
     stats: list[str]
     """The stats with samples of the host, by name."""
+
+    tags: list[str]
+    """By name: those that people gave it, and those that its agent sets."""
+
+    agent_tags: list[str]
+    """Those that the configuration of its agent sets; they can only be removed there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,6 +405,8 @@ def _to_host(
         n_rejected_hour_before=rejects.hour_before,
         has_reject_rise=rejects.is_rise,
         stats=list(stats),
+        tags=sort_tags([*host.tags, *host.agent_tags]),
+        agent_tags=sort_tags(host.agent_tags),
     )
 
 

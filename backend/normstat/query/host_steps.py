@@ -1,5 +1,6 @@
 """Read the instances of one host in steps of time: from rollups where they fill whole steps, from samples elsewhere."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -8,7 +9,7 @@ import numpy as np
 import psycopg
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.query.report_intervals import read_intervals
+from normstat.query.report_intervals import StreamSpan, read_intervals
 from normstat.query.step_reduction import StepGrid
 from normstat.rollups.rollup_codec import EMPTY, Buckets, gather, merge
 from normstat.rollups.rollup_reader import BUCKET_US, LEVELS, Grain, Span, plan, read_buckets, read_heads, read_rolled
@@ -34,16 +35,24 @@ class HostColumn:
     field: Field
 
 
-async def read_longest_interval_us(session: AsyncSession, column: HostColumn, window: Window, instance_ids: Int64Array) -> int:
-    """Return the longest typical interval of the reports in the window; 0 if they come at no interval."""
+async def read_longest_interval_us(
+    session: AsyncSession, column: HostColumn, window: Window, instance_ids: Int64Array, streams: Sequence[StreamSpan] | None = None
+) -> int:
+    """Return the longest typical interval of the reports in the window; 0 if they come at no interval. `streams`: where they are
+    read already
+    """
     probed = instance_ids[:MAX_PROBED].tolist()
-    intervals = await read_intervals(session, column.host_id, column.stat, window, probed)
+    intervals = await read_intervals(session, column.host_id, column.stat, window, probed, streams=streams)
     return max((int(own.interval_us.max()) for own in intervals.values()), default=0)
 
 
 async def read_steps(
-    session: AsyncSession, column: HostColumn, window: Window, instance_ids: Int64Array, grid: StepGrid
-) -> Buckets:  # fmt: skip
+    session: AsyncSession,
+    column: HostColumn,
+    window: Window,
+    instance_ids: Int64Array,
+    grid: StepGrid,
+) -> Buckets:
     """Return the samples of these instances (ids ascending), summed up by step: `bucket` counts the steps of the grid.
 
     The window is made of whole steps.

@@ -50,6 +50,8 @@ QUANTITIES: Final = {
 }
 # Those that are sizes: a process that was there twice as long did not take twice as much.
 SIZES: Final = frozenset({"memory", "threads", "processes"})
+# Without permission pidstat prints -1 for these, which is no amount.
+MAY_BE_REFUSED: Final = frozenset({"kb_rd_per_s", "kb_wr_per_s"})
 # Which tool tells most of a process.
 TOOLS: Final = ("pidstat", "proc", "prstat", "top", "ps")
 
@@ -233,13 +235,13 @@ async def list_process_stats(session: AsyncSession, host_id: int, window: Window
             continue
         if window is None or await lookup.read_possible_window(session, host_id, ref.id, window) is not None:
             refs.append(ref)
-    catalogue = load_catalogue()
+    return sorted(refs, key=rank_tool)
 
-    def place(ref: StatRef) -> tuple[int, int, str]:
-        tool = catalogue.stats[ref.name][0].tool
-        return TOOLS.index(tool) if tool in TOOLS else len(TOOLS), -len(find_fields(ref)), ref.name
 
-    return sorted(refs, key=place)
+def rank_tool(ref: StatRef) -> tuple[int, int, str]:
+    """Return the place of a stat among those of processes: the one that tells most comes first."""
+    tool = load_catalogue().stats[ref.name][0].tool
+    return TOOLS.index(tool) if tool in TOOLS else len(TOOLS), -len(find_fields(ref)), ref.name
 
 
 def find_kind(stat: str) -> str | None:
@@ -404,4 +406,7 @@ def _to_row(name: str, command: str, pid: int | None, totals: InstanceTotals, fi
     highest = [
         round(top, field.decimals) if n else None for top, n, (_, field) in zip(totals.highest, totals.n, fields, strict=True)
     ]
+    for at, (_, field) in enumerate(fields):
+        if field.key in MAY_BE_REFUSED and (mean[at] or 0) < 0:
+            mean[at] = highest[at] = None
     return ListedProcess(name, command, pid, from_us(totals.first_us), from_us(totals.last_us), totals.n_samples, mean, highest)

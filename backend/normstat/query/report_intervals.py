@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 from psycopg import sql
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.stats.records import Int64Array
@@ -50,26 +50,53 @@ class Intervals:
         return np.asarray(np.maximum(self.interval_us[places], self.interval_us[after]))
 
 
+@dataclass(frozen=True, slots=True)
+class StreamSpan:
+    """A stream, from its first to its last sample."""
+
+    id: int
+    first_sample_at: datetime
+    last_sample_at: datetime
+
+
+async def read_streams_of_hosts(
+    session: AsyncSession, host_ids: Sequence[int], stat: StatRef, window: Window
+) -> dict[int, list[StreamSpan]]:  # fmt: skip
+    """Return the streams of a stat that reach into the window, by host: one more than MAX_STREAMS at most."""
+    number = func.row_number().over(partition_by=Stream.host_id)
+    own = (
+        select(Stream.host_id, Stream.id, Stream.first_sample_at, Stream.last_sample_at, number.label("number"))
+        .where(
+            Stream.host_id.in_(host_ids),
+            Stream.spec == stat.spec,
+            Stream.first_sample_at < window.end,
+            Stream.last_sample_at >= window.start,
+        )
+        .subquery()
+    )
+    columns = (own.c.host_id, own.c.id, own.c.first_sample_at, own.c.last_sample_at)
+    found: dict[int, list[StreamSpan]] = {host_id: [] for host_id in host_ids}
+    for host_id, *span in await session.execute(select(*columns).where(own.c.number <= MAX_STREAMS + 1)):
+        found[host_id].append(StreamSpan(*span))
+    return found
+
+
 async def read_intervals(
-    session: AsyncSession, host_id: int, stat: StatRef, window: Window, instance_ids: Sequence[int]
+    session: AsyncSession,
+    host_id: int,
+    stat: StatRef,
+    window: Window,
+    instance_ids: Sequence[int],
+    *,
+    streams: Sequence[StreamSpan] | None = None,
 ) -> dict[int, Intervals]:
-    """Return the intervals of the reports that could have these instances, by instance.
+    """Return the intervals of the reports that could have these instances, by instance. `streams`: where they are read already
 
     An instance that no probe shows may belong to any stream: it gets the longest interval of all. Missing: no entry where the
     instance's streams have no regular reports, such as files of one report each.
     """
-    streams = (
-        await session.execute(
-            select(Stream.id, Stream.first_sample_at, Stream.last_sample_at)
-            .where(
-                Stream.host_id == host_id,
-                Stream.spec == stat.spec,
-                Stream.first_sample_at < window.end,
-                Stream.last_sample_at >= window.start,
-            )
-            .limit(MAX_STREAMS + 1)
-        )
-    ).all()
+    if streams is None:
+        streams = (await read_streams_of_hosts(session, [host_id], stat, window))[host_id]
     if not instance_ids or not 0 < len(streams) <= MAX_STREAMS:
         return {}
     span = Window(

@@ -14,7 +14,7 @@ from normstat.errors import NotFound, shorten
 from normstat.query.envelope import POINTS_PER_COLUMN
 from normstat.query.line_points import Graph, GraphLine, GraphLines, Source, make_pixel_columns
 from normstat.query.ranking import read_totals
-from normstat.query.report_intervals import read_intervals
+from normstat.query.report_intervals import StreamSpan, read_intervals
 from normstat.rollups.rollup_codec import Buckets
 from normstat.rollups.rollup_reader import (
     LEVELS,
@@ -119,7 +119,7 @@ async def find_series(session: AsyncSession, request: SeriesRequest) -> "SeriesQ
 
 @dataclass(frozen=True, slots=True)
 class SeriesQuery:
-    """A request, with its host, stat and fields looked up."""
+    """A request, with its host, stat and fields looked up. `streams`: where they are read already"""
 
     session: AsyncSession
     connection: psycopg.AsyncConnection
@@ -128,6 +128,7 @@ class SeriesQuery:
     stat: StatRef
     fields: Sequence[Field]
     rolled: Rolled
+    streams: Sequence[StreamSpan] | None = None
 
     async def choose_instances(self) -> tuple[list[InstanceRef], int]:
         """Return the instances to draw, and how many are left out.
@@ -163,7 +164,9 @@ class SeriesQuery:
         request = self.request
         ids = np.sort(np.array([instance.id for instance in instances], dtype=np.int64))
         grain, blocks = await self._choose_grain(ids)
-        intervals = await read_intervals(self.session, self.place.host_id, self.stat, request.window, ids.tolist())
+        intervals = await read_intervals(
+            self.session, self.place.host_id, self.stat, request.window, ids.tolist(), streams=self.streams
+        )
         figure = Graph(make_pixel_columns(request.window, request.width, grain), self.fields, instances, grain, intervals)
         spans = plan(request.window, self.rolled, grain) if instances else []
         whole: Mapping[str, Buckets] = {}

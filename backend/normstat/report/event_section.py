@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
+from normstat.comparison.circumstances import on_one_line, to_ms
 from normstat.comparison.model import Comparison
 from normstat.query.host_events import HostEvent
 from normstat.report.markup import Markup, tag
@@ -21,7 +22,10 @@ def events_window(record: Comparison) -> Window:
 
 
 def event_section(record: Comparison, events: Sequence[HostEvent]) -> Markup | None:
-    """Return the table of events, oldest first. Missing: None without any."""
+    """Return the table of events that the circumstances do not tell, oldest first. Missing: None without any."""
+    n_told = len(events)
+    events = [event for event in events if not _is_told(event, record)]
+    n_told -= len(events)
     if not events:
         return None
     left_out = len(events) - MAX_LISTED
@@ -29,11 +33,18 @@ def event_section(record: Comparison, events: Sequence[HostEvent]) -> Markup | N
     rows = [_row(event, record) for event in events[-MAX_LISTED:]]
     return tag(
         "section",
-        tag("h2", "Events"),
+        tag("h2", "Other events" if n_told else "Events"),
         tag("p", f"From {instant(events_window(record).start)} to the end of the incident.", class_="soft small"),
         tag("table", tag("thead", head), tag("tbody", *rows)),
         tag("p", f"{left_out} earlier events are not listed.") if left_out > 0 else None,
     )
+
+
+def _is_told(event: HostEvent, record: Comparison) -> bool:
+    """Return whether the circumstances below the answer tell an event: at its time, with its text."""
+    at_ms = to_ms(event.at if event.not_before is None else event.not_before)
+    text = on_one_line(event.text)
+    return any(one.kind == "event" and one.start_ms == at_ms and text in one.sentence for one in record.circumstances)
 
 
 def _row(event: HostEvent, record: Comparison) -> Markup:

@@ -21,12 +21,12 @@ from normstat.stats.records import Int64Array
 from normstat.window import Window, from_us, to_us
 
 READ_STATE: Final = """
-    SELECT rolled_until, ARRAY(
+    SELECT h.id, rolled_until, ARRAY(
         SELECT hour_at FROM rollup_marks AS m
         WHERE m.host_id = h.id AND m.stat_id = %(stat_id)s AND m.hour_at > %(start)s - interval '1 hour' AND m.hour_at < %(end)s
         ORDER BY hour_at),
       set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)
-    FROM hosts AS h WHERE h.id = %(host_id)s
+    FROM hosts AS h WHERE h.id = ANY(%(host_ids)s::int8[])
 """
 READ_HEADS: Final = """
     SELECT field_key, block_at, substring(body FOR %(n_bytes)s) FROM rollups
@@ -76,17 +76,28 @@ class Rolled:
     marked_us: Sequence[int]
 
 
+NOT_ROLLED: Final = Rolled(None, ())
+
+
 async def read_rolled(connection: psycopg.AsyncConnection, place: Place, window: Window) -> Rolled:
     """Return the part of a window that is rolled up.
 
     The same round trip keeps the transaction from starting workers: that takes as long as the scan of an hour.
     """
-    span = place.parameters(start=window.start, end=window.end)
-    row = await (await connection.execute(READ_STATE, span)).fetchone()
-    if row is None or not isinstance(row[0], datetime):
-        return Rolled(None, [])
-    assert isinstance(row[1], list)
-    return Rolled(to_us(row[0]), [to_us(hour) for hour in row[1]])
+    return (await read_rolled_of_hosts(connection, [place.host_id], place.stat_id, window)).get(place.host_id, NOT_ROLLED)
+
+
+async def read_rolled_of_hosts(
+    connection: psycopg.AsyncConnection, host_ids: Sequence[int], stat_id: int, window: Window
+) -> dict[int, Rolled]:
+    """Return the part of a window that is rolled up, by host; the rest as in `read_rolled`."""
+    asked = {"host_ids": list(host_ids), "stat_id": stat_id, "start": window.start, "end": window.end}
+    found: dict[int, Rolled] = {}
+    for host_id, until, hours, *_ in await (await connection.execute(READ_STATE, asked)).fetchall():
+        if isinstance(until, datetime):
+            assert isinstance(hours, list)
+            found[int(str(host_id))] = Rolled(to_us(until), [to_us(hour) for hour in hours])
+    return found
 
 
 def plan(window: Window, rolled: Rolled, grain: Grain) -> list[Span]:

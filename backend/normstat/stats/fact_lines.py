@@ -23,6 +23,7 @@ BOOT_TIME: Final = "boot_time"
 BOOT_ID: Final = "boot_id"
 BOOT_TOLERANCE_S: Final = 60
 AGENT: Final = "agent"
+TIME_ZONE: Final = "time_zone"
 FACT: Final = re.compile(r"(?P<key>[a-z][a-z0-9_]{0,40})(?: (?P<item>[^\t]{1,300}))?\t(?P<value>[^\t]{0,1000})")
 
 

@@ -6,7 +6,7 @@ The page, the API and the events have them from here.
 from enum import StrEnum
 from typing import Final
 
-from normstat.stats.fact_lines import BOOT_TIME, FactName
+from normstat.stats.fact_lines import BOOT_TIME, TIME_ZONE, FactName
 
 PROCESSOR_SET: Final = "processor_set"
 
@@ -47,6 +47,7 @@ _SECTIONS: Final[dict[str, dict[str, tuple[str, EventKind]]]] = {
         "kernel_isa": ("Instruction set of the kernel", EventKind.KERNEL),
         "machine": ("Architecture", EventKind.HARDWARE),
         "clock_source": ("Clock source", EventKind.SETTING),
+        TIME_ZONE: ("Time zone", EventKind.SETTING),
         "zone": ("Zone of the agent", EventKind.ZONE),
         "agent": ("Agent", EventKind.SYSTEM),
     },

@@ -12,8 +12,11 @@ MAX_PANELS: Final = 200
 MAX_SOURCES: Final = 40
 MAX_FIELDS: Final = 100
 NO_NUL: Final = r"^[^\x00]*$"
+# As in frontend/src/logic/look.ts.
+MIN_HEIGHT: Final = 120
+MAX_HEIGHT: Final = 1_200
 # The page writes and reads it: frontend/src/logic/panel.ts, formatChoice.
-INSTANCES: Final = r"^(|all|top:[1-9][0-9]{0,2}|heatmap:[a-z][a-z0-9_]{0,62}|only:[^\x00]+)$"
+INSTANCES: Final = r"^(|all|balance|top:[1-9][0-9]{0,2}|heatmap:[a-z][a-z0-9_]{0,62}|only:[^\x00]+)$"
 
 Key = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 
@@ -39,7 +42,8 @@ class PanelSource(Documented):
     """The fields to draw; empty if `panel` is given."""
 
     instances: Annotated[str, StringConstraints(max_length=20_000, pattern=INSTANCES)] = ""
-    """`all`, `top:5`, `only:sda,sdb` (commas in names as %2C), `heatmap:FIELD`; empty for the catalogue's choice."""
+    """`all`, `top:5`, `only:sda,sdb` (commas in names as %2C), `heatmap:FIELD`, `balance` (busy CPUs); empty for the
+    catalogue's choice."""
 
     def __post_init__(self) -> None:
         """Check that the lines are named in one way.
@@ -61,6 +65,8 @@ class ViewPanel(Documented):
     """Empty: the title of the source."""
 
     width: PanelWidth = field(default=PanelWidth.HALF)
+    height: Annotated[int, Field(ge=MIN_HEIGHT, le=MAX_HEIGHT)] | None = None
+    """Pixels of the graph; null: as usual."""
 
 
 ViewPanels = Annotated[tuple[ViewPanel, ...], Field(max_length=MAX_PANELS)]

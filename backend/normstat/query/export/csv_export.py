@@ -17,6 +17,7 @@ import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
+from normstat.query.export.chosen_lines import ChosenLines, ExportedLine, choose_lines, require_fields
 from normstat.query.export.csv_encoding import ByteMatrix, blank, join, text_cells, time_cells, value_cells
 from normstat.query.sample_counts import find_printed_fields
 from normstat.stats.records import Int64Array
@@ -45,11 +46,16 @@ NEEDS_QUOTES: Final = frozenset(',"\r\n')
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What to export: one stat as a wide table, or (stat None) all stats of the host as a long one."""
+    """What to export: one stat as a wide table, or (stat None) all stats of the host as a long one.
+
+    Of one stat, `fields` chooses columns and `lines` single lines; all, if both are empty.
+    """
 
     host: str
     window: Window
     stat: str | None = None
+    fields: Sequence[str] = ()
+    lines: Sequence[ExportedLine] = ()
 
 
 # A page, its rows in order, and the names of its instances by id, fields of its values -> the text of its lines.
@@ -63,7 +69,7 @@ async def stream_csv(engine: AsyncEngine, request: ExportRequest) -> AsyncGenera
     from the iterator: the answer is aborted, never ended as if it were complete. A caller that stops early closes the iterator,
     which cancels the running statement.
 
-    Raises: NotFound for an unknown host or stat
+    Raises: NotFound for an unknown host, stat or field
     """
     host_id, stats = await find_stats(engine, request)
     return _stream(engine, request, host_id, stats)
@@ -72,14 +78,17 @@ async def stream_csv(engine: AsyncEngine, request: ExportRequest) -> AsyncGenera
 async def find_stats(engine: AsyncEngine, request: ExportRequest) -> tuple[int, list[StatRef]]:
     """Return the host's id, and the stats to export: none if no host has sent a sample of the stat yet.
 
-    Raises: NotFound for an unknown host or stat
+    Raises: NotFound for an unknown host, stat or field
     """
     async with AsyncSession(engine) as session:
         host_id = await require_host(session, request.host)
         if request.stat is None:
             return host_id, await list_host_stats(session, host_id)
         found = await find_stat(session, request.stat)
-        return host_id, [] if found is None else [found]
+        if found is None:
+            return host_id, []
+        require_fields(found, [*request.fields, *(line.field for line in request.lines)])
+        return host_id, [found]
 
 
 async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, stats: Sequence[StatRef]) -> AsyncGenerator[bytes]:
@@ -91,20 +100,19 @@ async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, sta
         elif not stats:
             header = _to_line(["time", "epoch", "instance"])
         names = InstanceNames(session)
-        fields: Sequence[Field]
         write: Writer
         for stat in stats:
             if request.stat is None:
                 # A field without a value has no line, and the page knows these fields.
-                fields, write = stat.fields, long_writer(stat.name)
+                chosen, write = ChosenLines(stat.fields, None), long_writer(stat.name)
             else:
-                fields, write = await find_fields(session, host_id, stat, request.window), write_wide
-                header = _to_line(["time", "epoch", "instance", *map(to_header, fields)])
-            query = PageQuery(stat.name, host_id, request.window, fields, has_lines=True, values_per_page=VALUES_PER_PAGE)
+                chosen, write = await find_lines(session, host_id, stat, request), write_wide
+                header = _to_line(["time", "epoch", "instance", *map(to_header, chosen.fields)])
+            query = to_query(host_id, stat, request.window, chosen, VALUES_PER_PAGE)
             async with aclosing(read_pages(session, query)) as pages:
                 async for page in pages:
                     found = await names.of(to_codes(page.instance_id)[0].tolist())
-                    yield header + await anyio.to_thread.run_sync(write, page, found, fields)
+                    yield header + await anyio.to_thread.run_sync(write, chosen.clear(page), found, chosen.fields)
                     header = b""
         if header:
             yield header
@@ -115,12 +123,23 @@ def open_export(engine: AsyncEngine) -> AsyncSession:
     return AsyncSession(engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
 
 
-async def find_fields(session: AsyncSession, host_id: int, stat: StatRef, window: Window) -> Sequence[Field]:
-    """Return the fields that become columns: those with a value in the window; all of the stat if none has one, or the search is
-    too slow.
+async def find_lines(session: AsyncSession, host_id: int, stat: StatRef, request: ExportRequest) -> ChosenLines:
+    """Return the lines that were chosen; else all, with the fields that have a value in the window as columns.
+
+    They are all fields of the stat if none has a value, or the search is too slow.
     """
-    found = await read_possible_window(session, host_id, stat.id, window)
-    return stat.fields if found is None else await find_printed_fields(session, host_id, stat, found[0]) or stat.fields
+    if request.fields or request.lines:
+        return await choose_lines(session, host_id, stat, request.fields, request.lines)
+    found = await read_possible_window(session, host_id, stat.id, request.window)
+    printed = () if found is None else await find_printed_fields(session, host_id, stat, found[0])
+    return ChosenLines(printed or stat.fields, None)
+
+
+def to_query(host_id: int, stat: StatRef, window: Window, chosen: ChosenLines, values_per_page: int) -> PageQuery:
+    """Return the query for the samples of these lines."""
+    return PageQuery(
+        stat.name, host_id, window, chosen.fields, chosen.instance_ids, has_lines=True, values_per_page=values_per_page
+    )
 
 
 def to_header(field: Field) -> str:

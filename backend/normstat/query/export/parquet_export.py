@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.query.export.csv_export import ExportRequest, find_fields, find_stats, open_export, sort_lines
+from normstat.query.export.csv_export import ExportRequest, find_lines, find_stats, open_export, sort_lines, to_query
 from normstat.stats.spec import Field, Storage
 from normstat.storage.lookup import InstanceNames
-from normstat.storage.sample_pages import Page, PageQuery, StoredArray, read_pages, to_codes, to_floats, to_missing
+from normstat.storage.sample_pages import Page, StoredArray, read_pages, to_codes, to_floats, to_missing
 
 # A row group has at least half of this, and at most one page more: about 50 MB while it is written.
 VALUES_PER_GROUP: Final = 3_000_000
@@ -36,7 +36,7 @@ async def stream_parquet(engine: AsyncEngine, request: ExportRequest) -> AsyncGe
     """Yield the file in pieces: `pieces = await stream_parquet(...)` checks the names; then iterate, and close the iterator.
 
     An error in between is raised from the iterator; the partial output has no footer, so no program takes it for a complete file.
-    Raises: NotFound for an unknown host or stat
+    Raises: NotFound for an unknown host, stat or field
     """
     host_id, stats = await find_stats(engine, request)
 
@@ -46,14 +46,14 @@ async def stream_parquet(engine: AsyncEngine, request: ExportRequest) -> AsyncGe
                 yield _File(request, ()).close()
                 return
             [stat] = stats
-            fields = await find_fields(session, host_id, stat, request.window)
+            chosen = await find_lines(session, host_id, stat, request)
             names = InstanceNames(session)
-            query = PageQuery(stat.name, host_id, request.window, fields, has_lines=True, values_per_page=VALUES_PER_PAGE)
-            file = _File(request, fields)
+            query = to_query(host_id, stat, request.window, chosen, VALUES_PER_PAGE)
+            file = _File(request, chosen.fields)
             async with aclosing(read_pages(session, query)) as pages:
                 async for page in pages:
                     found = await names.of(to_codes(page.instance_id)[0].tolist())
-                    if piece := await anyio.to_thread.run_sync(file.write, page, found):
+                    if piece := await anyio.to_thread.run_sync(file.write, chosen.clear(page), found):
                         yield piece
             yield await anyio.to_thread.run_sync(file.close)
 

@@ -203,9 +203,10 @@ def _to_metric(kind: SearchKind, entry: MetricEntry, points: int, host: str | No
 def _add_hosts(found: _Found, words: Sequence[str], hosts: Sequence[HostRow]) -> None:
     ranked: list[tuple[tuple[object, ...], SearchHit]] = []
     for host in hosts:
-        own = score(words, Searchable.of((host.name,), (host.os,)))
+        own = score(words, Searchable.of((host.name,), (host.os, *host.tags)))
         if own is not None:
-            hit = replace(EMPTY, kind=SearchKind.HOST, name=host.name, detail=host.os, score=own, host=host.name)
+            detail = " · ".join([*host.tags, host.os] if host.os else host.tags)
+            hit = replace(EMPTY, kind=SearchKind.HOST, name=host.name, detail=detail, score=own, host=host.name)
             ranked.append(((own, natural_key(host.name)), hit))
     found.add(SearchKind.HOST, ranked)
 
@@ -303,8 +304,11 @@ def _add_events(found: _Found, words: Sequence[str], events: Sequence[HostEvent]
     """Find events. `events`: newest first"""
     ranked: list[tuple[tuple[object, ...], SearchHit]] = []
     for place, event in enumerate(events):
-        own = score(words, Searchable.of((event.text,), (event.kind,)))
+        own = score(words, Searchable.of((event.text,), (event.kind, *event.tags)))
         if own is not None:
-            hit = replace(EMPTY, kind=SearchKind.EVENT, name=event.text, score=own, host=found.request.host, at=event.at)
+            detail = " ".join(event.tags)
+            hit = replace(
+                EMPTY, kind=SearchKind.EVENT, name=event.text, detail=detail, score=own, host=found.request.host, at=event.at
+            )
             ranked.append(((own, place), hit))
     found.add(SearchKind.EVENT, ranked)

@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.storage.host_tag_rows import sort_tags
 from normstat.storage.schema.baseline_models import Baseline, SavedComparisonRow
 from normstat.storage.schema.models import Host, Instance, StatTable
 from normstat.storage.schema.retention_models import HostDeletionRow
@@ -24,6 +25,7 @@ class HostRow:
     id: int
     name: str
     os: str
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,12 @@ class Senders:
 
 async def list_host_rows(session: AsyncSession) -> list[HostRow]:
     """Return all hosts that are not being deleted, by name."""
-    statement = select(Host.id, Host.name, Host.os).where(Host.id.not_in(select(HostDeletionRow.host_id))).order_by(Host.name)
-    return [HostRow(*row) for row in await session.execute(statement)]
+    columns = select(Host.id, Host.name, Host.os, Host.tags, Host.agent_tags)
+    statement = columns.where(Host.id.not_in(select(HostDeletionRow.host_id))).order_by(Host.name)
+    return [
+        HostRow(id_, name, os, tuple(sort_tags([*tags, *agent_tags])))
+        for id_, name, os, tags, agent_tags in await session.execute(statement)
+    ]
 
 
 async def list_sent_stats(session: AsyncSession) -> set[str]:

@@ -22,12 +22,20 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class BulkRows:
-    """Rows as read in bulk: all canonical, none missing."""
+    """Rows as read in bulk, all canonical. `missing` has a mask for each field with rows without a value, else None; () is none.
+
+    Shape: all (n_rows,).
+    """
 
     time_us: Int64Array
     instances: list[str]
     values: list[ValueArray]
     line_offset: Int64Array
+    missing: Sequence[npt.NDArray[np.bool_] | None] = ()
+
+    def mask_of(self, field: int) -> npt.NDArray[np.bool_] | None:
+        """Return where a field has no value. Missing: None where it always has one."""
+        return self.missing[field] if self.missing else None
 
 
 def to_array(numbers: Sequence[int | float], field: Field) -> ValueArray:
@@ -40,6 +48,15 @@ def _words_of(row: Row, fields: Sequence[Field]) -> str:
     return " ".join(
         "-" if at in row.missing else str(value) if field.storage.is_whole else f"{value:.{field.decimals}f}"
         for at, (value, field) in enumerate(zip(row.values, fields, strict=True))
+    )
+
+
+def _join_masks(parts: Sequence[BulkRows], field: int) -> npt.NDArray[np.bool_] | None:
+    masks = [part.mask_of(field) for part in parts]
+    if all(mask is None for mask in masks):
+        return None
+    return np.concatenate(
+        [np.zeros(len(part.time_us), np.bool_) if mask is None else mask for part, mask in zip(parts, masks, strict=True)]
     )
 
 
@@ -121,6 +138,7 @@ class BlockBuilder:
             instances=[name for part in parts for name in part.instances],
             values=[np.concatenate([part.values[at] for part in parts]) for at in range(len(self.fields))],
             line_offset=np.concatenate([part.line_offset for part in parts]),
+            missing=[_join_masks(parts, at) for at in range(len(self.fields))],
         )
         return self._block(joined, np.argsort(joined.line_offset, kind="stable"))
 
@@ -139,8 +157,9 @@ class BlockBuilder:
                 instances=[names[at] for at in order.tolist()],
                 values=[column[order] for column in rows.values],
                 line_offset=rows.line_offset[order],
+                missing=[None if mask is None else mask[order] for mask in rows.missing],
             )
-        missing: list[npt.NDArray[np.bool_] | None] = [None] * len(self.fields)
+        missing = [rows.mask_of(at) for at in range(len(self.fields))]
         printed: dict[int, str] = {}
         for number, row in enumerate(self._rows, start=n_before):
             if row.printed is not None:

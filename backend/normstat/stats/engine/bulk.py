@@ -1,6 +1,7 @@
 """Read many lines at once: find the plain rows of a header, and their values.
 
-A plain row is one that normstat.stats.engine.row would read as canonical, with nothing missing. It reads everything else.
+A plain row is one that normstat.stats.engine.row would read as canonical, with a number in every column: one of those that the
+layout calls missing is no value. It reads everything else.
 The work is done on arrays over all words of a piece of text: a word's digits are summed up column by column of its characters,
 so that checking and converting are the same few passes. Nothing here knows about reports, runs or stamps.
 """
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from normstat.stats.engine.column_layout import TimeStyle
 from normstat.stats.engine.header import ColumnRole, Header
-from normstat.stats.engine.number_formats import EXACT_LIMIT
+from normstat.stats.engine.number_formats import EXACT_LIMIT, read_number
 from normstat.stats.engine.row import ABSENT, INSTANCE_JOINT, join_instance
 from normstat.stats.engine.timestamps import ClockWords, day_seconds, parse_date, take_clock
 from normstat.stats.records import Int64Array, ValueArray
@@ -102,8 +103,9 @@ class PlainRows:
     """The plain rows of one header in a text.
 
     Shape: `number` (n_lines,) is a row's number, or -1 for a line that is no plain row; `line` (n_rows,); values[i] (n_rows,) for
-    the i-th field; `instances` n_rows names; `clocks` n_rows leading times, None where rows have none; `moments` (n_rows,) times
-    after the row. `next_other[k]` is the first line at or after line k that is no plain row.
+    the i-th field, missing[i] (n_rows,) where it has no value, None if it always has one;
+    `instances` n_rows names; `clocks` n_rows leading times, None where rows have none; `moments` (n_rows,) times after the row.
+    `next_other[k]` is the first line at or after line k that is no plain row.
     Units: moments in seconds since the epoch by the clock on the wall.
     """
 
@@ -114,6 +116,7 @@ class PlainRows:
     clocks: list[ClockWords] | None
     moments: Int64Array | None
     next_other: Int64Array
+    missing: list[BoolArray | None]
 
 
 def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...]) -> PlainRows | None:
@@ -127,6 +130,7 @@ def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...])
     line = np.flatnonzero(fits & ~index.is_odd)
     rows = _Rows(index, line, index.first_word[line], n_lead)
     values = rows.take_values(header, fields)
+    missing = [_take_missing(column, field, header.table.missing) for column, field in zip(values, fields, strict=True)]
     clocks = rows.take_clocks() if n_lead else None
     moments = rows.take_moments(header) if header.has_trailing_time else None
     is_plain = rows.is_plain
@@ -144,7 +148,23 @@ def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...])
         clocks=[clock for clock in clocks if clock is not None] if clocks is not None else None,
         moments=None if moments is None else moments[is_plain],
         next_other=others[np.searchsorted(others, np.arange(index.n_lines))],
+        missing=[None if mask is None else mask[is_plain] for mask in missing],
     )
+
+
+def _take_missing(values: ValueArray, field: Field, words: frozenset[str]) -> BoolArray | None:
+    """Return where a column has a number that stands for "no value", after setting it to 0. Missing: None where it has none.
+
+    Shape: values (n_rows,) -> (n_rows,)
+    """
+    numbers = [number[0] for word in words if (number := read_number(word, field)) is not None and number[1]]
+    if not numbers:
+        return None
+    mask: BoolArray = np.isin(values, numbers)
+    if not mask.any():
+        return None
+    values[mask] = 0
+    return mask
 
 
 class _Rows:

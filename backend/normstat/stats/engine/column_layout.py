@@ -21,7 +21,7 @@ Keys of `[[layout.tables]]`:
     time         "none", "leading" (clock, 12 hour clock or epoch before the columns), "trailing" (date and clock after them; the
                  zone is their header or a third word), "line" (a separate line before the report)
     clock_after  names of the last column where it is the clock of the row ("time"); rows under other headers have none
-    missing      words that the tool prints for "no value"
+    missing      words that the tool prints for "no value", which may be numbers (-1.00)
     groups       [["kthr", "r"], ...]: a group and the column that begins it ("re|si": either); "<sr" begins after column sr
     last_text    true when the last column may contain blanks, if it is a column of text
     titles       words of the header line before the columns, with nothing below them ("avg-cpu:")

@@ -180,11 +180,12 @@ def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> R
     is_canonical = True
     for at, field in zip(header.value_at, fields, strict=True):
         word = words[at]
-        number = read_number(word, field) if word else None
+        is_missing = not word or word in header.table.missing
+        number = None if is_missing else read_number(word, field)
         if number is not None:
             values.append(number[0])
             is_canonical = is_canonical and number[1]
-        elif not word or word in header.table.missing:
+        elif is_missing:
             missing.append(len(values))
             values.append(0)
         elif not field.is_documented:

@@ -16,6 +16,7 @@ Keys of `[[layout.tables]]`:
     stats      the stats of its rows: a number goes to the first of them that knows it
     instance   the keys that name what a row is about, in their order
     pairs      ["name", "value"]: the row's numbers are in a list of objects that hold a name and a number
+    missing    numbers that stand for no value: ["-1.00"]
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -36,7 +37,7 @@ from normstat.stats.engine.json_stream import Broken, JsonStream, Node, to_node
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.row import join_instance
+from normstat.stats.engine.row import ABSENT, join_instance
 from normstat.stats.engine.timestamps import Timestamp, parse_timestamp, take_clock
 from normstat.stats.layout import Alternatives, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
@@ -65,6 +66,7 @@ class JsonTable:
     names: Alternatives = toml_key("name")
     instance: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
+    missing: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Require none or two keys of pairs."""
@@ -87,6 +89,7 @@ class SysstatJsonLayout(Layout):
 
 
 LAYOUT: Final = SysstatJsonLayout
+NO_VALUE: Final = frozenset({ABSENT, ""})
 
 
 class Reader(LineReader[SysstatJsonLayout], JsonStream):
@@ -299,6 +302,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
                 instance=join_instance([" ".join(name.split()) for name in names]),
                 time_us=self._time_us if self._has_time else None,
                 offset=node.offset,
+                missing=NO_VALUE if table is None else NO_VALUE | table.missing,
                 is_since_boot=self._row_kind is LineKind.SINCE_BOOT,
             )
 

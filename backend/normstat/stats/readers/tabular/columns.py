@@ -301,6 +301,7 @@ class Reader(LineEngine[ColumnLayout]):
                     instances=[name for first, n_rows, _ in runs.found for name in rows.instances[first : first + n_rows]],
                     values=[column[chosen] for column in rows.values],
                     line_offset=index.line_start[rows.line[chosen]] + (self.offset + begin),
+                    missing=[None if mask is None else mask[chosen] for mask in rows.missing],
                 )
             )
 

@@ -1,0 +1,48 @@
+"""In which form bodies are sent: compressed as the client accepts it."""
+
+import re
+import zlib
+from typing import Final
+
+import zstandard
+from fastapi import Response
+
+# A value such as: zstd, gzip with a weight (;q=0.5).
+ACCEPTED: Final = re.compile(r"([a-z0-9-]+)\s*(?:;\s*q\s*=\s*([0-9]*\.?[0-9]+))?")
+# A window of 15 bits, in the gzip format.
+GZIP_WINDOW_BITS: Final = 31
+PACKED_FROM_BYTES: Final = 1024
+# Columns of numbers: a tenth smaller than gzip's level 1 in less than half of the time. Higher levels take longer for 1 %.
+ZSTD_LEVEL: Final = 1
+# Level 5, which the middleware uses, is three times as slow for a tenth less.
+GZIP_LEVEL: Final = 1
+
+
+def choose_encoding(accepted: str) -> str | None:
+    """Return zstd, which costs least, or gzip, if the client accepts it at least as readily as plain text. Missing: None if it does
+    not.
+    """
+    weights = {name: float(weight or 1) for name, weight in ACCEPTED.findall(accepted.lower())}
+    known = [(weights.get(name, 0.0), name) for name in ("zstd", "gzip")]
+    best = max(weight for weight, _ in known)
+    if best == 0 or best < weights.get("identity", 0.0):
+        return None
+    return next(name for weight, name in known if weight == best)
+
+
+def compress(body: bytes, encoding: str) -> bytes:
+    """Return the body in that encoding, zstd or gzip: fast rather than small."""
+    if encoding == "zstd":
+        return zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(body)
+    packer = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, GZIP_WINDOW_BITS)
+    return packer.compress(body) + packer.flush()
+
+
+def make_json_response(body: bytes, accepted: str) -> Response:
+    """Return a response of this body, compressed if the client accepts it and it is worth it. `accepted`: its Accept-Encoding"""
+    headers = {"Vary": "Accept-Encoding"}
+    encoding = choose_encoding(accepted) if len(body) >= PACKED_FROM_BYTES else None
+    if encoding is not None:
+        body = compress(body, encoding)
+        headers["Content-Encoding"] = encoding
+    return Response(body, media_type="application/json", headers=headers)

@@ -1,0 +1,12 @@
+"""Answers that are not sent again to who has them."""
+
+from typing import Annotated
+
+from fastapi import Header
+
+IfNoneMatch = Annotated[str | None, Header(max_length=1000, include_in_schema=False)]
+
+
+def has_answer(if_none_match: str | None, etag: str) -> bool:
+    """Return whether the client names this ETag as one that it has."""
+    return if_none_match is not None and etag in {each.strip().removeprefix("W/") for each in if_none_match.split(",")}

@@ -1,0 +1,45 @@
+"""What the lines of many hosts need before their samples, read for all hosts of a stat at once: instances, streams, rollup state.
+
+Asked host by host, these take longer than the samples do.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import psycopg
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.query.report_intervals import StreamSpan, read_streams_of_hosts
+from normstat.rollups.rollup_reader import Rolled, read_rolled_of_hosts
+from normstat.storage.lookup import InstanceRef, StatRef, list_latest_instances_of_hosts
+from normstat.storage.session import driver_of
+from normstat.window import Window
+
+# Of so many hosts at once: a statement stays small, and so does what waits in memory.
+MAX_AT_ONCE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class HostBatch:
+    """By host id, of one stat in one window. Missing: a host without an entry has none."""
+
+    instances: Mapping[int, tuple[list[InstanceRef], int]] = field(default_factory=dict)
+    streams: Mapping[int, Sequence[StreamSpan]] = field(default_factory=dict)
+    rolled: Mapping[int, Rolled] = field(default_factory=dict)
+
+
+async def read_batch(
+    session: AsyncSession, host_ids: Sequence[int], stat: StatRef, window: Window, *, max_instances: int
+) -> HostBatch:  # fmt: skip
+    """Return what these hosts have of the stat. `max_instances`: of each host; the total number is told beside them"""
+    connection: psycopg.AsyncConnection = await driver_of(session)
+    instances: dict[int, tuple[list[InstanceRef], int]] = {}
+    streams: dict[int, Sequence[StreamSpan]] = {}
+    rolled: dict[int, Rolled] = {}
+    for start in range(0, len(host_ids), MAX_AT_ONCE):
+        some = host_ids[start : start + MAX_AT_ONCE]
+        instances |= await list_latest_instances_of_hosts(session, some, stat, window, limit=max_instances)
+        streams |= await read_streams_of_hosts(session, some, stat, window)
+        rolled |= await read_rolled_of_hosts(connection, some, stat.id, window)
+    return HostBatch(instances, streams, rolled)

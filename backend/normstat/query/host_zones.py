@@ -1,0 +1,89 @@
+"""The time zones of hosts, from the newest facts of their agents."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.field_docs import Documented
+from normstat.query.fact_history import SPEC
+from normstat.stats.fact_lines import AGENT, TIME_ZONE, parse_fact
+from normstat.storage.chunks import unpack_body
+from normstat.storage.lookup import natural_key
+from normstat.storage.schema.models import Chunk, Host, Stream
+from normstat.storage.schema.retention_models import HostDeletionRow
+
+# The agent prints the zone among its last facts.
+TAIL_BYTES: Final = 16 * 1024
+# The newest stream may have just begun.
+MAX_STREAMS_A_HOST: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class HostZone(Documented):
+    """The time zone of a host."""
+
+    host: str
+    time_zone: str | None
+    """As its agent reported it: a name such as `Europe/Berlin`, or the offset from UTC such as `+0530` where the system tells no
+    name; null if no agent reported either."""
+
+
+async def read_host_zones(session: AsyncSession, names: Sequence[str] | None) -> list[HostZone]:
+    """Return the zones of the hosts of these names (None: of all hosts), by name. Names that no host has are left out."""
+    is_there = Host.id.not_in(select(HostDeletionRow.host_id))
+    chosen = [is_there] if names is None else [is_there, Host.name.in_(names)]
+    hosts = (await session.execute(select(Host.id, Host.name).where(*chosen))).all()
+    known = await _read_zones(session, None if names is None else [host.id for host in hosts])
+    return [HostZone(host.name, known.get(host.id)) for host in sorted(hosts, key=lambda host: natural_key(host.name))]
+
+
+async def _read_zones(session: AsyncSession, host_ids: Sequence[int] | None) -> dict[int, str | None]:
+    last_heard = func.coalesce(Stream.last_received_at, Stream.created_at)
+    place = func.row_number().over(partition_by=Stream.host_id, order_by=(last_heard.desc(), Stream.id.desc()))
+    of_hosts = [] if host_ids is None else [Stream.host_id.in_(host_ids)]
+    streams = (
+        select(Stream.id, Stream.host_id, Stream.acked_offset, place.label("place"))
+        .where(Stream.spec == SPEC, *of_hosts)
+        .subquery()
+    )
+    rows = await session.execute(
+        select(streams.c.host_id, streams.c.place, Chunk.body)
+        .join(Chunk, Chunk.stream_id == streams.c.id)
+        .where(streams.c.place <= MAX_STREAMS_A_HOST, Chunk.end_offset > streams.c.acked_offset - TAIL_BYTES)
+        .order_by(streams.c.host_id, streams.c.place, Chunk.start_offset)
+    )
+    zones: dict[int, str | None] = {}
+    for (host_id, _), chunks in groupby(rows, key=lambda row: (row.host_id, row.place)):
+        if host_id in zones:
+            continue
+        text = b"".join(unpack_body(chunk.body) for chunk in chunks)[-TAIL_BYTES:].decode("utf-8", "replace")
+        is_complete, zone = find_zone(text)
+        if is_complete:
+            zones[host_id] = zone
+    return zones
+
+
+def find_zone(text: str) -> tuple[bool, str | None]:
+    r"""Return whether the text has the end of a report of facts, and the time zone of the last such report.
+
+    >>> find_zone("1795305600\ntime_zone\tEurope/Berlin\nagent\t0.1.0\n1795309200\nos\tLinux\n")
+    (True, 'Europe/Berlin')
+    >>> find_zone("1795305600\ntime_zone\tEurope/Berlin\nagent\t0.1.0\n1795309200\nos\tLinux\nagent\t0.1.0\n")
+    (True, None)
+    >>> find_zone("1795305600\nos\tLinux\n")
+    (False, None)
+    """
+    is_complete = False
+    for line in reversed(text.split("\n")):
+        fact = parse_fact(line.rstrip("\r"))
+        if not is_complete:
+            is_complete = fact is not None and fact.name.key == AGENT
+        elif "\t" not in line:
+            break
+        elif fact is not None and fact.name.key == TIME_ZONE:
+            return True, fact.value or None
+    return is_complete, None
