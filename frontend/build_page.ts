@@ -1,6 +1,6 @@
 /** What the build does after Vite: packs the files, and tells index.html which ones a host's page needs. */
 
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
@@ -14,63 +14,6 @@ function filesOf(folder: string): readonly string[] {
     const path = join(folder, name);
     return statSync(path).isDirectory() ? filesOf(path) : [path];
   });
-}
-
-/**
- * Parts of Plotly that no graph of ours uses, by their path in its sources, and what stands in their place. Our figures are static:
- * nothing is dragged, selected, hovered or annotated in them (components/TimeSurface does that), and they have no menus, sliders, images
- * or legends.
- * Plotly looks components up by name and goes without those that are not registered; these stand for the few that it requires.
- */
-const NOTHING = "function () {}";
-const UNUSED_PARTS: ReadonlyMap<string, string> = new Map([
-  ["components/annotations/index.js", component("annotations")],
-  ["components/annotations3d/index.js", component("annotations3d")],
-  ["components/images/index.js", component("images")],
-  ["components/updatemenus/index.js", component("updatemenus")],
-  ["components/sliders/index.js", component("sliders")],
-  ["components/rangeslider/index.js", component("rangeslider")],
-  ["components/rangeselector/index.js", component("rangeselector")],
-  ["components/shapes/index.js", component("shapes")],
-  ["components/shapes/draw.js", `module.exports = { eraseActiveShape: ${NOTHING} };`],
-  ["components/shapes/handle_outline.js", `module.exports = { clearOutline: ${NOTHING}, clearOutlineControllers: ${NOTHING} };`],
-  ["components/selections/index.js", component("selections", "clearOutline", "prepSelect", "selectOnClick")],
-  [
-    "components/modebar/index.js",
-    `${component("modebar", "manage")}
-    module.exports.supplyLayoutDefaults = function (_, full) { full.modebar = { orientation: "h" }; };`,
-  ],
-  ["components/legend/index.js", component("legend")],
-  ["components/fx/hover.js", `module.exports = { hover: ${NOTHING}, loneHover: ${NOTHING} };`],
-  ["components/fx/click.js", `module.exports = ${NOTHING};`],
-  ["fonts/ploticon.js", "module.exports = {};"],
-  ["plots/cartesian/dragbox.js", "module.exports = {};"],
-  // A heatmap of ours has its cells; none is counted.
-  ["traces/histogram2d/calc.js", `module.exports = ${NOTHING};`],
-]);
-
-/** Return a component that does nothing but these functions. */
-function component(name: string, ...functions: readonly string[]): string {
-  const members = functions.map((each) => `, ${each}: ${NOTHING}`).join("");
-  return `module.exports = { moduleType: "component", name: "${name}"${members} };`;
-}
-
-/** Leaves out what no graph of ours uses of Plotly, and the styles of maps that its registry names: a third of its size. */
-export function trimPlotly(): Plugin {
-  const empty = "\0normstat-no-styles.js";
-  return {
-    name: "normstat-trim-plotly",
-    apply: "build",
-    enforce: "pre",
-    resolveId: (id) => (id.endsWith("maplibre-gl.css") ? empty : null),
-    load(id) {
-      if (id === empty) {
-        return "export default {};";
-      }
-      const [, part = ""] = /\/plotly\.js\/src\/(.+)$/.exec(id.replaceAll("\\", "/")) ?? [];
-      return UNUSED_PARTS.get(part) ?? null;
-    },
-  };
 }
 
 /** Returns the components of Mantine that the sources import, and those that they are made of. */
@@ -126,6 +69,38 @@ export function trimStyles(): Plugin {
   };
 }
 
+const FIRST = '<script src="/first.js"></script>';
+
+/**
+ * Puts public/first.js into index.html, without its comments: what it asks for is then under way a round trip earlier. The server allows
+ * the script by its hash (api/page_files.py).
+ */
+export function inlineFirst(): Plugin {
+  let root = ".";
+  let folder = "dist";
+  return {
+    name: "normstat-inline-first",
+    apply: "build",
+    configResolved(config) {
+      root = config.root;
+      folder = config.build.outDir;
+    },
+    transformIndexHtml: {
+      order: "post",
+      handler(html) {
+        if (!html.includes(FIRST)) {
+          throw new Error(`index.html has no ${FIRST}`);
+        }
+        const code = readFileSync(join(root, "public/first.js"), "utf8").replace(/^\s*\/\/.*\n/gm, "");
+        return html.replace(FIRST, () => `<script>${code}</script>`);
+      },
+    },
+    closeBundle() {
+      rmSync(join(folder, "first.js"), { force: true });
+    },
+  };
+}
+
 /** Writes `.br` and `.gz` beside each file where that is smaller; the server sends what the browser reads. */
 export function packFiles(): Plugin {
   let folder = "dist";
@@ -159,7 +134,6 @@ interface Chunk {
   readonly fileName: string;
   readonly imports: readonly string[];
   readonly facadeModuleId: string | null;
-  readonly isEntry: boolean;
   readonly viteMetadata?: { readonly importedCss: ReadonlySet<string> };
 }
 
@@ -191,7 +165,7 @@ export function nameHostPage(): Plugin {
           return found;
         };
         const first = reach(
-          all.find(({ isEntry }) => isEntry),
+          all.find(({ facadeModuleId }) => facadeModuleId?.endsWith("/index.html") === true),
           new Set(),
         );
         const later = new Set<string>();

@@ -1,6 +1,8 @@
 import hooks from "eslint-plugin-react-hooks";
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
+import types from "./eslint.types.js";
+import words from "./eslint.words.js";
 
 /** A rule about the tree: what this folder may not name, and what to do instead. */
 const arithmetic = [
@@ -31,14 +33,25 @@ const noFetch = [
 const noPlotly = { regex: "^plotly\\.js", message: "Plotly is only for plot/.", allowTypeImports: true };
 
 export default defineConfig(
-    globalIgnores(["dist", "eslint.config.js", "test-results", "playwright-report", "src/api/types.gen.ts", "public"]),
+    globalIgnores([
+        "dist",
+        "eslint.config.js",
+        "eslint.types.js",
+        "eslint.words.js",
+        "test-results",
+        "playwright-report",
+        "src/api/types.gen.ts",
+        "public",
+    ]),
     tseslint.configs.strictTypeChecked,
     tseslint.configs.stylisticTypeChecked,
     hooks.configs.flat["recommended-latest"],
     {
         languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
         linterOptions: { reportUnusedDisableDirectives: "error" },
+        plugins: { types },
         rules: {
+            "types/errors": "error",
             "@typescript-eslint/no-floating-promises": "error",
             "@typescript-eslint/switch-exhaustiveness-check": "error",
             "@typescript-eslint/consistent-type-imports": ["error", { disallowTypeAnnotations: false }],
@@ -65,7 +78,10 @@ export default defineConfig(
                 "error",
                 {
                     patterns: [
-                        { regex: "^(?!\\./[^/]+$)", message: "logic/ imports only logic/ (types of the API: logic/api.ts)." },
+                        {
+                            regex: "^(?!\\./[^/]+$|\\.\\./words$)",
+                            message: "logic/ imports only logic/ and words/ (types of the API: logic/api.ts).",
+                        },
                     ],
                 },
             ],
@@ -90,7 +106,7 @@ export default defineConfig(
         rules: {
             "no-restricted-imports": [
                 "error",
-                { patterns: [{ regex: "^\\.\\./(?!logic/)", message: "plot/ imports only logic/ and Plotly." }] },
+                { patterns: [{ regex: "^\\.\\./(?!logic/|words$)", message: "plot/ imports only logic/, words/ and Plotly." }] },
             ],
         },
     },
@@ -135,6 +151,29 @@ export default defineConfig(
                             regex: "^\\.\\./(?!\\.\\./)",
                             message: "Pages do not import from each other; what two need goes to components/ or logic/.",
                         },
+                    ],
+                },
+            ],
+        },
+    },
+    {
+        // The page's texts are in words/.
+        files: ["src/**"],
+        ignores: ["src/words/**", "src/logic/comparison_fixture.ts", "**/*.test.ts"],
+        plugins: { words },
+        rules: { "words/catalogue": "error" },
+    },
+    {
+        // A catalogue is read in front of all other modules: it must need none of them.
+        files: ["src/words/**"],
+        ignores: ["**/*.test.ts"],
+        rules: {
+            "max-lines": "off",
+            "no-restricted-imports": [
+                "error",
+                {
+                    patterns: [
+                        { regex: "^\\.\\.", message: "words/ imports nothing of the page: a catalogue is loaded before it." },
                     ],
                 },
             ],

@@ -1,17 +1,28 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
-import { nameHostPage, packFiles, trimPlotly, trimStyles } from "./build_page";
+import { inlineFirst, nameHostPage, packFiles, trimStyles } from "./build_page";
+import { trimPlotly } from "./build_plotly";
+import { splitWords } from "./build_words";
 
 // Where `npm run dev` sends what the page asks of the API; `make dev` sets it.
 const server = process.env.NORMSTAT_SERVER ?? "http://127.0.0.1:8080";
 
+const PLOTLY = /[\\/]node_modules[\\/](?:plotly\.js|d3|@plotly)/;
+// What only dialogs and forms show, which no page opens with.
+const FORMS =
+  /[\\/]node_modules[\\/](?:react-number-format|@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:Autocomplete|MultiSelect|NumberInput|PasswordInput|Switch|TagsInput|Textarea|Combobox[\\/]use-pills-reorder))[\\/]/;
+
+const DIALOGS = /[\\/]src[\\/]components[\\/](?:\w+(?:Dialog|Editor|Filters|Form)|AgainstChoice|EventTable|NameAndNote)\.tsx/;
+
 export default defineConfig({
-  plugins: [react(), trimPlotly(), trimStyles(), nameHostPage(), packFiles()],
+  plugins: [splitWords(), react(), trimPlotly(), trimStyles(), nameHostPage(), inlineFirst(), packFiles()],
   // Plotly's modules ask for `global`, which only Node has.
   define: { global: "globalThis" },
   server: { proxy: { "/api": { target: server } } },
   build: {
     target: "es2022",
+    // All styles are one file of 30 kB: each page's own would be one to six requests more.
+    cssCodeSplit: false,
     // Plotly alone is about 1.1 MB; it is a file of its own, loaded with the first graph.
     chunkSizeWarningLimit: 1300,
     rolldownOptions: {
@@ -20,13 +31,37 @@ export default defineConfig({
         // page uses is in that page's.
         codeSplitting: {
           groups: [
-            { name: "library", test: /node_modules[\\/](?!plotly\.js|d3|@plotly)/, minShareCount: 2, priority: 2 },
-            { name: "shared", test: /[\\/]src[\\/](api|components|logic|state)[\\/]/, minShareCount: 3, priority: 1 },
+            // Parts of forms that the header has too.
+            { name: "base", test: /[\\/]ActionIcon[\\/]|[\\/]get-env[\\/]/, priority: 4 },
+            {
+              name: "library",
+              // With say.ts, so that a catalogue of words needs nothing of the page's own code.
+              test: (id) =>
+                (/[\\/]node_modules[\\/]/.test(id) && !PLOTLY.test(id) && !FORMS.test(id)) ||
+                /[\\/]src[\\/]words[\\/]say\.ts/.test(id),
+              minShareCount: 2,
+              priority: 3,
+            },
+            { name: "forms", test: FORMS, minShareCount: 2, priority: 2 },
+            {
+              name: "shared",
+              test: (id) => /[\\/]src[\\/](?:api|components|logic|plot|state|words)[\\/]/.test(id) && !DIALOGS.test(id),
+              minShareCount: 2,
+              priority: 1,
+            },
           ],
         },
       },
     },
   },
-  // Other stages of `make test` run beside these; a busy machine is no failure.
-  test: { include: ["src/**/*.test.ts"], environment: "node", testTimeout: 60_000 },
+  test: {
+    include: ["*.test.ts", "src/**/*.test.ts"],
+    environment: "node",
+    // Other stages of `make test` run beside these; a busy machine is no failure.
+    testTimeout: 60_000,
+    // The modules under test keep no state, so that one copy serves all files: a process with a copy for each cost three times as much.
+    pool: "threads",
+    isolate: false,
+    unstubGlobals: true,
+  },
 });

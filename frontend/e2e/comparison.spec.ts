@@ -121,6 +121,7 @@ test("a muted series is no finding any more, but counted and listed, until it is
     .getByRole("button", { name: /^Unmute/ })
     .first()
     .click();
+  await page.getByRole("button", { name: "Close message" }).click();
   await expect(page.getByRole("tab", { name: "Muted: 0" })).toBeVisible();
   await page.getByRole("tab", { name: /Changed:/ }).click();
   await expect(page.locator(`[data-finding="${name}"]`).first()).toBeVisible();

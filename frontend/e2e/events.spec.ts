@@ -100,8 +100,8 @@ test("the events of all hosts are searched and filtered, with a link that holds 
   await expect(table.getByRole("row")).toHaveCount(2);
   await expect(page).toHaveURL(/tag=dc2/);
   await expectAccessible(page);
-  await page.getByRole("textbox", { name: /^From/ }).fill("yesterday");
-  await expect(page.getByText("“yesterday” is no time.")).toBeVisible();
+  await page.getByRole("textbox", { name: /^From/ }).fill("someday");
+  await expect(page.getByText("“someday” is no time.")).toBeVisible();
   await page.getByRole("textbox", { name: /^From/ }).fill("2026-11-21");
   await expect(page.getByText("No events match")).toBeVisible();
   await page.getByRole("button", { name: "Show all events" }).click();

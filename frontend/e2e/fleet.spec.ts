@@ -38,6 +38,8 @@ function hostOf({ name, level = 0, verdict = "judged", state = "live", groups = 
     n_rejected_hour_before: 0,
     has_reject_rise: false,
     groups,
+    tags: [],
+    agent_tags: [],
     verdict,
     change_ratio: isJudged ? level * 5 : null,
     level,

@@ -177,7 +177,7 @@ test("a live page moves by itself, and stops when paused", async ({ page }) => {
   await expect(line).not.toHaveAttribute("d", before ?? "");
   await page.getByRole("button", { name: "Live", exact: true }).click();
   await expect(page).toHaveURL(/from=.*to=/);
-  await expect(page.getByRole("button", { name: "Go live" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Go live", exact: true })).toBeVisible();
 });
 
 test("streams count every line; none is rejected", async ({ page }) => {

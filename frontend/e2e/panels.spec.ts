@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { dragOver, drawnPanel, expect, expectAccessible, shareOf, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso, range, WHOLE } from "./story";
 
@@ -108,6 +109,49 @@ test("a selection is accessible in light and dark, and Escape clears it", async 
   }
   await page.keyboard.press("Escape");
   await expect(page.getByRole("region", { name: "Selection" })).toBeHidden();
+});
+
+test("a panel is taken along: its picture, its lines and its link", async ({ page }) => {
+  await page.goto(HOST_URL);
+  const { panel } = await drawnPanel(page, "mpstat_linux.cpu");
+  const take = async (name: string) => {
+    await panel.getByRole("button", { name: /^Menu of/ }).click();
+    await page.getByRole("menuitem", { name }).click();
+  };
+  const [picture] = await Promise.all([page.waitForEvent("download"), take("SVG picture")]);
+  const svg = readFileSync(await picture.path(), "utf8");
+  expect(picture.suggestedFilename()).toMatch(/-mpstat_linux\.cpu-\d{8}T\d{6}Z-\d{8}T\d{6}Z\.svg$/);
+  for (const shown of [HOST, "p95", "js-line", "Statistics"]) {
+    expect(svg).toContain(shown);
+  }
+  await panel.getByRole("button", { name: "%usr", exact: true }).click();
+  const [csv] = await Promise.all([page.waitForEvent("download"), take("CSV of the lines shown (all samples)")]);
+  const [head = ""] = readFileSync(await csv.path(), "utf8").split("\r\n");
+  expect(head).toContain("sys_pct[%]");
+  expect(head).not.toContain("usr_pct[%]");
+  await page.goto(`${HOST_URL}&full=mpstat_linux.cpu`);
+  await drawnPanel(page, "mpstat_linux.cpu");
+  await expect(page.locator("[data-panel]")).toHaveCount(1);
+  await page.getByRole("button", { name: "Show all panels (Esc)" }).click();
+  await expect(page).not.toHaveURL(/full=/);
+});
+
+test("a range is typed, or picked from the calendar", async ({ page }) => {
+  await page.goto(`${HOST_URL}&tz=utc`);
+  const open = page.getByRole("button", { name: /^Window: / });
+  await open.click();
+  const typed = page.getByRole("textbox", { name: "Range" });
+  await typed.fill("2026-11-20 25-26");
+  await expect(page.getByText("“25” is not a time of day")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Previous month" })).toBeVisible();
+  await expectAccessible(page);
+  await typed.fill("2026-11-20 06:59 +10m");
+  await typed.press("Enter");
+  await expect(page).toHaveURL(/from=2026-11-20T06:59:00Z&to=2026-11-20T07:09:00Z/);
+  await open.click();
+  await page.getByRole("button", { name: "18 November 2026" }).click();
+  await page.getByRole("button", { name: "Show", exact: true }).click();
+  await expect(page).toHaveURL(/from=2026-11-18T00:00:00Z&to=2026-11-19T00:00:00Z/);
 });
 
 test("the axis can be logarithmic or fixed, and lines can be steps", async ({ page }) => {

@@ -10,15 +10,15 @@ export default defineConfig({
   fullyParallel: false,
   forbidOnly: true,
   // Long timeouts only cost time when a test fails; other stages of `make test` run at the same time.
-  timeout: 180_000,
-  expect: { timeout: 30_000 },
+  timeout: 600_000,
+  expect: { timeout: 60_000 },
   reporter: [["list"]],
   use: {
     baseURL: BASE_URL,
     viewport: { width: 1280, height: 900 },
     timezoneId: "Europe/Berlin",
     locale: "en-GB",
-    actionTimeout: 30_000,
+    actionTimeout: 60_000,
     screenshot: "only-on-failure",
     // Contrast is looked at when colours have changed, not while they do.
     contextOptions: { reducedMotion: "reduce" },

@@ -1,5 +1,5 @@
 import { sendStream } from "./agent";
-import { expect, expectAccessible, showIn, test } from "./fixture";
+import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
 import { SCREENSHOT_DIR } from "./story";
 
 const HOST = "procs1";
@@ -72,6 +72,37 @@ test("a command opens to its processes, and a process tells who started it and w
   await page.getByRole("link", { name: `Graphs of ${HOST} in this window` }).click();
   await expect(page).toHaveURL(/from=2026-11-21T23:59:00Z/);
   await expect(page.locator('[data-panel="linux_command.cpu"]')).toBeVisible();
+});
+
+test("Enter and a click in a graph show the processes of that instant, and arrow keys go from report to report", async ({
+  page,
+}) => {
+  await page.goto(`/hosts/${HOST}?${WINDOW}`);
+  const { surface } = await drawnPanel(page, "linux_command.cpu");
+  await surface.focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  const sheet = page.getByRole("region", { name: "Processes at an instant" });
+  await expect(sheet).toContainText("Processes (Linux) at 00:00:30, covers 5 s");
+  await expect(page).toHaveURL(/[?&]at=2026-11-22T00:00:30Z/);
+  await expectAccessible(page);
+
+  const slider = sheet.getByRole("slider", { name: "Instant" });
+  for (const second of ["25", "20", "15", "10"]) {
+    await slider.press("ArrowLeft");
+    await expect(sheet).toContainText(`Processes (Linux) at 00:00:${second}, covers 5 s`);
+  }
+  const table = sheet.getByRole("table", { name: "Processes at this instant" });
+  await expect(table.getByRole("row").nth(1)).toContainText("dd (20)");
+  await expect(table.getByRole("row").nth(1)).toContainText("root");
+  await table.getByRole("button", { name: "Command" }).click();
+  await expect(table.getByRole("row").nth(1)).toContainText("cc1");
+  await page.keyboard.press("Escape");
+  await expect(sheet).toBeHidden();
+  await surface.click({ position: { x: 300, y: 80 } });
+  await expect(sheet).toBeVisible();
+  await page.goBack();
+  await expect(sheet).toBeHidden();
 });
 
 test("of thousands of processes only those on the screen are drawn, and the search finds one", async ({ page }) => {

@@ -7,11 +7,26 @@ test("from samples to a ranked answer", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?${range(WHOLE)}`);
   const { surface } = await drawnPanel(page, "mpstat_linux.cpu");
 
+  const gate: { open?: () => void } = {};
+  const held = new Promise<void>((resolve) => {
+    gate.open = resolve;
+  });
+  await page.route(/\/api\/v1\/(statistics|comparison)/, async (route) => {
+    await held;
+    await route.continue();
+  });
+
   // What was normal: with the marking tool.
   await page.keyboard.press("m");
   await dragOver(page, surface, shareOf(BASELINE.start, WHOLE), shareOf(BASELINE.end, WHOLE));
   const marked = page.getByRole("region", { name: "Selection" });
-  await marked.getByRole("button", { name: "Save as baseline…" }).click();
+  // Nobody misses a button because numbers arrive.
+  const save = marked.getByRole("button", { name: "Save as baseline…" });
+  const place = await save.boundingBox();
+  gate.open?.();
+  await expect(marked.getByRole("table")).toBeVisible();
+  expect(await save.boundingBox()).toEqual(place);
+  await save.click();
   await page.getByRole("textbox", { name: "Name" }).fill("Quiet hour before the backup");
   await page.getByLabel("Note").fill("Nobody complained");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();

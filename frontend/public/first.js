@@ -1,5 +1,5 @@
-// Runs before the first paint and before the page's scripts, which take a while to arrive. A file of its own because the server's
-// Content-Security-Policy forbids inline scripts.
+// Runs before the first paint and before the page's scripts, which take a while to arrive. The build puts it into index.html (build_page.ts),
+// without comments: each is a line of its own.
 
 // Light or dark: the key is the one that Mantine's localStorageColorSchemeManager uses (src/theme.ts).
 (function () {
@@ -11,6 +11,40 @@
     }
     var isDark = chosen === "dark" || (chosen !== "light" && window.matchMedia("(prefers-color-scheme: dark)").matches);
     document.documentElement.setAttribute("data-mantine-color-scheme", isDark ? "dark" : "light");
+})();
+
+// How close rows stand: the key is that of src/state/density.ts.
+(function () {
+    try {
+        if (window.localStorage.getItem("normstat-density") === "compact") {
+            document.documentElement.setAttribute("data-density", "compact");
+        }
+    } catch {
+        // Without storage the density is the usual one.
+    }
+})();
+
+// The page's language: the choice of the account menu (src/words/language.ts has the same key), else the browser's, else English. Its words
+// must be there before the page's modules run; modules that the parser finds run in their order, so this one runs before them.
+(function () {
+    var wished = window.navigator.languages || [];
+    try {
+        wished = [window.localStorage.getItem("normstat-language") || ""].concat(wished);
+    } catch {
+        // Storage may be forbidden.
+    }
+    var known = wished
+        .map(function (tag) {
+            return tag.toLowerCase().split("-")[0];
+        })
+        .filter(function (language) {
+            return language === "de" || language === "en";
+        });
+    if (known[0] === "de") {
+        var meta = document.querySelector('meta[name="normstat-words-de"]');
+        document.documentElement.lang = "de";
+        document.write('<script type="module" src="' + (meta ? meta.content : "/src/words/german.ts") + '"></' + "script>");
+    }
 })();
 
 // What the page will ask for and its scripts, at once instead of one after another. src/api/client.ts takes the answers.
@@ -38,7 +72,10 @@
             }
         });
     } else if (path === "/" || path === "/hosts") {
-        asked.push("/hosts");
+        // Of another moment, the page asks by itself.
+        if (!/[?&]at=/.test(window.location.search)) {
+            asked.push("/fleet");
+        }
     }
     window.normstatAsked = {};
     asked.forEach(function (address) {

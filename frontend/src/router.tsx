@@ -131,6 +131,30 @@ const viewsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/views/ViewsPage"), "ViewsPage"),
 });
 
+const watchRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/watch",
+  component: lazyRouteComponent(() => import("./pages/watch/WatchPage"), "WatchPage"),
+});
+
+const ruleRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/watch/rules/$rule",
+  component: lazyRouteComponent(() => import("./pages/watch/RulePage"), "RulePage"),
+});
+
+const editRuleRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/watch/rules/$rule/edit",
+  component: lazyRouteComponent(() => import("./pages/watch/EditRulePage"), "EditRulePage"),
+});
+
+const newRuleRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/watch/new-rule",
+  component: lazyRouteComponent(() => import("./pages/watch/EditRulePage"), "NewRulePage"),
+});
+
 /** A path that is none: said under the header, from which every page is reached. */
 const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", component: NotFoundPage });
 
@@ -154,6 +178,10 @@ const routeTree = rootRoute.addChildren([
     storageRoute,
     accountsRoute,
     viewsRoute,
+    watchRoute,
+    ruleRoute,
+    editRuleRoute,
+    newRuleRoute,
     unknownRoute,
   ]),
 ]);

@@ -12,6 +12,7 @@ import {
   Table,
   Tooltip,
 } from "@mantine/core";
+import { words } from "./words";
 
 /** public/first.js uses the same key. */
 export const colorSchemeManager = localStorageColorSchemeManager({ key: "normstat-color-scheme" });
@@ -38,13 +39,14 @@ export const theme = createTheme({
       styles: { root: { textTransform: "none", minWidth: "max-content" } },
     }),
     Button: Button.extend({ defaultProps: { size: "xs" } }),
-    Menu: Menu.extend({ defaultProps: { shadow: "md", withinPortal: true } }),
+    // The placeholder would be a child of the menu that is no item: the first item has the focus instead.
+    Menu: Menu.extend({ defaultProps: { shadow: "md", withinPortal: true, withInitialFocusPlaceholder: false } }),
     Modal: Modal.extend({
       defaultProps: {
         centered: false,
         yOffset: "8vh",
         overlayProps: { backgroundOpacity: 0.45 },
-        closeButtonProps: { "aria-label": "Close" },
+        closeButtonProps: { "aria-label": words.common.close },
       },
     }),
     Table: Table.extend({

@@ -3,6 +3,7 @@
 import createClient from "openapi-fetch";
 import type { ErrorBody } from "../logic/api";
 import type { paths } from "./types.gen";
+import { words } from "../words";
 
 const BASE = "/api/v1";
 
@@ -24,6 +25,8 @@ client.use({
       // What was asked before a login or a change is not so any more.
       globalThis.normstatAsked = undefined;
     }
+    // A deletion that waited for an undo is sent when the page is left: it must not end with it.
+    return request.method === "DELETE" ? new Request(request, { keepalive: true }) : undefined;
   },
 });
 
@@ -103,11 +106,11 @@ function toApiError(status: number, requestId: string, body: unknown): ApiError 
     return new ApiError(status, code, message, request_id, details);
   }
   // From a proxy, or from a server that crashed before it could say more.
-  return new ApiError(status, `http_${String(status)}`, `The server responded with ${String(status)}`, requestId);
+  return new ApiError(status, `http_${String(status)}`, words.api.client.theServerRespondedWith(String(status)), requestId);
 }
 
 function unreachable(): ApiError {
-  return new ApiError(0, "unreachable", "Cannot reach the server. Check that it is running and that the network is up.", "");
+  return new ApiError(0, "unreachable", words.api.client.cannotReachServerCheck, "");
 }
 
 /** Read JSON lines and pass on each as it arrives. Raises: ApiError if the connection breaks. */
@@ -162,14 +165,7 @@ export function upload<T>(
       }
     });
     sending.addEventListener("error", () => {
-      reject(
-        new ApiError(
-          0,
-          "unreachable",
-          "Upload failed: the server cannot be reached, or the file was changed or deleted after it was chosen",
-          "",
-        ),
-      );
+      reject(new ApiError(0, "unreachable", words.api.client.uploadFailedServerCannot, ""));
     });
     sending.addEventListener("abort", () => {
       reject(new ApiError(0, "aborted", "stopped", ""));

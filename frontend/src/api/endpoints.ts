@@ -378,6 +378,18 @@ export function csvAddress(host: string, window: Window, stat: string | null): s
   return addressOf("/export.csv", { host, stat: stat ?? undefined, ...span(window) });
 }
 
+/** The lines to export: those named, or all of the fields. */
+interface ExportedLines {
+  readonly fields: readonly string[];
+  readonly lines: readonly { readonly field: string; readonly instance: string }[];
+}
+
+/** Return the URL of a CSV export of some lines of a stat. */
+export function linesAddress(host: string, window: Window, stat: string, { fields, lines }: ExportedLines): string {
+  const line = lines.map(({ field, instance }) => `${field}:${instance}`);
+  return addressOf("/export.csv", { host, stat, ...span(window), field: fields, line });
+}
+
 /** Return the URL of a Parquet export of one stat. */
 export function parquetAddress(host: string, window: Window, stat: string): string {
   return addressOf("/export.parquet", { host, stat, ...span(window) });

@@ -11,10 +11,11 @@ import { type Signal, span } from "./endpoints";
 const REFRESH_MS = 5_000;
 const SETTLED_MS = 30_000;
 
-/** Hosts by name, and all of a group. */
+/** Hosts by name, all of a group, and all with a tag. */
 export interface HostChoice {
   readonly hosts: readonly string[];
   readonly group: string | null;
+  readonly tag: string | null;
 }
 
 export interface HostLinesQuery extends HostChoice {
@@ -29,13 +30,21 @@ export interface HostLinesQuery extends HostChoice {
   readonly width: number;
 }
 
-function listHostMetrics({ hosts, group }: HostChoice, options: Signal): Promise<HostMetrics> {
-  const query = { ...(hosts.length === 0 ? {} : { host: [...hosts] }), ...(group === null ? {} : { group }) };
+function toQuery({ hosts, group, tag }: HostChoice) {
+  return {
+    ...(hosts.length === 0 ? {} : { host: [...hosts] }),
+    ...(group === null ? {} : { group }),
+    ...(tag === null ? {} : { tag }),
+  };
+}
+
+function listHostMetrics(choice: HostChoice, options: Signal): Promise<HostMetrics> {
+  const query = toQuery(choice);
   return answered(client.GET("/api/v1/host-metrics", { ...options, params: { query } }));
 }
 
 async function readHostLines(asked: HostLinesQuery, options: Signal): Promise<HostSeriesAnswer> {
-  const { hosts, group, runs, metric, instance, across, over, top, window, width } = asked;
+  const { runs, metric, instance, across, over, top, window, width } = asked;
   const answer = await answered(
     client.GET("/api/v1/series/hosts", {
       ...options,
@@ -45,9 +54,7 @@ async function readHostLines(asked: HostLinesQuery, options: Signal): Promise<Ho
           width,
           metric,
           across,
-          ...(runs.length > 0
-            ? { run: runs.map(({ host, start }) => `${host}@${toIso(start)}`) }
-            : { ...(hosts.length === 0 ? {} : { host: [...hosts] }), ...(group === null ? {} : { group }) }),
+          ...(runs.length > 0 ? { run: runs.map(({ host, start }) => `${host}@${toIso(start)}`) } : toQuery(asked)),
           ...(instance === null ? {} : { instance }),
           ...(over === null ? {} : { over }),
           ...(top === null ? {} : { top }),

@@ -1,8 +1,10 @@
 /** Commands and processes of a host. */
 
 import { queryOptions } from "@tanstack/react-query";
-import type { ProcessDetail, ProcessList } from "../logic/api";
-import type { Window } from "../logic/time";
+import type { ProcessDetail, ProcessList, ProcessReport } from "../logic/api";
+import type { ShownInstant } from "../logic/process_report";
+import { toIso, type Window } from "../logic/time";
+import { readNow } from "../state/clock";
 import { answered, client } from "./client";
 import { type Signal, span } from "./endpoints";
 
@@ -79,5 +81,49 @@ export function processQuery(host: string, window: Window, process: { readonly c
     },
     staleTime: 60_000,
     gcTime: 30_000,
+  });
+}
+
+/** The processes at an instant, and the baseline beside them. */
+export interface ReportQuery {
+  readonly host: string;
+  readonly instant: ShownInstant;
+  readonly baseline: number | null;
+}
+
+// The server lists those with most of the first quantity.
+const MAX_REPORTED = 2000;
+const NEXT_REPORT_MS = 5_000;
+// A report may still be coming in.
+const RECENT_MS = 120_000;
+
+export function readProcessReport({ host, instant, baseline }: ReportQuery, options: Signal): Promise<ProcessReport> {
+  return answered(
+    client.GET("/api/v1/hosts/{host}/process-report", {
+      ...options,
+      params: {
+        path: { host },
+        query: {
+          at: toIso(instant.at),
+          limit: MAX_REPORTED,
+          ...(instant.stat === null ? {} : { stat: instant.stat }),
+          ...(baseline === null ? {} : { baseline }),
+        },
+      },
+    }),
+  );
+}
+
+/** From instant to instant the table keeps its rows until the next ones are there. */
+export function processReportQuery(query: ReportQuery) {
+  return queryOptions({
+    queryKey: ["process-report", query],
+    queryFn: ({ signal }) => readProcessReport(query, { signal }),
+    placeholderData: (previous, previousQuery) =>
+      (previousQuery?.queryKey[1] as ReportQuery | undefined)?.host === query.host ? previous : undefined,
+    refetchInterval: ({ state }) =>
+      state.data?.next_at === null && readNow() - query.instant.at < RECENT_MS ? NEXT_REPORT_MS : false,
+    staleTime: 60_000,
+    gcTime: 60_000,
   });
 }

@@ -162,6 +162,40 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/backtests": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Backtests
+     * @description List the backtests of a rule, the latest first, without their episodes.
+     */
+    get: operations["listBacktests"];
+    put?: never;
+    /**
+     * Create Backtest
+     * @description Hold a rule's text against the past of hosts, in the background; stop it by its job.
+     */
+    post: operations["createBacktest"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/backtests/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Backtest
+     * @description Return a backtest: its progress, and what it found.
+     */
+    get: operations["getBacktest"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/band": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -413,6 +447,66 @@ export interface paths {
     patch: operations["updateComparison"];
     trace?: never;
   };
+  "/api/v1/episodes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Episodes
+     * @description List episodes, the latest first.
+     */
+    get: operations["listEpisodes"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/episodes/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Episode
+     * @description Return an episode.
+     */
+    get: operations["getEpisode"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/episodes/{id}/acknowledge": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Acknowledge Episode
+     * @description Note that somebody looks after an episode.
+     */
+    post: operations["acknowledgeEpisode"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/episodes/{id}/incident": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Mark Incident
+     * @description Mark the time of an episode as an incident of its host: baselines leave it out.
+     */
+    post: operations["markIncident"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/events": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -556,8 +650,8 @@ export interface paths {
      * Read Fleet
      * @description Return all hosts in the hour before a moment, each beside its own normal.
      *
-     *     An answer is given again for a few seconds. With fewer `n_minutes_read` than `n_minutes` the hour is still being read: ask
-     *     again.
+     *     An answer is given again for a few seconds, and not sent again to who has it (`ETag`, `If-None-Match`). With fewer
+     *     `n_minutes_read` than `n_minutes` the hour is still being read: ask again.
      */
     get: operations["readFleet"];
     put?: never;
@@ -651,6 +745,36 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/host-tags": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Update Host Tags
+     * @description Give tags to hosts and take tags from them. A tag that a host's agent sets stays: its configuration has it.
+     */
+    post: operations["updateHostTags"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/host-zones": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Host Zones
+     * @description List the time zones of hosts, as their agents reported them; without any parameter, of all hosts.
+     */
+    get: operations["listHostZones"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -715,6 +839,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/hosts/{host}/cpu-balance": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Cpu Balance
+     * @description Return the busy share of each CPU in steps of time, and how unevenly the work is spread over them in each step.
+     *
+     *     Each value is the mean of a step, from rollups where the window is long.
+     */
+    get: operations["readCpuBalance"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts/{host}/events": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -761,6 +902,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/hosts/{host}/process-report": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Process Report
+     * @description Return the processes of a host at an instant, from one report of a tool, each beside what is normal for its command.
+     *
+     *     Values are never interpolated. A report is at most an hour older than the instant.
+     */
+    get: operations["readProcessReport"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts/{host}/processes": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -793,6 +951,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/hosts/{host}/scores": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Scores
+     * @description Return the anomaly scores of a host by subsystem, of the minutes that begin in the window; of long windows in steps.
+     */
+    get: operations["readScores"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts/{host}/stats/{stat}/instances": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -800,6 +973,21 @@ export interface paths {
      * @description List the instances of a stat that have samples in the window; above 10,000, those with the latest samples.
      */
     get: operations["listInstances"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/hosts/{host}/use": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Use Matrix
+     * @description Return utilisation, saturation and errors of each resource of a host, and the commands for what is not recorded.
+     */
+    get: operations["readUseMatrix"];
     put?: never;
     post?: never;
     delete?: never;
@@ -1118,6 +1306,104 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/rule-limits/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Remove Rule Limit
+     * @description Remove such a value: the rule's own counts again.
+     */
+    delete: operations["removeRuleLimit"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/rules": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Rules
+     * @description List all rules, built in and users' own, and what each is doing.
+     */
+    get: operations["listRules"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/rules/check": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Check Rule
+     * @description Read a rule's text and explain it; nothing is stored.
+     */
+    post: operations["checkRule"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/rules/{rule}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Rule
+     * @description Return all about a rule: its text, limits, hosts and history.
+     */
+    get: operations["getRule"];
+    /**
+     * Put Rule
+     * @description Save a rule of one's own. It watches only after a backtest of exactly this text, and enabled.
+     */
+    put: operations["putRule"];
+    post?: never;
+    /**
+     * Delete Rule
+     * @description Delete a rule of one's own; its episodes and its history stay.
+     */
+    delete: operations["deleteRule"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/rules/{rule}/enabled": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Enable Rule
+     * @description Let a rule watch, or not any more; one that was stopped may run again.
+     */
+    put: operations["enableRule"];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/rules/{rule}/limits": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Set Rule Limit
+     * @description Set another value for a limit of a rule, for one host or for the hosts with a tag.
+     */
+    post: operations["setRuleLimit"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/search": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1396,6 +1682,70 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/watch": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Watch
+     * @description Return what is on now, the worst first, and what is watched.
+     */
+    get: operations["readWatch"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/watch/mutes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Watch Mutes
+     * @description List mutes that last, that are to come, and that ended in the last week.
+     */
+    get: operations["listWatchMutes"];
+    put?: never;
+    /**
+     * Create Watch Mute
+     * @description Mute episodes of a host, a tag, a rule or an instance for a time: they are found and listed, and wake nobody.
+     */
+    post: operations["createWatchMute"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/watch/mutes/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * End Watch Mute
+     * @description End a mute now.
+     */
+    delete: operations["endWatchMute"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/watch/timeline": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Timeline
+     * @description Return the worst state of each rule on each host over time.
+     */
+    get: operations["readTimeline"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1523,6 +1873,124 @@ export interface components {
       offset: number;
       /** Series */
       series: components["schemas"]["AskedSeries"][];
+    };
+    /**
+     * Backtest
+     * @description A rule held against the past of hosts, with its job's progress.
+     */
+    Backtest: {
+      /**
+       * Asked At
+       * Format: date-time
+       */
+      asked_at: string;
+      /** Asked By */
+      asked_by: string;
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Hosts */
+      hosts: string[];
+      /** Id */
+      id: number;
+      /**
+       * Is Present Text
+       * @description Whether the stored rule has exactly this text.
+       */
+      is_present_text: boolean;
+      /**
+       * Job Id
+       * @description Stop it by the job.
+       */
+      job_id: number;
+      /** Message */
+      message: string;
+      /** N Done */
+      n_done: number;
+      /**
+       * N Total
+       * @description Hours of samples of a host.
+       */
+      n_total: number;
+      /**
+       * Results
+       * @description Null until it is done.
+       */
+      results: components["schemas"]["BacktestHost"][] | null;
+      /** Rule */
+      rule: string;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+      state: components["schemas"]["JobState"];
+      /**
+       * Version
+       * @description Of the stored rule; null for a text that was not stored.
+       */
+      version: number | null;
+    };
+    /**
+     * BacktestCreate
+     * @description A rule's text to hold against the past of hosts.
+     */
+    BacktestCreate: {
+      /**
+       * End
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      end: string | number;
+      /** Hosts */
+      hosts: string[];
+      /**
+       * Start
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      start: string | number;
+      /** Toml */
+      toml: string;
+    };
+    /**
+     * BacktestHost
+     * @description What a rule found in the past of a host.
+     */
+    BacktestHost: {
+      /**
+       * Episodes
+       * @description At most 1,000.
+       */
+      episodes: components["schemas"]["PastEpisode"][];
+      /** Host */
+      host: string;
+      /** N A Week */
+      n_a_week: number;
+      /** N Episodes */
+      n_episodes: number;
+      /** N Reports */
+      n_reports: number;
+      /**
+       * Problem
+       * @description Why it could not be judged; empty if it was.
+       */
+      problem: string;
+      /**
+       * Seconds
+       * @description How long the worst instance was of each colour.
+       */
+      seconds: { [key: string]: number };
+      /** Unknown S */
+      unknown_s: number;
+    };
+    /**
+     * BacktestList
+     * @description The backtests of a rule, the latest first; without their episodes.
+     */
+    BacktestList: {
+      /** Backtests */
+      backtests: components["schemas"]["Backtest"][];
     };
     /**
      * BandInfo
@@ -2122,6 +2590,55 @@ export interface components {
       stats: components["schemas"]["StatCoverage"][];
     };
     /**
+     * CpuBalance
+     * @description The busy shares of CPUs in steps of time. Lists over steps have only those with samples.
+     */
+    CpuBalance: {
+      /**
+       * Busy
+       * @description For each CPU, its mean busy share in each step, in percent; null without a sample.
+       */
+      busy: (number | null)[][];
+      /** Cpus */
+      cpus: string[];
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Host */
+      host: string;
+      /**
+       * Imbalance
+       * @description Percent imbalance of each step: (largest / mean - 1) * 100; null with one CPU, and below 5 % mean busy share.
+       */
+      imbalance: (number | null)[];
+      /**
+       * Is Wait Known
+       * @description Whether time idle with outstanding disk requests is known, and not busy; else it may be in the busy share.
+       */
+      is_wait_known: boolean;
+      /**
+       * Mean
+       * @description Over the CPUs, for each step.
+       */
+      mean: number[];
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+      /**
+       * Starts
+       * @description When each step starts, in ms since the epoch.
+       */
+      starts: number[];
+      /** Stat */
+      stat: string;
+      /** Step Ms */
+      step_ms: number;
+    };
+    /**
      * DeltaAxis
      * @description One time more than there are deltas: the first is start_ms, each further one adds its delta.
      */
@@ -2146,6 +2663,110 @@ export interface components {
      * @description An empty body: the request was carried out.
      */
     Empty: Record<string, never>;
+    /**
+     * EpisodeAcknowledge
+     * @description A note of who looks after an episode.
+     */
+    EpisodeAcknowledge: {
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+    };
+    /**
+     * EpisodeIncident
+     * @description Name of the incident; without one, what the rule found.
+     */
+    EpisodeIncident: {
+      /** Name */
+      name?: string | null;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+    };
+    /**
+     * EpisodeInfo
+     * @description A time in which a host, or an instance of it, was amber or worse.
+     */
+    EpisodeInfo: {
+      /** Acknowledged At */
+      acknowledged_at: string | null;
+      /** Acknowledged By */
+      acknowledged_by: string;
+      /** Action */
+      action: string;
+      /**
+       * Colour
+       * @description The worst state: amber, red or black.
+       */
+      colour: string;
+      /**
+       * Ended At
+       * @description When it was known to have ended; null while it lasts.
+       */
+      ended_at: string | null;
+      /**
+       * Ended By
+       * @description fine, unknown, no_samples, withdrawn (late samples disproved it) or rule_off.
+       */
+      ended_by: string | null;
+      /**
+       * Exclusion Id
+       * @description The incident that it was marked as.
+       */
+      exclusion_id: number | null;
+      /**
+       * Host
+       * @description Null: it is about this server.
+       */
+      host: string | null;
+      /** Id */
+      id: number;
+      /** Instance */
+      instance: string;
+      /**
+       * Last
+       * Format: date-time
+       * @description The last report that was amber or worse.
+       */
+      last: string;
+      /** Note */
+      note: string;
+      /**
+       * Saw
+       * @description The values of its worst report.
+       */
+      saw: components["schemas"]["SeenValue"][];
+      /** Sentence */
+      sentence: string;
+      /**
+       * Source
+       * @description The rule that found it.
+       */
+      source: string;
+      /** Source Version */
+      source_version: number;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * EpisodePage
+     * @description Episodes, the latest first.
+     */
+    EpisodePage: {
+      /** Episodes */
+      episodes: components["schemas"]["EpisodeInfo"][];
+      /** N Total */
+      n_total: number;
+    };
     /**
      * ErrorBody
      * @description The body of every answer that is not 2xx.
@@ -2531,7 +3152,8 @@ export interface components {
         | "missing"
         | "appeared"
         | "disappeared"
-        | "zero";
+        | "zero"
+        | "rhythm";
       /** Sentence */
       sentence: string;
       /**
@@ -2605,7 +3227,8 @@ export interface components {
         | "missing"
         | "appeared"
         | "disappeared"
-        | "zero";
+        | "zero"
+        | "rhythm";
       /**
        * Members
        * @description The strongest members, at most 20.
@@ -2680,6 +3303,11 @@ export interface components {
      * @description A host beside its normal.
      */
     FleetHost: {
+      /**
+       * Agent Tags
+       * @description Of the tags: those that the agent sets.
+       */
+      agent_tags: string[];
       /** Baseline Id */
       baseline_id: number | null;
       /** Baseline Name */
@@ -2689,24 +3317,36 @@ export interface components {
        * @description The largest change ratio of its key metrics in the last minutes; null unless judged.
        */
       change_ratio: number | null;
-      /** Clock Offset S */
+      /**
+       * Clock Offset S
+       * @description Null in the past.
+       */
       clock_offset_s: number | null;
       /** Groups */
       groups: string[];
-      /** Has Reject Rise */
+      /**
+       * Has Reject Rise
+       * @description False in the past.
+       */
       has_reject_rise: boolean;
-      /** Last Sample Ms */
+      /**
+       * Last Sample Ms
+       * @description Of the past: null while it was sending.
+       */
       last_sample_ms: number | null;
       /**
        * Last Seen Ms
-       * @description The last request of its agent; null for imported hosts.
+       * @description The last request of its agent, as known today; null for imported hosts.
        */
       last_seen_ms: number | null;
       /** Level */
       level: number;
       /** Lines */
       lines: components["schemas"]["FleetLine"][];
-      /** N Rejected */
+      /**
+       * N Rejected
+       * @description These and those of the two hours: as known today.
+       */
       n_rejected: number;
       /** N Rejected Hour Before */
       n_rejected_hour_before: number;
@@ -2730,7 +3370,10 @@ export interface components {
        * @description What is most unusual, in human units; else why the host is not judged.
        */
       sentence: string;
+      /** @description At that moment. Of the past: by the minutes with samples, or by its streams if it sends no key metric. */
       state: components["schemas"]["StreamState"];
+      /** Tags */
+      tags: string[];
       /**
        * Verdict
        * @enum {string}
@@ -3151,6 +3794,11 @@ export interface components {
      * @description A host, with sums over its streams.
      */
     HostInfo: {
+      /**
+       * Agent Tags
+       * @description Those that the configuration of its agent sets; they can only be removed there.
+       */
+      agent_tags: string[];
       /** Agent Version */
       agent_version: string;
       /**
@@ -3204,6 +3852,11 @@ export interface components {
        * @description The stats with samples of the host, by name.
        */
       stats: string[];
+      /**
+       * Tags
+       * @description By name: those that people gave it, and those that its agent sets.
+       */
+      tags: string[];
     };
     /**
      * HostList
@@ -3327,6 +3980,18 @@ export interface components {
       sample_bytes: number;
     };
     /**
+     * HostTagsUpdate
+     * @description Tags to give to hosts, and tags to take from them.
+     */
+    HostTagsUpdate: {
+      /** Add */
+      add?: string[];
+      /** Hosts */
+      hosts: string[];
+      /** Remove */
+      remove?: string[];
+    };
+    /**
      * HostWithoutLine
      * @description A host that is not drawn, and why.
      */
@@ -3335,6 +4000,28 @@ export interface components {
       host: string;
       /** Reason */
       reason: string;
+    };
+    /**
+     * HostZone
+     * @description The time zone of a host.
+     */
+    HostZone: {
+      /** Host */
+      host: string;
+      /**
+       * Time Zone
+       * @description As its agent reported it: a name such as `Europe/Berlin`, or the offset from UTC such as `+0530` where the system tells no
+       *     name; null if no agent reported either.
+       */
+      time_zone: string | null;
+    };
+    /**
+     * HostZoneList
+     * @description The time zones of hosts, by name of the host.
+     */
+    HostZoneList: {
+      /** Hosts */
+      hosts: components["schemas"]["HostZone"][];
     };
     /**
      * Import
@@ -3626,7 +4313,7 @@ export interface components {
      * @description What a job does.
      * @enum {string}
      */
-    JobKind: "import" | "reparse" | "profile" | "rollup" | "retention" | "deletion";
+    JobKind: "import" | "reparse" | "profile" | "rollup" | "retention" | "deletion" | "backtest";
     /**
      * JobList
      * @description Background jobs: queued and running ones first, then the latest; at most 500.
@@ -3641,6 +4328,33 @@ export interface components {
      * @enum {string}
      */
     JobState: "queued" | "running" | "done" | "failed" | "stopped";
+    /**
+     * LimitRecord
+     * @description Another value for a limit of a rule: on one host, or on the hosts with a tag.
+     */
+    LimitRecord: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Host */
+      host: string | null;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Reason */
+      reason: string;
+      /** Rule */
+      rule: string;
+      /** Tag */
+      tag: string | null;
+      /** Value */
+      value: number;
+    };
     /**
      * LineCounts
      * @description Number of lines of a stream, by kind.
@@ -3908,6 +4622,90 @@ export interface components {
       token: string;
     };
     /**
+     * NormalValues
+     * @description What a command or a process did in the report, and in the baseline.
+     */
+    NormalValues: {
+      /**
+       * Bands
+       * @description Of the baseline, for each field: of the same sum; null where the baseline has no samples of it.
+       */
+      bands: (components["schemas"]["ValueBand"] | null)[];
+      /**
+       * Is New
+       * @description Whether the baseline has no sample of the command at any hour; null where that is not known.
+       */
+      is_new: boolean | null;
+      /**
+       * N Processes
+       * @description In the report.
+       */
+      n_processes: number;
+      /**
+       * Name
+       * @description The command; where `normal_of` is process, the instance.
+       */
+      name: string;
+      /**
+       * Totals
+       * @description Of the report, for each field: the sum over its processes.
+       */
+      totals: (number | null)[];
+    };
+    /**
+     * OnNow
+     * @description What a rule finds on a host now.
+     */
+    OnNow: {
+      /** Action */
+      action: string;
+      /**
+       * Colour
+       * @description The worst of the instances.
+       */
+      colour: string;
+      /**
+       * Episodes
+       * @description Of each instance, the worst first; at most 20.
+       */
+      episodes: components["schemas"]["EpisodeInfo"][];
+      /**
+       * Host
+       * @description Null: it is about this server.
+       */
+      host: string | null;
+      /**
+       * Is Acknowledged
+       * @description Whether all of them are.
+       */
+      is_acknowledged: boolean;
+      /**
+       * Last
+       * Format: date-time
+       * @description The last report that was.
+       */
+      last: string;
+      /** @description The mute that covers all of them. */
+      mute: components["schemas"]["WatchMuteRecord"] | null;
+      /** N Instances */
+      n_instances: number;
+      /**
+       * Sentence
+       * @description What the worst state means.
+       */
+      sentence: string;
+      /**
+       * Since
+       * Format: date-time
+       * @description When the first of the instances became amber or worse.
+       */
+      since: string;
+      /** Source */
+      source: string;
+      /** Title */
+      title: string;
+    };
+    /**
      * PanelBaseline
      * @description What the baseline's values were read from.
      */
@@ -3965,7 +4763,8 @@ export interface components {
       fields: string[];
       /**
        * Instances
-       * @description `all`, `top:5`, `only:sda,sdb` (commas in names as %2C), `heatmap:FIELD`; empty for the catalogue's choice.
+       * @description `all`, `top:5`, `only:sda,sdb` (commas in names as %2C), `heatmap:FIELD`, `balance` (busy CPUs); empty for the
+       *     catalogue's choice.
        * @default
        */
       instances: string;
@@ -4033,6 +4832,30 @@ export interface components {
        * @default true
        */
       revoke_api_tokens: boolean;
+    };
+    /**
+     * PastEpisode
+     * @description An episode that a backtest found.
+     */
+    PastEpisode: {
+      /** Colour */
+      colour: string;
+      /** Instance */
+      instance: string;
+      /**
+       * Last
+       * Format: date-time
+       */
+      last: string;
+      /** Saw */
+      saw: components["schemas"]["SeenValue"][];
+      /** Sentence */
+      sentence: string;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
     };
     /**
      * ProcessDetail
@@ -4197,6 +5020,89 @@ export interface components {
        * @description Those that have samples in the window, the one that tells most first.
        */
       stats: components["schemas"]["ProcessStat"][];
+    };
+    /**
+     * ProcessReport
+     * @description The processes of a host in the last report before an instant.
+     */
+    ProcessReport: {
+      /**
+       * At
+       * Format: date-time
+       */
+      at: string;
+      /** @description Null where no baseline was asked for. */
+      baseline: components["schemas"]["ReportBaseline"] | null;
+      /**
+       * Fields
+       * @description The columns of which some row has a value.
+       */
+      fields: components["schemas"]["ProcessField"][];
+      /** Host */
+      host: string;
+      /**
+       * Interval S
+       * @description The time since the report before it in the same run of the tool; null for the first one.
+       */
+      interval_s: number | null;
+      /**
+       * Is Of Interval
+       * @description Whether its numbers are of that interval; else they are states, or averages that the tool keeps itself.
+       */
+      is_of_interval: boolean;
+      /**
+       * N Found
+       * @description Rows before the limit.
+       */
+      n_found: number;
+      /**
+       * N Users Unread
+       * @description Rows whose user was not searched, because that would take too long.
+       */
+      n_users_unread: number;
+      /**
+       * Next At
+       * @description The report after it; null with none in the hour after the instant.
+       */
+      next_at: string | null;
+      /**
+       * Normal Of
+       * @description Whose normal values there are: the sums by command, or each process, where the stat has no sums.
+       * @enum {string}
+       */
+      normal_of: "command" | "process";
+      /**
+       * Normals
+       * @description Of the commands or processes in `rows`.
+       */
+      normals: components["schemas"]["NormalValues"][];
+      /**
+       * Previous At
+       * @description The report before it; null with none in the hour before the instant.
+       */
+      previous_at: string | null;
+      /** Reported At */
+      reported_at: string | null;
+      /**
+       * Rows
+       * @description Those with most of the first field first.
+       */
+      rows: components["schemas"]["ReportedProcess"][];
+      /**
+       * Sources
+       * @description All stats that have a report in the hour before the instant.
+       */
+      sources: components["schemas"]["ReportSource"][];
+      /**
+       * Stat
+       * @description Null where no tool listed processes in the hour before the instant.
+       */
+      stat: string | null;
+      /**
+       * States
+       * @description Shares of time that add up, in the order of a bar; empty where the tool has none.
+       */
+      states: components["schemas"]["ProcessField"][];
     };
     /**
      * ProcessSeries
@@ -4471,6 +5377,75 @@ export interface components {
       reparses: components["schemas"]["Reparse"][];
     };
     /**
+     * ReportBaseline
+     * @description The baseline beside a report.
+     */
+    ReportBaseline: {
+      /** Id */
+      id: number;
+      /**
+       * Is Seasonal
+       * @description Whether the bands are of the same hours of the day.
+       */
+      is_seasonal: boolean;
+      /**
+       * Note
+       * @description What is missing, and why. Empty: nothing.
+       */
+      note: string;
+    };
+    /**
+     * ReportSource
+     * @description A stat of the host that lists processes or threads near the instant.
+     */
+    ReportSource: {
+      /** Is Of Threads */
+      is_of_threads: boolean;
+      /**
+       * Reported At
+       * Format: date-time
+       * @description Its last report before the instant.
+       */
+      reported_at: string;
+      /** Stat */
+      stat: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ReportedProcess
+     * @description A process or thread of a report.
+     */
+    ReportedProcess: {
+      /**
+       * Command
+       * @description Null for a thread.
+       */
+      command: string | null;
+      /**
+       * Instance
+       * @description The name of the instance in graphs.
+       */
+      instance: string;
+      /** Pid */
+      pid: number | null;
+      /**
+       * States
+       * @description One for each of `states`.
+       */
+      states: (number | null)[];
+      /**
+       * User
+       * @description Null where the raw output does not say it, is gone, or was not searched: see `n_users_unread`.
+       */
+      user: string | null;
+      /**
+       * Values
+       * @description One for each field, as the tool printed it; null without one, and where the tool may not read it (pidstat prints -1).
+       */
+      values: (number | null)[];
+    };
+    /**
      * Resolution
      * @description raw: every sample; envelope: the first, lowest, highest and last sample of each pixel column.
      * @enum {string}
@@ -4605,6 +5580,81 @@ export interface components {
      */
     Role: "viewer" | "operator" | "administrator";
     /**
+     * RuleChangeInfo
+     * @description A change of a rule.
+     */
+    RuleChangeInfo: {
+      /** Change */
+      change: string;
+      /**
+       * Changed At
+       * Format: date-time
+       */
+      changed_at: string;
+      /** Changed By */
+      changed_by: string;
+      /**
+       * Toml
+       * @description Its text from then on; null where the text stayed.
+       */
+      toml: string | null;
+      /** Version */
+      version: number;
+    };
+    /**
+     * RuleDetail
+     * @description All about a rule.
+     */
+    RuleDetail: {
+      /** Changes */
+      changes: components["schemas"]["RuleChangeInfo"][];
+      /**
+       * Has Backtest
+       * @description Whether its present text was tried on the past.
+       */
+      has_backtest: boolean;
+      /** Hosts */
+      hosts: components["schemas"]["RuleHost"][];
+      info: components["schemas"]["WatchRuleInfo"];
+      /** Limits */
+      limits: components["schemas"]["LimitRecord"][];
+      /** @description Null where the text cannot be read. */
+      text: components["schemas"]["RuleReading"] | null;
+      /** Toml */
+      toml: string;
+    };
+    /**
+     * RuleEnable
+     * @description Whether a rule watches.
+     */
+    RuleEnable: {
+      /** Is Enabled */
+      is_enabled: boolean;
+    };
+    /**
+     * RuleHost
+     * @description How far a rule has judged a host.
+     */
+    RuleHost: {
+      /**
+       * Colour
+       * @description Its worst state there: the place in white, blue, green, amber, red, black; -1: unknown.
+       */
+      colour: number;
+      /** Host */
+      host: string;
+      /**
+       * Lacks
+       * @description The input that the host does not send.
+       */
+      lacks: string | null;
+      /**
+       * Until
+       * @description The last report that it judged; null: none yet.
+       */
+      until: string | null;
+    };
+    /**
      * RuleInfo
      * @description Recurring windows of a baseline.
      */
@@ -4649,6 +5699,123 @@ export interface components {
       rrule: string;
       /** Start */
       start: string;
+    };
+    /**
+     * RuleInputInfo
+     * @description A quantity that a rule looks at.
+     */
+    RuleInputInfo: {
+      /** Is Each */
+      is_each: boolean;
+      /** Meaning */
+      meaning: string;
+      /** Name */
+      name: string;
+      /**
+       * Sources
+       * @description Fields that give it, as STAT.FIELD, the preferred one first.
+       */
+      sources: string[];
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * RuleLimitInfo
+     * @description A number that conditions compare with.
+     */
+    RuleLimitInfo: {
+      /** Name */
+      name: string;
+      /**
+       * Source
+       * @description Where it comes from.
+       */
+      source: string;
+      /** Unit */
+      unit: string;
+      /** Value */
+      value: number;
+    };
+    /**
+     * RuleLimitSet
+     * @description Another value for a limit, for one host or for the hosts with a tag.
+     */
+    RuleLimitSet: {
+      /** Host */
+      host?: string | null;
+      /** Name */
+      name: string;
+      /**
+       * Reason
+       * @default
+       */
+      reason: string;
+      /** Tag */
+      tag?: string | null;
+      /** Value */
+      value: number;
+    };
+    /**
+     * RuleList
+     * @description All rules by name.
+     */
+    RuleList: {
+      /** Rules */
+      rules: components["schemas"]["WatchRuleInfo"][];
+    };
+    /**
+     * RulePut
+     * @description The text of a rule, in TOML.
+     */
+    RulePut: {
+      /** Toml */
+      toml: string;
+    };
+    /**
+     * RuleReading
+     * @description A rule's text as it was read.
+     */
+    RuleReading: {
+      /** About */
+      about: string;
+      /** Ends After S */
+      ends_after_s: number;
+      /** Inputs */
+      inputs: components["schemas"]["RuleInputInfo"][];
+      /** Limits */
+      limits: components["schemas"]["RuleLimitInfo"][];
+      /** Name */
+      name: string;
+      /**
+       * Of
+       * @description What its instances are; empty: it has one state of the whole host.
+       */
+      of: string;
+      /** Source */
+      source: string;
+      /** States */
+      states: components["schemas"]["RuleStateInfo"][];
+      /** Subsystem */
+      subsystem: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * RuleStateInfo
+     * @description A state of a rule.
+     */
+    RuleStateInfo: {
+      /** Action */
+      action: string;
+      /** Colour */
+      colour: string;
+      /** Explanation */
+      explanation: string;
+      /**
+       * When
+       * @description Null: it holds otherwise.
+       */
+      when: string | null;
     };
     /**
      * SavedComparison
@@ -4732,6 +5899,69 @@ export interface components {
       note?: string | null;
     };
     /**
+     * ScoreFinding
+     * @description The highest series of a subsystem in five minutes.
+     */
+    ScoreFinding: {
+      /** Anomaly Score */
+      anomaly_score: number;
+      /** Field */
+      field: string;
+      /** Instance */
+      instance: string;
+      /**
+       * Sentence
+       * @description What it was, and what is normal.
+       */
+      sentence: string;
+      /** Stat */
+      stat: string;
+      /** Subsystem */
+      subsystem: string;
+    };
+    /**
+     * ScoreHistory
+     * @description The scores of a host in a window; a step without samples or without a normal is left out.
+     */
+    ScoreHistory: {
+      /** Step Ms */
+      step_ms: number;
+      /** Steps */
+      steps: components["schemas"]["ScoreStep"][];
+      /** Subsystems */
+      subsystems: string[];
+      /** Window Minutes */
+      window_minutes: number[];
+    };
+    /**
+     * ScoreStep
+     * @description The highest scores of the minutes of one step.
+     */
+    ScoreStep: {
+      /**
+       * Baseline
+       * @description The id of the baseline that the last minute was compared with.
+       */
+      baseline: number;
+      /**
+       * Findings
+       * @description The highest series of each subsystem in five minutes, of the minute with the highest score; none in calm steps.
+       */
+      findings: components["schemas"]["ScoreFinding"][];
+      /**
+       * N Judged
+       * @description Series with a value and a normal: in the minute with the most.
+       */
+      n_judged: number;
+      /**
+       * Scores
+       * @description Anomaly scores from 0 to 1, by window and subsystem, in the order of `window_minutes` and `subsystems`. Null: not judged.
+       */
+      scores: (number | null)[][];
+      /** Start Ms */
+      start_ms: number;
+    };
+    /**
      * SearchAnswer
      * @description The best hits of each kind, best first within a kind.
      */
@@ -4809,6 +6039,31 @@ export interface components {
      * @enum {string}
      */
     SearchKind: "metric" | "other_metric" | "host" | "instance" | "command" | "process" | "baseline" | "comparison" | "event";
+    /**
+     * SeenValue
+     * @description A value that an episode's worst report had.
+     */
+    SeenValue: {
+      /**
+       * At
+       * Format: date-time
+       */
+      at: string;
+      /**
+       * Name
+       * @description Name of the rule's input.
+       */
+      name: string;
+      /**
+       * Text
+       * @description The value as people read it: `40 %`, `1.8 GiB/s`.
+       */
+      text: string;
+      /** Unit */
+      unit: string;
+      /** Value */
+      value: number;
+    };
     /**
      * Series
      * @description Points of one series: values of real samples in both resolutions, at the times of one of the block's axes.
@@ -5339,6 +6594,26 @@ export interface components {
       table_bytes: number;
     };
     /**
+     * StateChange
+     * @description From then on the worst state of a rule on a host.
+     */
+    StateChange: {
+      /**
+       * At
+       * Format: date-time
+       */
+      at: string;
+      /**
+       * Colour
+       * @description The place in white, blue, green, amber, red, black; -1: unknown.
+       */
+      colour: number;
+      /** Host */
+      host: string;
+      /** Source */
+      source: string;
+    };
+    /**
      * SteppedAxis
      * @description `n` times: time i = start_ms + i * step_ms + the sum of the `ms` of all jumps (index, ms) at indices up to i.
      */
@@ -5646,6 +6921,32 @@ export interface components {
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
+     * TaggedHost
+     * @description A host and its tags.
+     */
+    TaggedHost: {
+      /**
+       * Agent Tags
+       * @description Those that the configuration of its agent sets; they can only be removed there.
+       */
+      agent_tags: string[];
+      /** Name */
+      name: string;
+      /**
+       * Tags
+       * @description By name: those that people gave it, and those that its agent sets.
+       */
+      tags: string[];
+    };
+    /**
+     * TaggedHosts
+     * @description Hosts with their tags, by name.
+     */
+    TaggedHosts: {
+      /** Hosts */
+      hosts: components["schemas"]["TaggedHost"][];
+    };
+    /**
      * TokenInfo
      * @description A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
      */
@@ -5700,6 +7001,85 @@ export interface components {
       stat: string;
     };
     /**
+     * UseCell
+     * @description One question about a resource, and its answer.
+     */
+    UseCell: {
+      /** About */
+      about: string;
+      /**
+       * Command
+       * @description What answers it by hand on this system.
+       */
+      command: string;
+      /** Field */
+      field: string | null;
+      /** Instance */
+      instance: string;
+      /**
+       * Kind
+       * @enum {string}
+       */
+      kind: "utilisation" | "saturation" | "errors";
+      /**
+       * Limits
+       * @description From which values on it is a warning or critical, and who says so.
+       */
+      limits: string;
+      /**
+       * N Instances
+       * @description How many instances were looked at; the worst is shown.
+       */
+      n_instances: number;
+      /**
+       * Stat
+       * @description Where the value is from; null where nothing is recorded.
+       */
+      stat: string | null;
+      /**
+       * State
+       * @enum {string}
+       */
+      state: "fine" | "warning" | "critical" | "no_limit" | "not_recorded";
+      /**
+       * Text
+       * @description The value with its instance: `vda 83 %`; empty where nothing is recorded.
+       */
+      text: string;
+    };
+    /**
+     * UseMatrix
+     * @description Utilisation, saturation and errors of the resources of a host: means of the window.
+     */
+    UseMatrix: {
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Host */
+      host: string;
+      /** Rows */
+      rows: components["schemas"]["UseRow"][];
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+    };
+    /**
+     * UseRow
+     * @description A resource of the host.
+     */
+    UseRow: {
+      /** Cells */
+      cells: components["schemas"]["UseCell"][];
+      /** Resource */
+      resource: string;
+      /** Title */
+      title: string;
+    };
+    /**
      * UserCreate
      * @description A new account.
      */
@@ -5748,6 +7128,18 @@ export interface components {
       /** Revoke Api Tokens */
       revoke_api_tokens?: boolean | null;
       role?: components["schemas"]["Role"] | null;
+    };
+    /**
+     * ValueBand
+     * @description The band of a quantity in a baseline.
+     */
+    ValueBand: {
+      /** P5 */
+      p5: number;
+      /** P50 */
+      p50: number;
+      /** P95 */
+      p95: number;
     };
     /**
      * VersionInfo
@@ -5860,6 +7252,11 @@ export interface components {
      * @description A panel of a view. On a host, the first source that it recorded is drawn.
      */
     ViewPanel: {
+      /**
+       * Height
+       * @description Pixels of the graph; null: as usual.
+       */
+      height?: number | null;
       /** Sources */
       sources: components["schemas"]["PanelSource"][];
       /**
@@ -5892,6 +7289,201 @@ export interface components {
       name?: string | null;
       /** Panels */
       panels?: components["schemas"]["ViewPanel"][] | null;
+    };
+    /**
+     * WatchMuteCreate
+     * @description A time in which episodes wake nobody; what is left out is any host, tag, rule or instance. Without `start` it begins now.
+     */
+    WatchMuteCreate: {
+      /** End */
+      end?: (string | number) | null;
+      /** Host */
+      host?: string | null;
+      /** Instance */
+      instance?: string | null;
+      /**
+       * Reason
+       * @default
+       */
+      reason: string;
+      /** Source */
+      source?: string | null;
+      /** Start */
+      start?: (string | number) | null;
+      /** Tag */
+      tag?: string | null;
+    };
+    /**
+     * WatchMuteList
+     * @description Mutes that last, that are to come, and that ended in the last week.
+     */
+    WatchMuteList: {
+      /** Mutes */
+      mutes: components["schemas"]["WatchMuteRecord"][];
+    };
+    /**
+     * WatchMuteRecord
+     * @description A time in which episodes wake nobody; None: any host, tag, source or instance, and no end.
+     */
+    WatchMuteRecord: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** End */
+      end: string | null;
+      /** Host */
+      host: string | null;
+      /** Id */
+      id: number;
+      /** Instance */
+      instance: string | null;
+      /** Reason */
+      reason: string;
+      /** Source */
+      source: string | null;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+      /** Tag */
+      tag: string | null;
+    };
+    /**
+     * WatchNow
+     * @description What is on now, the worst first, muted ones last; and what is watched.
+     */
+    WatchNow: {
+      /**
+       * N Episodes
+       * @description Episodes that last; more than 5,000 are not all in `on`.
+       */
+      n_episodes: number;
+      /** On */
+      on: components["schemas"]["OnNow"][];
+      summary: components["schemas"]["WatchSummary"];
+    };
+    /**
+     * WatchRuleInfo
+     * @description A rule, and what it is doing.
+     */
+    WatchRuleInfo: {
+      /** Is Builtin */
+      is_builtin: boolean;
+      /** Is Enabled */
+      is_enabled: boolean;
+      /**
+       * Is Watching
+       * @description Whether it is held against what arrives: enabled, readable and not stopped.
+       */
+      is_watching: boolean;
+      /**
+       * N Hosts
+       * @description Hosts that it judges.
+       */
+      n_hosts: number;
+      /**
+       * N Lacking
+       * @description Hosts that do not send what it needs.
+       */
+      n_lacking: number;
+      /**
+       * N On
+       * @description Episodes that last.
+       */
+      n_on: number;
+      /**
+       * N Week
+       * @description Episodes that began in the last seven days.
+       */
+      n_week: number;
+      /** Name */
+      name: string;
+      /** Of */
+      of: string;
+      /**
+       * Problem
+       * @description Why its text cannot be read; empty if it can.
+       */
+      problem: string;
+      /**
+       * Stopped Why
+       * @description What it took too much of; empty while it may run.
+       */
+      stopped_why: string;
+      /** Subsystem */
+      subsystem: string;
+      /** Title */
+      title: string;
+      /** Updated At */
+      updated_at: string | null;
+      /** Updated By */
+      updated_by: string;
+      /** Version */
+      version: number;
+    };
+    /**
+     * WatchSummary
+     * @description What is watched, and how well.
+     */
+    WatchSummary: {
+      /**
+       * Judged At
+       * @description When a host was judged last.
+       */
+      judged_at: string | null;
+      /**
+       * Last On At
+       * @description When something was amber or worse last; null: never.
+       */
+      last_on_at: string | null;
+      /**
+       * N Hosts
+       * @description Hosts that at least one of them judges.
+       */
+      n_hosts: number;
+      /**
+       * N Rules
+       * @description Rules that judge at least one of these hosts, and those that need no samples.
+       */
+      n_rules: number;
+      /**
+       * N Stopped
+       * @description Rules that took too much and were stopped.
+       */
+      n_stopped: number;
+      /**
+       * Since
+       * @description Since when; null before the first host was judged.
+       */
+      since: string | null;
+      /**
+       * Unwatched
+       * @description Hosts that no rule could judge in the last minutes; at most 100.
+       */
+      unwatched: string[];
+    };
+    /**
+     * WatchTimeline
+     * @description Where the worst states of rules on hosts changed; the first entry of each is the state at the start.
+     */
+    WatchTimeline: {
+      /** Changes */
+      changes: components["schemas"]["StateChange"][];
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
     };
     /**
      * Window
@@ -6159,6 +7751,74 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listBacktests: {
+    parameters: {
+      query: {
+        /** @description name of the rule */
+        rule: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BacktestList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createBacktest: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["BacktestCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Backtest"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getBacktest: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Backtest"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
@@ -6861,6 +8521,106 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  listEpisodes: {
+    parameters: {
+      query?: {
+        limit?: number;
+        offset?: number;
+        /** @description episodes at this instant or later */
+        start?: (string | number) | null;
+        /** @description episodes before this instant */
+        end?: (string | number) | null;
+        /** @description only of this host */
+        host?: string | null;
+        /** @description only of this rule */
+        source?: string | null;
+        /** @description only those that last, or only those that have ended */
+        is_open?: boolean | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EpisodePage"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getEpisode: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EpisodeInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  acknowledgeEpisode: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["EpisodeAcknowledge"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EpisodeInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  markIncident: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["EpisodeIncident"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EpisodeInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listEvents: {
     parameters: {
       query?: {
@@ -7104,6 +8864,10 @@ export interface operations {
         host: string;
         /** @description one stat, as a wide table; default: all stats, as a long table */
         stat?: string | null;
+        /** @description keys of the fields; with `stat` only; default: those with a value */
+        field?: string[] | null;
+        /** @description single lines, as FIELD:INSTANCE (instance empty for a stat with one row per report); with `stat` only; other instances have no row, and other fields of an instance are empty */
+        line?: string[] | null;
         /** @description first instant of the window */
         start: string | number;
         /** @description first instant after the window */
@@ -7140,6 +8904,10 @@ export interface operations {
         host: string;
         /** @description name of the stat */
         stat: string;
+        /** @description keys of the fields; with `stat` only; default: those with a value */
+        field?: string[] | null;
+        /** @description single lines, as FIELD:INSTANCE (instance empty for a stat with one row per report); with `stat` only; other instances have no row, and other fields of an instance are empty */
+        line?: string[] | null;
         /** @description first instant of the window */
         start: string | number;
         /** @description first instant after the window */
@@ -7322,6 +9090,8 @@ export interface operations {
         host?: string[] | null;
         /** @description name of a host group: all of its hosts */
         group?: string | null;
+        /** @description a tag: all hosts with it */
+        tag?: string | null;
       };
       header?: never;
       path?: never;
@@ -7331,6 +9101,62 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostMetrics"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateHostTags: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["HostTagsUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["TaggedHosts"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listHostZones: {
+    parameters: {
+      query?: {
+        /** @description names of hosts */
+        host?: string[] | null;
+        /** @description name of a host group: all of its hosts */
+        group?: string | null;
+        /** @description a tag: all hosts with it */
+        tag?: string | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostZoneList"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -7492,6 +9318,45 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  readCpuBalance: {
+    parameters: {
+      query: {
+        /** @description name of the stat */
+        stat: string;
+        /** @description number of steps that the page can draw */
+        width: number;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["CpuBalance"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   readEvents: {
     parameters: {
       query: {
@@ -7594,6 +9459,46 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  readProcessReport: {
+    parameters: {
+      query: {
+        /** @description the instant; the last report before it is read, or the one of the same millisecond */
+        at: string | number;
+        /** @description the stat to read; default: the best one */
+        stat?: string | null;
+        /** @description id of a baseline to set beside the values */
+        baseline?: number | null;
+        limit?: number;
+      };
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ProcessReport"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listProcesses: {
     parameters: {
       query: {
@@ -7674,6 +9579,41 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  readScores: {
+    parameters: {
+      query: {
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ScoreHistory"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listInstances: {
     parameters: {
       query: {
@@ -7695,6 +9635,39 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["InstanceList"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readUseMatrix: {
+    parameters: {
+      query?: {
+        /** @description the end of the five minutes that are shown; default: now */
+        at?: (string | number) | null;
+      };
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["UseMatrix"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -8287,6 +10260,210 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  removeRuleLimit: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listRules: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RuleList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  checkRule: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["RulePut"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RuleReading"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getRule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the rule */
+        rule: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RuleDetail"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  putRule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the rule */
+        rule: string;
+      };
+      cookie?: never;
+    };
+    requestBody: { content: { "application/json": components["schemas"]["RulePut"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RuleDetail"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteRule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the rule */
+        rule: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  enableRule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the rule */
+        rule: string;
+      };
+      cookie?: never;
+    };
+    requestBody: { content: { "application/json": components["schemas"]["RuleEnable"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RuleDetail"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  setRuleLimit: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the rule */
+        rule: string;
+      };
+      cookie?: never;
+    };
+    requestBody: { content: { "application/json": components["schemas"]["RuleLimitSet"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LimitRecord"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   search: {
     parameters: {
       query: {
@@ -8376,6 +10553,8 @@ export interface operations {
         host?: string[] | null;
         /** @description name of a host group: all of its hosts */
         group?: string | null;
+        /** @description a tag: all hosts with it */
+        tag?: string | null;
         /** @description HOST@START, instead of hosts: each begins at its start, is as long as the window, and is drawn in it */
         run?: string[] | null;
         /** @description name of the instance, the same on all hosts */
@@ -8931,6 +11110,118 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readWatch: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WatchNow"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listWatchMutes: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WatchMuteList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createWatchMute: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["WatchMuteCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WatchMuteRecord"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  endWatchMute: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readTimeline: {
+    parameters: {
+      query: {
+        /** @description only of these hosts */
+        host?: string[] | null;
+        /** @description only of this rule */
+        source?: string | null;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WatchTimeline"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

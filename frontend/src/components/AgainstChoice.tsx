@@ -4,11 +4,11 @@ import { type Against, AGO_LABELS, AGOS } from "../logic/against";
 import type { BaselineInfo, HostGroupInfo } from "../logic/api";
 import { toWindow } from "../logic/comparison";
 import { versionOptions } from "../logic/baseline";
-import { plural } from "../logic/number";
 import { suggestedBaselines } from "../logic/range";
 import { describeDuration, isSameWindow, lengthOf, type Window } from "../logic/time";
 import { formatWindow, type Zone } from "../logic/zone";
 import { WindowInputs } from "./WindowInputs";
+import { words } from "../words";
 
 interface AgainstChoiceProps {
   readonly hosts: readonly string[];
@@ -51,7 +51,7 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
     <>
       <Radio.Group
         value={valueOf(against)}
-        label="Baseline"
+        label={words.components.againstChoice.baseline}
         onChange={(value) => {
           const next = choices.find((choice) => valueOf(choice) === value);
           if (next !== undefined) {
@@ -71,7 +71,7 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
             ))}
             {baselines.length === 0 && (
               <Text fz="sm" className="soft">
-                No baselines for {hosts.join(" and ")} yet. Save a quiet period as a baseline, or choose one of these.
+                {words.components.againstChoice.noBaselinesYetSave(hosts.join(" and "))}
               </Text>
             )}
           </Stack>
@@ -80,16 +80,20 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
           {AGOS.map((ago) => (
             <Radio key={ago} value={`ago ${ago}`} label={AGO_LABELS[ago]} />
           ))}
-          <Radio value="window" label="another window" />
-          <Radio value="host" label="another host at the same time" disabled={otherHosts.length === 0} />
-          <Radio value="group" label={hosts.length > 1 ? "their group" : "its group"} disabled={groups.length === 0} />
+          <Radio value="window" label={words.components.againstChoice.anotherWindow} />
+          <Radio value="host" label={words.components.againstChoice.anotherHostSameTime} disabled={otherHosts.length === 0} />
+          <Radio
+            value="group"
+            label={hosts.length > 1 ? words.components.againstChoice.theirGroup : words.components.againstChoice.itsGroup}
+            disabled={groups.length === 0}
+          />
         </Group>
       </Radio.Group>
       {against.kind === "baseline" && chosen !== undefined && chosen.version > 1 && (
         <Select
           size="xs"
           w={300}
-          label="Version"
+          label={words.common.version}
           allowDeselect={false}
           data={versionOptions(chosen.version)}
           value={String(against.version ?? "")}
@@ -102,7 +106,7 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
       {against.kind === "host" && (
         <Select
           size="xs"
-          label="Reference host"
+          label={words.components.againstChoice.referenceHost}
           searchable
           allowDeselect={false}
           data={[...otherHosts]}
@@ -115,10 +119,13 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
       {against.kind === "group" && (
         <Select
           size="xs"
-          label="Host group"
-          description="Its other hosts at the same time: their median is the level, and what differs between them is normal."
+          label={words.components.againstChoice.hostGroup}
+          description={words.components.againstChoice.otherHostsSameTime}
           allowDeselect={false}
-          data={groups.map(({ name, hosts: members }) => ({ value: name, label: `${name} (${plural(members.length, "host")})` }))}
+          data={groups.map(({ name, hosts: members }) => ({
+            value: name,
+            label: words.components.againstChoice.host(name, members.length),
+          }))}
           value={against.group}
           onChange={(value) => {
             onChange({ kind: "group", group: value ?? "" });
@@ -174,12 +181,12 @@ function BaselineWindows({ baseline, zone }: { readonly baseline: BaselineInfo; 
   const windows = baseline.windows.map(toWindow);
   const [first] = windows;
   return first === undefined ? (
-    "no samples yet"
+    words.components.againstChoice.noSamplesYet
   ) : (
     <>
       {formatWindow(zone, first)} ({describeDuration(lengthOf(first))})
-      {windows.length > 1 && ` and ${String(windows.length - 1)} more`}
-      {baseline.version > 1 && `, version ${String(baseline.version)}`}
+      {windows.length > 1 && words.components.againstChoice.andMore(String(windows.length - 1))}
+      {baseline.version > 1 && words.components.againstChoice.version(String(baseline.version))}
     </>
   );
 }

@@ -13,6 +13,7 @@ import { AgainstChoice } from "./AgainstChoice";
 import { DivisorChoice } from "./DivisorChoice";
 import { StateView } from "./StateView";
 import { WindowInputs } from "./WindowInputs";
+import { words } from "../words";
 
 interface ComparisonFormProps {
   readonly hosts: readonly string[];
@@ -51,7 +52,7 @@ export function ComparisonForm(props: ComparisonFormProps) {
     (against.kind !== "group" || against.group !== "");
 
   if (answer.isPending && first !== null) {
-    return <StateView isCompact state={{ kind: "loading", what: "baselines" }} />;
+    return <StateView isCompact state={{ kind: "loading", what: words.components.comparisonForm.baselines }} />;
   }
   return (
     <form
@@ -68,16 +69,16 @@ export function ComparisonForm(props: ComparisonFormProps) {
         )}
         <MultiSelect
           size="xs"
-          label="Hosts"
+          label={words.common.hosts}
           searchable
           data={[...new Set([...names, ...hosts])]}
           value={[...hosts]}
-          error={first === null ? "Choose at least one host" : undefined}
+          error={first === null ? words.components.comparisonForm.chooseLeastOneHost : undefined}
           onChange={setHosts}
         />
         <div>
           <Text fz="sm" fw={500} mb={2}>
-            Incident: when did the problem occur?
+            {words.components.comparisonForm.incidentWhenDidProblem}
           </Text>
           <WindowInputs window={props.incident} zone={zone} onChange={setIncident} />
         </div>
@@ -99,7 +100,7 @@ export function ComparisonForm(props: ComparisonFormProps) {
             leftSection={isMore ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
             onClick={more.toggle}
           >
-            Normalise by load: divide every series by another
+            {words.components.comparisonForm.normaliseLoadDivideEvery}
           </Button>
           <Collapse expanded={isMore}>
             {isMore && <DivisorChoice host={first} divisor={divisor} onChange={setDivisor} />}
@@ -108,11 +109,11 @@ export function ComparisonForm(props: ComparisonFormProps) {
         <Group justify="flex-end">
           {onCancel && (
             <Button variant="default" onClick={onCancel}>
-              Cancel
+              {words.common.cancel}
             </Button>
           )}
           <Button type="submit" data-autofocus disabled={!isReady}>
-            Compare
+            {words.common.compare}
           </Button>
         </Group>
       </Stack>

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ErrorLine } from "./StateView";
+import { words } from "../words";
 
 interface ConfirmDialogProps {
   readonly title: string;
@@ -22,7 +23,7 @@ export function ConfirmDialog({ title, children, action, isPending, error, onCon
       <ErrorLine error={error} />
       <Group justify="flex-end" mt="sm">
         <Button variant="default" data-autofocus onClick={onClose}>
-          Cancel
+          {words.common.cancel}
         </Button>
         <Button color="red" loading={isPending} onClick={onConfirm}>
           {action}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { hostsQuery, statsQuery } from "../api/queries";
 import { formatDivisor, parseDivisor } from "../logic/against";
 import { divisorOptions } from "../logic/comparison";
+import { words } from "../words";
 
 interface DivisorChoiceProps {
   readonly host: string | null;
@@ -27,8 +28,8 @@ export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
       <Group gap="xs" grow mt={4}>
         <Select
           size="xs"
-          label="Divide by"
-          placeholder="none: compare raw values"
+          label={words.components.divisorChoice.divideBy}
+          placeholder={words.components.divisorChoice.noneCompareRawValues}
           searchable
           clearable
           data={divisorOptions(stats, sent).map(({ group, items }) => ({ group, items: [...items] }))}
@@ -39,8 +40,8 @@ export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
         />
         <TextInput
           size="xs"
-          label="Instance (if there are several)"
-          placeholder="sum of all"
+          label={words.components.divisorChoice.instanceIfThereSeveral}
+          placeholder={words.components.divisorChoice.sumOfAll}
           value={instance}
           disabled={series === null}
           onChange={(event) => {
@@ -50,8 +51,7 @@ export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
         />
       </Group>
       <Text fz="xs" className="soft" mt={4}>
-        Use this when the load itself changed, to compare the cost per transaction, system call or packet. Choose the series that
-        counts them.
+        {words.components.divisorChoice.useWhenLoadItself}
       </Text>
     </>
   );

@@ -9,6 +9,7 @@ import { type EpochMs, fromApi, toIso } from "../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../logic/zone";
 import { readNow } from "../state/clock";
 import { ErrorLine } from "./StateView";
+import { words } from "../words";
 
 interface EventDialogProps {
   /** The host whose page is open; null on the page of all events. */
@@ -56,11 +57,16 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
       }
     },
   });
-  const problem = typeof times === "string" ? times : !isForAll && names.length === 0 ? "Choose a host, or all hosts" : null;
+  const problem =
+    typeof times === "string" ? times : !isForAll && names.length === 0 ? words.components.eventDialog.chooseHostAllHosts : null;
   const isComplete = text.trim() !== "" && problem === null;
   const label = zoneLabel(zone, at);
   return (
-    <Modal opened onClose={onClose} title={event === null ? "Note an event" : "Change event"}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={event === null ? words.components.eventDialog.noteAnEvent : words.components.eventDialog.changeEvent}
+    >
       <form
         onSubmit={(submitted) => {
           submitted.preventDefault();
@@ -71,8 +77,8 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
       >
         <Stack gap="sm">
           <Textarea
-            label="What happened"
-            placeholder="deployed 1.4"
+            label={words.components.eventDialog.whatHappened}
+            placeholder={words.components.eventDialog.deployed}
             required
             data-autofocus
             autosize
@@ -94,7 +100,7 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
           <Group gap="xs" grow align="flex-start">
             <TextInput
               size="xs"
-              label={`At (${label})`}
+              label={words.components.eventDialog.at(label)}
               value={from}
               spellCheck={false}
               onChange={(change) => {
@@ -103,8 +109,8 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
             />
             <TextInput
               size="xs"
-              label="Until"
-              placeholder="a moment"
+              label={words.components.eventDialog.until}
+              placeholder={words.components.eventDialog.aMoment}
               value={to}
               spellCheck={false}
               onChange={(change) => {
@@ -117,12 +123,12 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
             className={problem === null ? "soft" : undefined}
             role="status"
           >
-            {problem ?? "2026-11-21 09:05:00, 09:05 (today), now-15m, or ISO 8601 with a zone"}
+            {problem ?? words.components.eventDialog.timeExamples}
           </div>
           <Group gap="xs" grow align="flex-start">
             <Select
               size="xs"
-              label="Kind"
+              label={words.common.kind}
               allowDeselect={false}
               data={(TYPED_KINDS.some((typed) => typed === kind) ? TYPED_KINDS : [...TYPED_KINDS, kind]).map((value) => ({
                 value,
@@ -135,8 +141,8 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
             />
             <TagsInput
               size="xs"
-              label="Tags"
-              placeholder="web release"
+              label={words.common.tags}
+              placeholder={words.components.eventDialog.webRelease}
               splitChars={[",", " "]}
               maxTags={20}
               maxLength={MAX_TAG}
@@ -151,21 +157,24 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
             onChange={(value) => {
               setForAll(value === "all");
             }}
-            label="Hosts"
+            label={words.common.hosts}
           >
             <Group gap="md" mt={6}>
-              <Radio value="some" label={host !== null && names.length === 1 && names[0] === host ? host : "these hosts"} />
-              <Radio value="all" label="all hosts" />
+              <Radio
+                value="some"
+                label={host !== null && names.length === 1 && names[0] === host ? host : words.components.eventDialog.theseHosts}
+              />
+              <Radio value="all" label={words.common.allHosts} />
             </Group>
           </Radio.Group>
           {!isForAll && <HostChoice names={names} onChange={setNames} />}
           <ErrorLine error={saving.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" loading={saving.isPending} disabled={!isComplete}>
-              {event === null ? "Note event" : "Save"}
+              {event === null ? words.components.eventDialog.noteEvent : words.common.save}
             </Button>
           </Group>
         </Stack>
@@ -185,8 +194,8 @@ export function HostChoice({ names, onChange }: HostChoiceProps) {
   return (
     <MultiSelect
       size="xs"
-      aria-label="Hosts of the event"
-      placeholder={names.length === 0 ? "choose hosts" : ""}
+      aria-label={words.components.eventDialog.hostsOfTheEvent}
+      placeholder={names.length === 0 ? words.components.eventDialog.chooseHosts : ""}
       searchable
       limit={100}
       data={[...new Set([...names, ...hosts])]}
@@ -201,14 +210,14 @@ function readTimes(from: string, to: string, zone: Zone): { readonly at: EpochMs
   const now = readNow();
   const at = parseInstant(from, zone, now);
   if (at === null) {
-    return `“${from}” is no time. Type for example 2026-11-21 09:05:00`;
+    return words.components.eventDialog.noTimeBegin(from);
   }
   if (to.trim() === "") {
     return { at, end: null };
   }
   const end = parseInstant(to, zone, now);
   if (end === null) {
-    return `“${to}” is no time. Type for example 2026-11-21 09:30:00, or nothing for a moment`;
+    return words.components.eventDialog.noTimeEnd(to);
   }
-  return end > at ? { at, end } : "The end must be after the start. Leave it empty for a moment";
+  return end > at ? { at, end } : words.components.eventDialog.endMustAfterStart;
 }

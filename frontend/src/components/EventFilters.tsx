@@ -7,6 +7,7 @@ import { EVENT_KINDS, kindLabel, MAX_TAG, toTags } from "../logic/event";
 import { type Zone, zoneLabel } from "../logic/zone";
 import { readNow } from "../state/clock";
 import type { EventListView } from "../state/events";
+import { words } from "../words";
 
 type OnView = (change: Partial<EventListView>) => void;
 
@@ -28,8 +29,8 @@ export function EventFilters({ host, view, zone, problem, onView, children }: Ev
         <TextInput
           size="xs"
           w={220}
-          aria-label="Search events"
-          placeholder="Words in text, tags or author"
+          aria-label={words.components.eventFilters.searchEvents}
+          placeholder={words.components.eventFilters.wordsTextTagsAuthor}
           leftSection={<IconSearch size={14} />}
           value={view.search}
           onChange={(event) => {
@@ -40,8 +41,8 @@ export function EventFilters({ host, view, zone, problem, onView, children }: Ev
         <MultiSelect
           size="xs"
           w={190}
-          aria-label="Kinds"
-          placeholder={view.kinds.length === 0 ? "all kinds" : ""}
+          aria-label={words.components.eventFilters.kinds}
+          placeholder={view.kinds.length === 0 ? words.components.eventFilters.allKinds : ""}
           clearable
           data={EVENT_KINDS.map((value) => ({ value, label: kindLabel(value) }))}
           value={[...view.kinds]}
@@ -52,8 +53,8 @@ export function EventFilters({ host, view, zone, problem, onView, children }: Ev
         <TagsInput
           size="xs"
           w={170}
-          aria-label="Tags"
-          placeholder={view.tags.length === 0 ? "all tags" : ""}
+          aria-label={words.common.tags}
+          placeholder={view.tags.length === 0 ? words.components.eventFilters.allTags : ""}
           splitChars={[",", " "]}
           maxTags={20}
           maxLength={MAX_TAG}
@@ -63,12 +64,16 @@ export function EventFilters({ host, view, zone, problem, onView, children }: Ev
           }}
         />
         {(["from", "to"] as const).map((side) => (
-          <Tooltip key={side} label="2026-11-21 09:05, 09:05 (today), now-7d">
+          <Tooltip key={side} label={words.components.eventFilters.timeExamples}>
             <TextInput
               size="xs"
               w={150}
-              aria-label={side === "from" ? `From (${zoneLabel(zone, readNow())})` : `To (${zoneLabel(zone, readNow())})`}
-              placeholder={side === "from" ? "from: now-7d" : "to: now"}
+              aria-label={
+                side === "from"
+                  ? words.components.eventFilters.from(zoneLabel(zone, readNow()))
+                  : words.components.eventFilters.to(zoneLabel(zone, readNow()))
+              }
+              placeholder={side === "from" ? words.components.eventFilters.fromExample : words.components.eventFilters.toExample}
               spellCheck={false}
               value={view[side]}
               onChange={(event) => {
@@ -96,8 +101,8 @@ function HostFilter({ hosts, onView }: { readonly hosts: readonly string[]; read
     <MultiSelect
       size="xs"
       w={200}
-      aria-label="Hosts"
-      placeholder={hosts.length === 0 ? "all hosts" : ""}
+      aria-label={words.common.hosts}
+      placeholder={hosts.length === 0 ? words.common.allHosts : ""}
       searchable
       clearable
       limit={100}

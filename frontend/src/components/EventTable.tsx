@@ -5,7 +5,7 @@ import { useMemo, useState } from "react";
 import { type EventFilter, eventListQuery, eventsCsvAddress } from "../api/events";
 import type { HostEvent } from "../logic/api";
 import { toTags } from "../logic/event";
-import { formatCount, plural } from "../logic/number";
+import { formatCount } from "../logic/number";
 import { type EpochMs, fromApi } from "../logic/time";
 import { parseInstant, type Zone, zoneLabel } from "../logic/zone";
 import { readNow } from "../state/clock";
@@ -19,6 +19,7 @@ import { ScrollCard } from "./ScrollCard";
 import { StateView } from "./StateView";
 import { useEventDeletion } from "./useEventDeletion";
 import { useSettled } from "./useSettled";
+import { words } from "../words";
 
 const PAGE_SIZE = 100;
 
@@ -36,7 +37,7 @@ export function EventTable({ host, view, zone, clock, onView }: EventTableProps)
   const me = useMe();
   const [dialog, setDialog] = useState<{ readonly event: HostEvent | null; readonly at: EpochMs } | null>(null);
   const [ends, setEnds] = useState<Ends>({ from: null, to: null });
-  const deletion = useEventDeletion();
+  const deleteEvent = useEventDeletion();
   const { from, to } = view;
   // Read when they are typed: a relative time moves on with the next change, not with every render.
   const times = useMemo(() => readTimes(from, to, zone, readNow()), [from, to, zone]);
@@ -61,32 +62,32 @@ export function EventTable({ host, view, zone, clock, onView }: EventTableProps)
               setDialog({ event: null, at: readNow() });
             }}
           >
-            Note an event…
+            {words.components.eventTable.noteAnEvent}
           </Button>
         )}
       </EventFilters>
       <ChosenWindow ends={ends} host={host} hosts={hosts} zone={zone} clock={clock} onEnds={setEnds} />
-      <ScrollCard label="Events">
+      <ScrollCard label={words.common.events}>
         {page === undefined ? (
           <StateView
             state={
               list.error
                 ? { kind: "error", error: list.error, onRetry: () => void list.refetch() }
-                : { kind: "loading", what: "events" }
+                : { kind: "loading", what: words.components.eventTable.events }
             }
           />
         ) : page.events.length === 0 ? (
           <StateView state={emptyState(isFiltered || view.page > 0, onView, host)} />
         ) : (
-          <Table aria-label="Events" className="event-table">
+          <Table aria-label={words.common.events} className="event-table">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>When ({zoneLabel(zone, readNow())})</Table.Th>
-                <Table.Th>Kind</Table.Th>
-                <Table.Th>What happened</Table.Th>
-                <Table.Th>Hosts</Table.Th>
-                <Table.Th>By</Table.Th>
-                <Table.Th>Window</Table.Th>
+                <Table.Th>{words.components.eventTable.when(zoneLabel(zone, readNow()))}</Table.Th>
+                <Table.Th>{words.common.kind}</Table.Th>
+                <Table.Th>{words.components.eventTable.whatHappened}</Table.Th>
+                <Table.Th>{words.common.hosts}</Table.Th>
+                <Table.Th>{words.common.by}</Table.Th>
+                <Table.Th>{words.components.eventTable.window}</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
@@ -108,7 +109,7 @@ export function EventTable({ host, view, zone, clock, onView }: EventTableProps)
                     setDialog({ event, at: fromApi(event.at) });
                   }}
                   onDelete={() => {
-                    deletion.remove(event);
+                    deleteEvent(event);
                   }}
                 />
               ))}
@@ -128,7 +129,7 @@ export function EventTable({ host, view, zone, clock, onView }: EventTableProps)
       )}
       {page?.has_facts === false && (
         <Text fz="xs" className="soft" mt={6}>
-          Reboots and changed settings are listed when hosts are chosen.
+          {words.components.eventTable.rebootsChangedSettingsListed}
         </Text>
       )}
       {dialog && (
@@ -143,7 +144,6 @@ export function EventTable({ host, view, zone, clock, onView }: EventTableProps)
           }}
         />
       )}
-      {deletion.toast}
     </>
   );
 }
@@ -152,7 +152,7 @@ function emptyState(isFiltered: boolean, onView: EventTableProps["onView"], host
   return isFiltered
     ? ({
         kind: "empty",
-        title: "No events match",
+        title: words.components.eventTable.noEventsMatch,
         next: (
           <Button
             size="compact-xs"
@@ -161,14 +161,14 @@ function emptyState(isFiltered: boolean, onView: EventTableProps["onView"], host
               onView({ ...DEFAULT_EVENT_LIST, hosts: host === null ? [] : [host] });
             }}
           >
-            Show all events
+            {words.components.eventTable.showAllEvents}
           </Button>
         ),
       } as const)
     : ({
         kind: "empty",
-        title: "No events yet",
-        next: 'Press n on a host\'s graphs, run `normstat event add "deployed 1.4"`, or let an agent watch a log file.',
+        title: words.components.eventTable.noEventsYet,
+        next: words.components.eventTable.pressNHostsGraphs,
       } as const);
 }
 
@@ -185,8 +185,8 @@ function Pages({ page, nShown, nTotal, onPage }: PagesProps) {
     <Group gap="sm" mt="sm">
       <Text fz="sm" className="soft" role="status">
         {nTotal > nShown && nShown > 0
-          ? `${formatCount(first + 1)}–${formatCount(first + nShown)} of ${plural(nTotal, "event")}`
-          : plural(nTotal, "event")}
+          ? words.components.eventTable.ofEvent(formatCount(first + 1), formatCount(first + nShown), nTotal)
+          : words.components.eventTable.nEvent(nTotal)}
       </Text>
       {(page > 0 || first + nShown < nTotal) && (
         <>
@@ -198,7 +198,7 @@ function Pages({ page, nShown, nTotal, onPage }: PagesProps) {
               onPage(page - 1);
             }}
           >
-            Newer
+            {words.components.eventTable.newer}
           </Button>
           <Button
             size="compact-sm"
@@ -208,7 +208,7 @@ function Pages({ page, nShown, nTotal, onPage }: PagesProps) {
               onPage(page + 1);
             }}
           >
-            Older
+            {words.components.eventTable.older}
           </Button>
         </>
       )}
@@ -222,10 +222,10 @@ function readTimes(from: string, to: string, zone: Zone, now: EpochMs) {
   const end = to.trim() === "" ? null : parseInstant(to, zone, now);
   const wrong = from.trim() !== "" && start === null ? from : to.trim() !== "" && end === null ? to : null;
   if (wrong !== null) {
-    return { start, end, problem: `“${wrong}” is no time. Type for example 2026-11-21 09:05, 09:05 or now-7d` };
+    return { start, end, problem: words.components.eventTable.noTimeTypeExample(wrong) };
   }
   if (start !== null && end !== null && end <= start) {
-    return { start, end: null, problem: "The second time must be after the first" };
+    return { start, end: null, problem: words.components.eventTable.secondTimeMustAfter };
   }
   return { start, end, problem: null };
 }

@@ -15,6 +15,7 @@ import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../state/url";
 import { Instant } from "./Instant";
 import { PageButton, PageLink } from "./PageLink";
+import { words } from "../words";
 import "./EventLayer.css";
 import "./EventTable.css";
 
@@ -43,15 +44,24 @@ export function ChosenWindow({ ends, host, hosts, zone, clock, onEnds }: ChosenW
   const candidates = host === null ? named.slice(0, 5) : [host];
   const window = from === null || to === null ? null : windowBetweenEvents(fromApi(from.at), fromApi(to.end ?? to.at));
   return (
-    <Group className="event-window" gap="xs" mb="sm" role="region" aria-label="Window between two events">
+    <Group
+      className="event-window"
+      gap="xs"
+      mb="sm"
+      role="region"
+      aria-label={words.components.eventTableRow.windowBetweenTwoEvents}
+    >
       <Text fz="sm">
         {window === null ? (
           <>
-            <b>{from === null ? "Ends" : "Begins"}</b> with “{(from ?? to)?.text}”. Choose another event for the other end.
+            {words.components.eventTableRow.chooseAnotherEventOther(
+              <b>{from === null ? words.components.eventTableRow.ends : words.components.eventTableRow.begins}</b>,
+              (from ?? to)?.text,
+            )}
           </>
         ) : (
           <>
-            <b>Between two events</b> {formatWindow(zone, window)} {zoneLabel(zone, window.end)} (
+            <b>{words.components.eventTableRow.betweenTwoEvents}</b> {formatWindow(zone, window)} {zoneLabel(zone, window.end)} (
             {describeDuration(lengthOf(window))})
           </>
         )}
@@ -65,12 +75,12 @@ export function ChosenWindow({ ends, host, hosts, zone, clock, onEnds }: ChosenW
             params={{ host: name }}
             search={graphsSearch(window, window, clock)}
           >
-            Graphs of {name}
+            {words.components.eventTableRow.graphsOf(name)}
           </PageButton>
         ))}
       {window !== null && candidates.length === 0 && (
         <Text fz="sm" className="soft">
-          Choose hosts above to open their graphs.
+          {words.components.eventTableRow.chooseHostsAboveOpen}
         </Text>
       )}
       <Button
@@ -79,7 +89,7 @@ export function ChosenWindow({ ends, host, hosts, zone, clock, onEnds }: ChosenW
           onEnds({ from: null, to: null });
         }}
       >
-        Clear
+        {words.components.eventTableRow.clear}
       </Button>
     </Group>
   );
@@ -135,7 +145,9 @@ export function EventTableRow({
             <Instant at={at} zone={zone} />
           </PageLink>
         )}
-        {end !== null && <div className="soft">for {describeDuration(toDurationMs(end - at))}</div>}
+        {end !== null && (
+          <div className="soft">{words.components.eventTableRow.for(describeDuration(toDurationMs(end - at)))}</div>
+        )}
         {notBefore !== null && <div className="soft">{describeEarliest(zone, at, notBefore)}</div>}
       </Table.Td>
       <Table.Td style={{ whiteSpace: "nowrap" }}>
@@ -152,7 +164,7 @@ export function EventTableRow({
                 type="button"
                 fz="xs"
                 mr={8}
-                title={`Only events with the tag ${tag}`}
+                title={words.components.eventTableRow.onlyEventsTag(tag)}
                 onClick={() => {
                   onTag(tag);
                 }}
@@ -188,12 +200,12 @@ export function EventTableRow({
             mr={4}
             variant={isSame(ends[side], event) ? "filled" : "default"}
             aria-pressed={isSame(ends[side], event)}
-            aria-label={`${side === "from" ? "From here" : "To here"}: ${event.text}`}
+            aria-label={`${side === "from" ? words.components.eventTableRow.fromHere : words.components.eventTableRow.toHere}: ${event.text}`}
             onClick={() => {
               onEnds({ ...ends, [side]: isSame(ends[side], event) ? null : event });
             }}
           >
-            {side === "from" ? "From here" : "To here"}
+            {side === "from" ? words.components.eventTableRow.fromHere : words.components.eventTableRow.toHere}
           </Button>
         ))}
       </Table.Td>
@@ -201,14 +213,14 @@ export function EventTableRow({
         {mayWrite && event.id !== null && (
           <>
             {mayChange(event) && (
-              <Tooltip label="Change">
-                <ActionIcon aria-label={`Change ${event.text}`} onClick={onChange}>
+              <Tooltip label={words.common.change}>
+                <ActionIcon aria-label={words.components.eventTableRow.change(event.text)} onClick={onChange}>
                   <IconPencil size={15} />
                 </ActionIcon>
               </Tooltip>
             )}
-            <Tooltip label="Delete">
-              <ActionIcon aria-label={`Delete ${event.text}`} onClick={onDelete}>
+            <Tooltip label={words.common.delete}>
+              <ActionIcon aria-label={words.components.eventTableRow.delete(event.text)} onClick={onDelete}>
                 <IconTrash size={15} />
               </ActionIcon>
             </Tooltip>

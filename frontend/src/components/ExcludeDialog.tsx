@@ -2,12 +2,12 @@ import { Button, Group, Modal, Radio, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createExclusion, EXCLUSION_KEYS } from "../api/baselines";
-import { plural } from "../logic/number";
 import { toIso, type Window } from "../logic/time";
 import type { Zone } from "../logic/zone";
 import { NameField, NoteField } from "./NameAndNote";
 import { ErrorLine } from "./StateView";
 import { WindowInputs } from "./WindowInputs";
+import { words } from "../words";
 
 interface ExcludeDialogProps {
   /** The host of the incident; null when no host was preselected. */
@@ -39,20 +39,20 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
   });
   if (marking.data) {
     return (
-      <Modal opened onClose={onClose} title="Period excluded">
+      <Modal opened onClose={onClose} title={words.components.excludeDialog.periodExcluded}>
         <Text fz="sm" mb="md" role="status">
-          Excluded “{marking.data.exclusion.name}” from {plural(marking.data.n_baselines, "baseline")}.
+          {words.components.excludeDialog.excludedFromBaseline(marking.data.exclusion.name, marking.data.n_baselines)}
         </Text>
         <Group justify="flex-end">
           <Button data-autofocus onClick={onClose}>
-            Close
+            {words.common.close}
           </Button>
         </Group>
       </Modal>
     );
   }
   return (
-    <Modal opened onClose={onClose} title="Exclude from baselines">
+    <Modal opened onClose={onClose} title={words.components.excludeDialog.excludeFromBaselines}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -60,25 +60,25 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
         }}
       >
         <Stack gap="sm">
-          <Text fz="sm">This period was not normal. Current and future baselines will ignore it.</Text>
+          <Text fz="sm">{words.components.excludeDialog.periodNotNormalCurrent}</Text>
           <WindowInputs window={marked} zone={zone} onChange={setWindow} />
           {host !== null && (
-            <Radio.Group value={scope} onChange={setScope} label="Affected hosts">
+            <Radio.Group value={scope} onChange={setScope} label={words.components.excludeDialog.affectedHosts}>
               <Group gap="md" mt={6}>
                 <Radio value="host" label={host} />
-                <Radio value="all" label="all hosts" />
+                <Radio value="all" label={words.common.allHosts} />
               </Group>
             </Radio.Group>
           )}
-          <NameField placeholder="Backup overran into the morning" value={name} onChange={setName} />
+          <NameField placeholder={words.components.excludeDialog.backupOverranIntoMorning} value={name} onChange={setName} />
           <NoteField maxRows={8} value={note} onChange={setNote} />
           <ErrorLine error={marking.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" loading={marking.isPending} disabled={name.trim() === "" || window === null}>
-              Exclude{" "}
+              {words.components.excludeDialog.exclude}{" "}
             </Button>
           </Group>
         </Stack>

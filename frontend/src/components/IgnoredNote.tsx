@@ -1,5 +1,6 @@
 import { Alert, Code, List, Text } from "@mantine/core";
 import { useState } from "react";
+import { words } from "../words";
 
 /** Lists the parts of a link that could not be read, so that users know that their view may differ from a colleague's. */
 export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }) {
@@ -13,9 +14,9 @@ export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }
       color="yellow"
       py={8}
       mb="sm"
-      title="Parts of this link were ignored"
+      title={words.components.ignoredNote.partsLinkWereIgnored}
       withCloseButton
-      closeButtonLabel="Close"
+      closeButtonLabel={words.common.close}
       onClose={() => {
         setDismissed(all);
       }}
@@ -27,7 +28,7 @@ export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }
           </List.Item>
         ))}
       </List>
-      <Text fz="sm">The rest of the link is applied.</Text>
+      <Text fz="sm">{words.components.ignoredNote.restLinkApplied}</Text>
     </Alert>
   );
 }

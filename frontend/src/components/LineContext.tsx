@@ -3,9 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { contextQuery } from "../api/queries";
 import type { StreamContext } from "../logic/api";
-import { formatCount, plural } from "../logic/number";
+import { formatCount } from "../logic/number";
 import { gutterText, gutterWidth } from "../logic/stream";
 import { StateView } from "./StateView";
+import { words } from "../words";
 import "./LineContext.css";
 
 const AROUND = [10, 50, 200] as const;
@@ -25,14 +26,18 @@ export function LineContext({ streamId, offset, onClose }: LineContextProps) {
       opened
       onClose={onClose}
       size="min(96vw, 1180px)"
-      title={context.data === undefined ? "Line in context" : `${context.data.spec} on ${context.data.host}`}
+      title={
+        context.data === undefined
+          ? words.components.lineContext.lineInContext
+          : words.components.lineContext.on(context.data.spec, context.data.host)
+      }
     >
       {context.data === undefined ? (
         <StateView
           state={
             context.error
               ? { kind: "error", error: context.error, onRetry: () => void context.refetch() }
-              : { kind: "loading", what: "surrounding lines" }
+              : { kind: "loading", what: words.components.lineContext.surroundingLines }
           }
         />
       ) : (
@@ -40,11 +45,11 @@ export function LineContext({ streamId, offset, onClose }: LineContextProps) {
           <ContextLines context={context.data} />
           <Group justify="space-between" mt="sm">
             <Text fz="sm" className="soft">
-              Raw tool output; stream {context.data.key}, byte {formatCount(offset)}.
+              {words.components.lineContext.rawToolOutputStream(context.data.key, formatCount(offset))}
             </Text>
             <Group gap={6}>
               <Text fz="sm" className="soft" component="span">
-                Lines before and after:
+                {words.components.lineContext.linesBeforeAndAfter}
               </Text>
               {AROUND.map((n) => (
                 <Button
@@ -75,7 +80,7 @@ function ContextLines({ context }: { readonly context: StreamContext }) {
   }, [context]);
   const width = `${String(gutterWidth(context.lines))}ch`;
   return (
-    <div className="context-frame" role="region" aria-label="Raw output" tabIndex={0}>
+    <div className="context-frame" role="region" aria-label={words.components.lineContext.rawOutput} tabIndex={0}>
       <ol className="context-lines mono">
         {context.lines.map((line) => (
           <li
@@ -85,8 +90,12 @@ function ContextLines({ context }: { readonly context: StreamContext }) {
             data-target={line.is_target}
             {...(line.is_target ? { "aria-current": "true" as const } : {})}
           >
-            {line.is_after_gap && <span className="context-gap">gap: these bytes were lost on the host</span>}
-            <span className="context-gutter" style={{ width }} title={`byte ${formatCount(line.offset)}`}>
+            {line.is_after_gap && <span className="context-gap">{words.components.lineContext.gapTheseBytesWere}</span>}
+            <span
+              className="context-gutter"
+              style={{ width }}
+              title={words.components.lineContext.byte(formatCount(line.offset))}
+            >
               {gutterText(line)}
             </span>
             <span className="context-mark" aria-hidden>
@@ -94,7 +103,7 @@ function ContextLines({ context }: { readonly context: StreamContext }) {
             </span>
             <span className="context-text">
               {line.text}
-              {line.is_cut && <span className="soft"> … (truncated; at least {plural(line.n_bytes, "byte")})</span>}
+              {line.is_cut && <span className="soft"> {words.components.lineContext.truncatedAtLeastByte(line.n_bytes)}</span>}
             </span>
           </li>
         ))}

@@ -2,11 +2,13 @@ import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { createBaseline } from "../api/baselines";
+import { toNamedZone } from "../logic/host_zone";
 import type { BaselineInfo } from "../logic/api";
 import { describeDuration, lengthOf, toIso, type Window } from "../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
 import { NameField, NoteField } from "./NameAndNote";
 import { ErrorLine } from "./StateView";
+import { words } from "../words";
 
 interface MarkBaselineDialogProps {
   readonly hosts: readonly string[];
@@ -30,7 +32,7 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
         note,
         hosts: [...hosts],
         windows: [{ start: toIso(marked.start), end: toIso(marked.end) }],
-        time_zone: zone,
+        time_zone: toNamedZone(zone),
       }),
     onSuccess: (baseline) => {
       void client.invalidateQueries({ queryKey: ["baselines"] });
@@ -38,7 +40,7 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Save as baseline">
+    <Modal opened onClose={onClose} title={words.components.markBaselineDialog.saveAsBaseline}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -47,24 +49,36 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
       >
         <Stack gap="sm">
           <Text fz="sm">
-            <b>
-              {hosts.length <= 3
-                ? hosts.join(", ")
-                : `${hosts.slice(0, 2).join(", ")} and ${String(hosts.length - 2)} more hosts`}
-            </b>
-            , {formatWindow(zone, marked)} {zoneLabel(zone, marked.end)} ({describeDuration(lengthOf(marked))}) will be used as
-            normal behaviour when you compare other windows.
+            {words.components.markBaselineDialog.willUsedNormalBehaviour(
+              <b>
+                {hosts.length <= 3
+                  ? hosts.join(", ")
+                  : words.components.markBaselineDialog.andMoreHosts(hosts.slice(0, 2).join(", "), String(hosts.length - 2))}
+              </b>,
+              formatWindow(zone, marked),
+              zoneLabel(zone, marked.end),
+              describeDuration(lengthOf(marked)),
+            )}
           </Text>
           {children}
-          <NameField placeholder="Saturday morning, normal load" value={name} onChange={setName} />
-          <NoteField placeholder="What was running, and why this is normal" maxRows={8} value={note} onChange={setNote} />
+          <NameField
+            placeholder={words.components.markBaselineDialog.saturdayMorningNormalLoad}
+            value={name}
+            onChange={setName}
+          />
+          <NoteField
+            placeholder={words.components.markBaselineDialog.whatRunningWhyNormal}
+            maxRows={8}
+            value={note}
+            onChange={setNote}
+          />
           <ErrorLine error={marking.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" loading={marking.isPending} disabled={name.trim() === ""}>
-              Save{" "}
+              {words.common.save}{" "}
             </Button>
           </Group>
         </Stack>

@@ -1,4 +1,5 @@
 import { Textarea, TextInput } from "@mantine/core";
+import { words } from "../words";
 
 interface NameFieldProps {
   readonly value: string;
@@ -10,7 +11,7 @@ interface NameFieldProps {
 export function NameField({ value, placeholder, onChange }: NameFieldProps) {
   return (
     <TextInput
-      label="Name"
+      label={words.common.name}
       placeholder={placeholder}
       required
       maxLength={200}
@@ -32,7 +33,7 @@ interface NoteFieldProps extends NameFieldProps {
 export function NoteField({ minRows = 2, onChange, ...rest }: NoteFieldProps) {
   return (
     <Textarea
-      label="Note"
+      label={words.common.note}
       autosize
       minRows={minRows}
       maxLength={10_000}

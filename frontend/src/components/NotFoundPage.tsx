@@ -1,15 +1,16 @@
 import { PageLink } from "./PageLink";
 import { StateView } from "./StateView";
+import { words } from "../words";
 
 export function NotFoundPage() {
   return (
     <StateView
       state={{
         kind: "empty",
-        title: "Page not found",
+        title: words.components.notFoundPage.pageNotFound,
         next: (
           <PageLink to="/hosts" search={{}}>
-            Show all hosts
+            {words.components.notFoundPage.showAllHosts}
           </PageLink>
         ),
       }}

@@ -3,6 +3,7 @@ import { IconKey } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Me } from "../logic/api";
 import { PageLink } from "./PageLink";
+import { words } from "../words";
 
 /** Reminds a user who logged in by a one-time link to set a password; can be dismissed for this visit. */
 export function PasswordPrompt({ me }: { readonly me: Me }) {
@@ -18,15 +19,15 @@ export function PasswordPrompt({ me }: { readonly me: Me }) {
       className="no-print"
       icon={<IconKey size={18} />}
       withCloseButton
-      closeButtonLabel="Remind me next time"
+      closeButtonLabel={words.components.passwordPrompt.remindMeNextTime}
       onClose={() => {
         setDismissed(true);
       }}
     >
       <Group gap={6}>
-        <Text fz="sm">Your one-time link is used up. Set a password.</Text>
+        <Text fz="sm">{words.components.passwordPrompt.yourOneTimeLink}</Text>
         <PageLink to="/accounts" search={{}} fz="sm" fw={600} c="inherit" underline="always">
-          Set a password{" "}
+          {words.components.passwordPrompt.setAPassword}{" "}
         </PageLink>
       </Group>
     </Alert>

@@ -4,7 +4,6 @@ import {
   Button,
   Group,
   Menu,
-  SegmentedControl,
   Text,
   Tooltip,
   useMantineColorScheme,
@@ -18,82 +17,52 @@ import { lazy, Suspense, useEffect, useRef } from "react";
 import { ApiError } from "../api/client";
 import { logOut } from "../api/endpoints";
 import { healthQuery, meQuery } from "../api/queries";
+import { ROLE_LABELS } from "../logic/account";
 import { HELP_KEYS, PALETTE_KEYS } from "../logic/keys";
 import type { Me } from "../logic/api";
-import { zoneLabel } from "../logic/zone";
-import { readNow, zoneOf } from "../state/clock";
+import { toggleDensity, useDensity } from "../state/density";
 import { isKiosk } from "../state/fleet";
 import { openPalette, usePalette } from "../state/palette";
-import type { RawSearch } from "../state/search";
-import type { Clock } from "../state/url";
+import { isFullScreen } from "../state/url";
+import { clockOf, encodeClock } from "../state/zone_choice";
+import { ClockMenu, NoZoneNote } from "./ClockMenu";
+import { LanguageItems } from "./LanguageItems";
 import { MeContext } from "./me";
 import { PaletteButton } from "./palette/PaletteButton";
 import { PasswordPrompt } from "./PasswordPrompt";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 import { StateView } from "./StateView";
+import { UndoOutlet } from "./UndoOutlet";
+import { HostZoneContext, useHostZone } from "./zone";
+import { words } from "../words";
 import "./Shell.css";
 
 const PAGES = [
-  { to: "/hosts", label: "Hosts" },
-  { to: "/graph", label: "Graph" },
-  { to: "/comparison", label: "Compare" },
-  { to: "/baselines", label: "Baselines" },
-  { to: "/events", label: "Events" },
-  { to: "/views", label: "Views" },
-  { to: "/imports", label: "Import" },
-  { to: "/jobs", label: "Jobs" },
-  { to: "/specs", label: "Specs" },
-  { to: "/storage", label: "Storage" },
-  { to: "/accounts", label: "Accounts" },
+  { to: "/hosts", label: words.common.hosts },
+  { to: "/graph", label: words.components.shell.graph },
+  { to: "/watch", label: words.watch.watchPage.watch },
+  { to: "/comparison", label: words.common.compare },
+  { to: "/baselines", label: words.common.baselines },
+  { to: "/events", label: words.common.events },
+  { to: "/views", label: words.common.views },
+  { to: "/imports", label: words.common.import },
+  { to: "/jobs", label: words.common.jobs },
+  { to: "/specs", label: words.common.specs },
+  { to: "/storage", label: words.common.storage },
+  { to: "/accounts", label: words.common.accounts },
 ] as const;
 
 const loadPalette = () => import("./palette/Palette").then((module) => ({ default: module.Palette }));
 const Palette = lazy(loadPalette);
-
-/** Return the clock that the link names, local time by default. */
-function useClock(): Clock {
-  const search = useSearch({ strict: false });
-  return search["tz"] === "utc" ? "utc" : "local";
-}
-
-/** Return the search parameters that are kept when switching pages. */
-function inherited(clock: Clock): RawSearch {
-  return clock === "utc" ? { tz: "utc" } : {};
-}
-
-function ClockSwitch({ clock }: { readonly clock: Clock }) {
-  const navigate = useNavigate();
-  const local = zoneOf("local");
-  return (
-    <Tooltip label={`Show times in this browser's zone (${local}, ${zoneLabel(local, readNow())}) or in UTC; saved in the link`}>
-      <SegmentedControl
-        size="xs"
-        aria-label="Clock"
-        value={clock}
-        data={[
-          { value: "local", label: "Local" },
-          { value: "utc", label: "UTC" },
-        ]}
-        onChange={(value) => {
-          void navigate({
-            to: ".",
-            replace: true,
-            search: ({ tz: _, ...rest }: RawSearch) => (value === "utc" ? { ...rest, tz: "utc" } : rest),
-          });
-        }}
-      />
-    </Tooltip>
-  );
-}
 
 function SchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const other = scheme === "dark" ? "light" : "dark";
   return (
-    <Tooltip label={`Switch to ${other}; Shift-click to follow the system`}>
+    <Tooltip label={words.components.shell.switchScheme(other)}>
       <ActionIcon
-        aria-label={`Switch to ${other} colours`}
+        aria-label={words.components.shell.switchToColours(other)}
         onClick={(event) => {
           setColorScheme(event.shiftKey ? "auto" : other);
         }}
@@ -108,6 +77,7 @@ function AccountMenu({ me }: { readonly me: Me }) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const version = useQuery(healthQuery).data;
+  const density = useDensity();
   const leaving = useMutation({
     mutationFn: logOut,
     onSettled: () => {
@@ -118,31 +88,31 @@ function AccountMenu({ me }: { readonly me: Me }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button variant="subtle" color="gray" leftSection={<IconUser size={15} />}>
+        <Button variant="subtle" color="gray" className="shell-account" leftSection={<IconUser size={15} />}>
           {me.name}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{me.role}</Menu.Label>
+        <Menu.Label>{ROLE_LABELS[me.role]}</Menu.Label>
         <Menu.Item
           onClick={() => {
             void navigate({ to: "/accounts", search: {} });
           }}
         >
-          Password and tokens
+          {words.components.shell.passwordAndTokens}
+        </Menu.Item>
+        <Menu.Item onClick={toggleDensity}>
+          {density === "compact" ? words.components.shell.comfortableRows : words.components.shell.compactRows}
         </Menu.Item>
         <Menu.Item
           onClick={() => {
             leaving.mutate();
           }}
         >
-          Log out
+          {words.components.shell.logOut}
         </Menu.Item>
-        {version && (
-          <Menu.Label>
-            normstat {version.version} on {version.storage}
-          </Menu.Label>
-        )}
+        <LanguageItems />
+        {version && <Menu.Label>{words.components.shell.normstatOn(version.version, version.storage)}</Menu.Label>}
       </Menu.Dropdown>
     </Menu>
   );
@@ -161,9 +131,11 @@ function RedirectToLogin({ next }: { readonly next: string }) {
 /** The frame of every page but the login: navigation, account and clock. */
 export function Shell() {
   const me = useQuery(meQuery);
-  const clock = useClock();
   const location = useLocation();
-  const isBare = isKiosk(useSearch({ strict: false }));
+  const raw = useSearch({ strict: false });
+  const clock = clockOf(raw);
+  const hostZone = useHostZone(clock === "host" && me.data !== undefined);
+  const isBare = isKiosk(raw) || isFullScreen(raw);
   const [isMenuOpen, menu] = useDisclosure(false);
   const [isHelpOpen, help] = useDisclosure(false);
   const palette = usePalette();
@@ -185,36 +157,39 @@ export function Shell() {
   return (
     <>
       <a className="skip-link" href="#content">
-        Skip to content
+        {words.components.shell.skipToContent}
       </a>
       <header className="shell-header no-print" hidden={isBare}>
-        <Link to="/hosts" search={inherited(clock)} className="shell-logo">
+        <Link to="/hosts" search={encodeClock(clock)} className="shell-logo">
           <img src="/icon.svg" alt="" width={22} height={22} />
           <Text fw={650} fz="md">
             normstat
           </Text>
         </Link>
-        <Burger hiddenFrom="lg" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label="Pages" />
-        <nav className="shell-nav" data-open={isMenuOpen} aria-label="Pages">
+        <Burger hiddenFrom="lg" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label={words.components.shell.pages} />
+        <nav className="shell-nav" data-open={isMenuOpen} aria-label={words.components.shell.pages}>
           {PAGES.map(({ to, label }) => (
-            <Link key={to} to={to} search={inherited(clock)} className="shell-link" onClick={menu.close}>
+            <Link key={to} to={to} search={encodeClock(clock)} className="shell-link" onClick={menu.close}>
               {label}
             </Link>
           ))}
         </nav>
         <Group gap={6} ml="auto" wrap="nowrap">
           <PaletteButton />
-          <ClockSwitch clock={clock} />
-          <SchemeSwitch />
-          <Tooltip label="Keyboard shortcuts (?)">
-            <ActionIcon aria-label="Keyboard shortcuts" onClick={help.open}>
-              <IconHelp size={18} />
-            </ActionIcon>
-          </Tooltip>
+          <div className="shell-tools" data-open={isMenuOpen}>
+            <ClockMenu clock={clock} />
+            <SchemeSwitch />
+            <Tooltip label={words.components.shell.keyboardShortcuts}>
+              <ActionIcon aria-label={words.components.shell.keyboardShortcuts2} onClick={help.open}>
+                <IconHelp size={18} />
+              </ActionIcon>
+            </Tooltip>
+          </div>
           {me.data && <AccountMenu me={me.data} />}
         </Group>
       </header>
       <ShortcutsDialog isOpen={isHelpOpen} onClose={help.close} />
+      <UndoOutlet />
       <main id="content">
         {me.data === undefined ? (
           <div className="page">
@@ -225,12 +200,15 @@ export function Shell() {
         ) : (
           <MeContext value={me.data}>
             <PasswordPrompt me={me.data} />
+            {clock === "host" && <NoZoneNote state={hostZone} />}
             {palette.scope !== null && (
               <Suspense>
                 <Palette scope={palette.scope} run={palette.run} onShortcuts={help.open} />
               </Suspense>
             )}
-            <Outlet />
+            <HostZoneContext value={clock === "host" ? (hostZone.choice?.zone ?? null) : null}>
+              <Outlet />
+            </HostZoneContext>
           </MeContext>
         )}
       </main>

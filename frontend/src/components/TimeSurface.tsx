@@ -39,9 +39,13 @@ interface TimeSurfaceProps {
   readonly children: ReactNode;
 }
 
+// A second click within this time makes a double click, which zooms out.
+const DOUBLE_CLICK_MS = 250;
+
 /** The layer above a graph that handles crosshair, zoom and selection. All surfaces of a page share one pointer. */
 export function TimeSurface(props: TimeSurfaceProps) {
   const { width, height, margins, window: drawn, tool, pointer } = props;
+  const picking = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const start = useRef<{ readonly x: number; readonly purpose: "zoom" | "mark" } | null>(null);
 
   const xOf = (event: PointerEvent): number => event.clientX - event.currentTarget.getBoundingClientRect().left;
@@ -71,6 +75,13 @@ export function TimeSurface(props: TimeSurfaceProps) {
     start.current = null;
     pointer.set({ dragged: null });
     const dragged = begun === null ? null : dragWindow(begun.x, xOf(event), width, margins, drawn);
+    const clicked = begun === null ? null : hoveredTime(xOf(event), width, margins, drawn);
+    if (begun?.purpose === "zoom" && dragged === null && clicked !== null) {
+      clearTimeout(picking.current);
+      picking.current = setTimeout(() => {
+        pointer.pick(clicked, props.panel);
+      }, DOUBLE_CLICK_MS);
+    }
     if (begun !== null && dragged !== null) {
       (begun.purpose === "mark" ? props.onMark : props.onZoom)(dragged);
     }
@@ -94,7 +105,18 @@ export function TimeSurface(props: TimeSurfaceProps) {
     };
   }, [pointer]);
 
+  useEffect(
+    () => () => {
+      clearTimeout(picking.current);
+    },
+    [],
+  );
+
   const onKeyDown = (event: KeyboardEvent): void => {
+    const { hovered } = pointer.get();
+    if (event.key === "Enter" && event.target === event.currentTarget && hovered !== null) {
+      pointer.pick(hovered, props.panel);
+    }
     if (props.onStep !== undefined && (event.key === "ArrowLeft" || event.key === "ArrowRight")) {
       event.preventDefault();
       event.stopPropagation();
@@ -120,7 +142,10 @@ export function TimeSurface(props: TimeSurfaceProps) {
           pointer.set({ hovered: null, point: null });
         }
       }}
-      onDoubleClick={props.onZoomOut}
+      onDoubleClick={() => {
+        clearTimeout(picking.current);
+        props.onZoomOut();
+      }}
       onKeyDown={onKeyDown}
     >
       <div
@@ -159,7 +184,8 @@ interface PointerLayerProps {
 
 /** Subscribes to the pointer itself, so that a move renders nothing else. */
 function PointerLayer({ width, margins, drawn, pointer }: PointerLayerProps) {
-  const { hovered, dragged } = usePointer(pointer);
+  const { hovered, dragged, picked } = usePointer(pointer);
+  const pickedX = picked === null ? null : pixelOfTime(picked, width, margins, drawn);
   const x = hovered === null ? null : pixelOfTime(hovered, width, margins, drawn);
   const share = dragged === null ? null : bandShare(dragged.window, drawn);
   return (
@@ -176,6 +202,7 @@ function PointerLayer({ width, margins, drawn, pointer }: PointerLayerProps) {
           />
         </div>
       )}
+      {pickedX !== null && <div className="time-picked" style={{ left: pickedX, top: margins.top, bottom: margins.bottom }} />}
       {x !== null && <div className="time-cross" style={{ left: x, top: margins.top, bottom: margins.bottom }} />}
     </>
   );

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { ErrorLine } from "./StateView";
+import { words } from "../words";
 
 interface TypedConfirmDialogProps {
   readonly title: string;
@@ -33,11 +34,7 @@ export function TypedConfirmDialog(props: TypedConfirmDialogProps) {
         <Stack gap="sm">
           {children}
           <TextInput
-            label={
-              <>
-                Type <b className="mono">{word}</b> to confirm
-              </>
-            }
+            label={<>{words.components.typedConfirmDialog.typeToConfirm(<b className="mono">{word}</b>)}</>}
             data-autofocus
             autoComplete="off"
             spellCheck={false}
@@ -49,7 +46,7 @@ export function TypedConfirmDialog(props: TypedConfirmDialogProps) {
           <ErrorLine error={error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" color="red" loading={isPending} disabled={!isTyped}>
               {action}

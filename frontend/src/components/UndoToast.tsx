@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Paper, Portal, Text } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useEffect } from "react";
+import { words } from "../words";
 import "./UndoToast.css";
 
 // Long enough to read it, reach the button and press it.
@@ -11,10 +12,12 @@ interface UndoToastProps {
   /** Undoes what was done; null if there is nothing to undo. */
   readonly onUndo: (() => void) | null;
   readonly onClose: () => void;
+  /** The word on the button. */
+  readonly action?: string;
 }
 
 /** Says for some seconds what was done, with a button that undoes it. Give it a key that changes with what was done. */
-export function UndoToast({ text, onUndo, onClose }: UndoToastProps) {
+export function UndoToast({ text, onUndo, onClose, action = words.components.undoToast.undo }: UndoToastProps) {
   useEffect(() => {
     const timer = setTimeout(onClose, SHOWN_MS);
     return () => {
@@ -26,11 +29,11 @@ export function UndoToast({ text, onUndo, onClose }: UndoToastProps) {
       <Paper className="undo-toast no-print" shadow="md" withBorder role="status">
         <Text fz="sm">{text}</Text>
         {onUndo !== null && (
-          <Button size="compact-sm" variant="light" onClick={onUndo}>
-            Undo
+          <Button size="compact-sm" variant="light" flex="none" onClick={onUndo}>
+            {action}
           </Button>
         )}
-        <ActionIcon aria-label="Close message" onClick={onClose}>
+        <ActionIcon aria-label={words.components.undoToast.closeMessage} onClick={onClose}>
           <IconX size={15} />
         </ActionIcon>
       </Paper>

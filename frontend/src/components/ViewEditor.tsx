@@ -4,11 +4,11 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type DragEvent, useState } from "react";
 import { createView, updateView, viewsQuery } from "../api/views";
 import type { StatInfo, ViewInfo, ViewPanel } from "../logic/api";
-import { plural } from "../logic/number";
 import { describePanel, moveItem, type ViewFile } from "../logic/view";
 import { mayWrite, useMe } from "./me";
 import { NameField, NoteField } from "./NameAndNote";
 import { ErrorLine } from "./StateView";
+import { words } from "../words";
 import "./ViewEditor.css";
 
 interface ViewEditorProps {
@@ -51,11 +51,11 @@ export function ViewEditor({ title, initial, viewKey, stats, onSaved, onClose }:
         }}
       >
         <Stack gap="sm">
-          <NameField value={name} placeholder="What these panels answer, e.g. Database disks" onChange={setName} />
+          <NameField value={name} placeholder={words.components.viewEditor.whatThesePanelsAnswer} onChange={setName} />
           <NoteField value={description} minRows={1} onChange={setDescription} />
           <Checkbox
-            label="Share with all accounts"
-            description={mayWrite(me) ? undefined : "Sharing requires the role operator."}
+            label={words.components.viewEditor.shareWithAllAccounts}
+            description={mayWrite(me) ? undefined : words.components.viewEditor.sharingRequiresRoleOperator}
             disabled={!mayWrite(me)}
             checked={isShared}
             onChange={(event) => {
@@ -66,14 +66,14 @@ export function ViewEditor({ title, initial, viewKey, stats, onSaved, onClose }:
           <ErrorLine error={saving.error} />
           <Group justify="space-between">
             <Text fz="sm" className="soft">
-              {plural(panels.length, "panel")}. A view opens on any host and shows what that host recorded.
+              {words.components.viewEditor.panelViewOpensAny(panels.length)}
             </Text>
             <Group gap="xs">
               <Button variant="default" onClick={onClose}>
-                Cancel
+                {words.common.cancel}
               </Button>
               <Button type="submit" disabled={!isComplete} loading={saving.isPending}>
-                Save view
+                {words.components.viewEditor.saveView}
               </Button>
             </Group>
           </Group>
@@ -103,16 +103,16 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
     }
   };
   if (panels.length === 0) {
-    return <Text fz="sm">No panels are left. Cancel, or add panels on a host&apos;s page and save them as a view there.</Text>;
+    return <Text fz="sm">{words.components.viewEditor.noPanelsLeftCancel}</Text>;
   }
   return (
     <div className="view-editor-panels">
-      <Table aria-label="Panels of the view" verticalSpacing={3}>
+      <Table aria-label={words.components.viewEditor.panelsOfTheView} verticalSpacing={3}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th />
-            <Table.Th>Title</Table.Th>
-            <Table.Th>Width</Table.Th>
+            <Table.Th>{words.components.viewEditor.title}</Table.Th>
+            <Table.Th>{words.components.viewEditor.width}</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -148,7 +148,7 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
                 <Table.Td>
                   <TextInput
                     size="xs"
-                    aria-label={`Title of panel ${String(index + 1)}`}
+                    aria-label={words.components.viewEditor.titleOfPanel(String(index + 1))}
                     placeholder={what}
                     maxLength={200}
                     value={panel.title}
@@ -160,11 +160,11 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
                 <Table.Td w={130}>
                   <SegmentedControl
                     size="xs"
-                    aria-label={`Width of panel ${String(index + 1)}`}
+                    aria-label={words.components.viewEditor.widthOfPanel(String(index + 1))}
                     value={panel.width}
                     data={[
-                      { value: "half", label: "half" },
-                      { value: "full", label: "full" },
+                      { value: "half", label: words.components.viewEditor.half },
+                      { value: "full", label: words.components.viewEditor.full },
                     ]}
                     onChange={(value) => {
                       change(index, { width: value });
@@ -174,7 +174,7 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
                 <Table.Td w={96}>
                   <Group gap={2} wrap="nowrap">
                     <ActionIcon
-                      aria-label={`Move panel ${String(index + 1)} up`}
+                      aria-label={words.components.viewEditor.movePanelUp(String(index + 1))}
                       disabled={index === 0}
                       onClick={() => {
                         onChange(moveItem(panels, index, index - 1));
@@ -183,7 +183,7 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
                       <IconArrowUp size={15} />
                     </ActionIcon>
                     <ActionIcon
-                      aria-label={`Move panel ${String(index + 1)} down`}
+                      aria-label={words.components.viewEditor.movePanelDown(String(index + 1))}
                       disabled={index === panels.length - 1}
                       onClick={() => {
                         onChange(moveItem(panels, index, index + 1));
@@ -192,7 +192,7 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
                       <IconArrowDown size={15} />
                     </ActionIcon>
                     <ActionIcon
-                      aria-label={`Remove panel ${String(index + 1)}`}
+                      aria-label={words.components.viewEditor.removePanel(String(index + 1))}
                       onClick={() => {
                         onChange(panels.filter((_, at) => at !== index));
                       }}

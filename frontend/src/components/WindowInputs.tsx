@@ -4,6 +4,7 @@ import { requireWindow } from "../logic/range";
 import type { Window } from "../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../logic/zone";
 import { readNow } from "../state/clock";
+import { words } from "../words";
 
 interface WindowInputsProps {
   readonly window: Window;
@@ -33,7 +34,7 @@ export function WindowInputs({ window, zone, onChange }: WindowInputsProps) {
       <Group gap="xs" grow>
         <TextInput
           size="xs"
-          label={`From (${label})`}
+          label={words.components.windowInputs.from(label)}
           value={from}
           spellCheck={false}
           onChange={(event) => {
@@ -42,7 +43,7 @@ export function WindowInputs({ window, zone, onChange }: WindowInputsProps) {
         />
         <TextInput
           size="xs"
-          label={`To (${label})`}
+          label={words.components.windowInputs.to(label)}
           value={to}
           spellCheck={false}
           onChange={(event) => {
@@ -55,7 +56,7 @@ export function WindowInputs({ window, zone, onChange }: WindowInputsProps) {
         className={typeof problem === "string" ? undefined : "soft"}
         role="status"
       >
-        {typeof problem === "string" ? problem : "2026-11-21 09:05:00, 09:05 (today), now-15m, or ISO 8601 with a zone"}
+        {typeof problem === "string" ? problem : words.components.windowInputs.timeExamples}
       </div>
     </>
   );

@@ -1,19 +1,31 @@
 /** Account rules that the page checks before the server does. */
 
 import type { Role, TokenInfo } from "./api";
+import { words } from "../words";
 
 export const ROLES: readonly Role[] = ["viewer", "operator", "administrator"];
 
+export const ROLE_LABELS: Readonly<Record<Role, string>> = {
+  viewer: words.logic.account.viewer,
+  operator: words.logic.account.operator,
+  administrator: words.logic.account.administrator,
+};
+
+/** Return roles as options of a menu. */
+export function roleOptions(roles: readonly Role[]): { value: Role; label: string }[] {
+  return roles.map((role) => ({ value: role, label: ROLE_LABELS[role] }));
+}
+
 export const ROLE_HELP: Readonly<Record<Role, string>> = {
-  viewer: "can view everything",
-  operator: "can also create baselines, import files and reparse streams",
-  administrator: "can also manage accounts, tokens, add-ons and storage",
+  viewer: words.logic.account.canViewEverything,
+  operator: words.logic.account.canAlsoCreateBaselines,
+  administrator: words.logic.account.canAlsoManageAccounts,
 };
 
 /** The server's minimum; only the server checks for common passwords and the account's name. */
 const MIN_PASSWORD_LENGTH = 10;
 
-export const PASSWORD_HELP = "Use a few unrelated words, not the account's name or a common password.";
+export const PASSWORD_HELP = words.logic.account.useFewUnrelatedWords;
 
 export interface PasswordProblem {
   readonly next: string | null;
@@ -23,8 +35,11 @@ export interface PasswordProblem {
 /** Return the problem of a new password or its repetition; null if both are fine. */
 export function newPasswordProblem(next: string, again: string): PasswordProblem {
   return {
-    next: Array.from(next.trim()).length < MIN_PASSWORD_LENGTH ? `at least ${String(MIN_PASSWORD_LENGTH)} characters` : null,
-    again: again === next ? null : "passwords do not match",
+    next:
+      Array.from(next.trim()).length < MIN_PASSWORD_LENGTH
+        ? words.logic.account.atLeastCharacters(String(MIN_PASSWORD_LENGTH))
+        : null,
+    again: again === next ? null : words.logic.account.passwordsDoNotMatch,
   };
 }
 

@@ -2,11 +2,15 @@
 
 import type { BaselineInfo, ComparedBaseline, Comparison, HostGroupInfo } from "./api";
 import { fromApi, type Window } from "./time";
+import { words } from "../words";
 
 export const AGOS = ["day", "week"] as const;
 export type Ago = (typeof AGOS)[number];
 
-export const AGO_LABELS: Readonly<Record<Ago, string>> = { day: "the same hours yesterday", week: "the same hours a week ago" };
+export const AGO_LABELS: Readonly<Record<Ago, string>> = {
+  day: words.logic.against.theSameHoursYesterday,
+  week: words.logic.against.sameHoursWeekAgo,
+};
 
 export type Against =
   | { readonly kind: "baseline"; readonly id: number; readonly version: number | null }
@@ -85,5 +89,5 @@ export function inputsOf({ hosts, start, end, against, divisor }: Comparison): C
 
 /** The title of the baseline's side. */
 export function baselineTitle({ name }: Pick<ComparedBaseline, "name">): string {
-  return `Baseline: ${name.replace(/^(the )?baseline /, "")}`;
+  return words.logic.against.baseline(name.replace(/^(the )?baseline /, ""));
 }

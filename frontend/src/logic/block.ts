@@ -1,6 +1,7 @@
 /** Decode the compact response of GET /series: shared axes become times, values stay unchanged. */
 
 import type { SeriesAnswer } from "./api";
+import { words } from "../words";
 
 export type Axis = SeriesAnswer["axes"][number];
 
@@ -62,8 +63,9 @@ export function decodeSeries({ axes, series, ...rest }: SeriesAnswer): SeriesBlo
     series: series.map(({ axis, ...each }) => {
       const own = times[axis];
       if (own?.length !== each.values.length) {
-        const found = `${String(each.values.length)} values of ${each.field} ${each.instance} on an axis of ${String(own?.length)} times`;
-        throw new Error(`Inconsistent response from the server: ${found}. Reload the page; its version may be out of date`);
+        throw new Error(
+          words.logic.block.inconsistentResponse(String(each.values.length), each.field, each.instance, String(own?.length)),
+        );
       }
       return { ...each, times: own };
     }),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { StatInfo } from "./api";
+import type { FieldInfo } from "./api";
 import { filterBaselines, totalLength } from "./baseline";
 import { divisorOptions, groupTitle, memberNames, seriesTitle } from "./comparison";
+import { madeField, madeStat } from "./stat_fixture";
 import { describeClockOffset, filterHosts, kindsToShow, totalLines } from "./host";
 import { newPasswordProblem, rolesUpTo, sortTokens } from "./account";
 
@@ -21,8 +22,8 @@ describe("a series", () => {
   });
 
   it("that serves as divisor is a count, and has samples", () => {
-    const field = { key: "sy", group: "faults", column: "sy", unit: "1/s", kind: "rate" };
-    const stat = (name: string, kind: string) => ({ name, fields: [{ ...field, kind }] }) as unknown as StatInfo;
+    const stat = (name: string, kind: FieldInfo["kind"]) =>
+      madeStat(name, { fields: [madeField("sy", "1/s", { group: "faults", kind })] });
     const stats = [stat("vmstat", "rate"), stat("mpstat", "percent"), stat("other", "rate")];
     expect(divisorOptions(stats, ["vmstat", "mpstat"])).toEqual([
       { group: "vmstat", items: [{ value: "vmstat.sy", label: "faults sy (1/s)" }] },

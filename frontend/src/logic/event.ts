@@ -4,6 +4,7 @@ import type { HostEvent } from "./api";
 import { type Margins, pixelOfTime } from "./surface";
 import { type EpochMs, fromApi, MINUTE, SECOND, toEpochMs, type Window, wholeSecond } from "./time";
 import { formatClock, formatDate, formatInstant, formatWindow, type Zone } from "./zone";
+import { words } from "../words";
 
 /** Something that happened at a moment or for a time, to be marked in every graph. */
 export interface EventMark {
@@ -23,22 +24,22 @@ export interface EventMark {
 export const TYPED_KINDS = ["note", "deployment", "maintenance", "incident", "setting", "hardware"] as const;
 
 const KIND_LABELS: Readonly<Record<HostEvent["kind"], string>> = {
-  note: "Note",
-  deployment: "Deployment",
-  maintenance: "Maintenance",
-  incident: "Incident",
-  setting: "Setting",
-  hardware: "Hardware",
-  reboot: "Reboot",
-  kernel: "Kernel",
-  limit: "Limit",
-  storage: "Storage",
-  network: "Network",
-  zone: "Zone",
-  system: "System",
-  log: "Log line",
-  clock: "Clock",
-  tool: "Tool",
+  note: words.common.note,
+  deployment: words.logic.event.deployment,
+  maintenance: words.logic.event.maintenance,
+  incident: words.common.incident,
+  setting: words.logic.event.setting,
+  hardware: words.logic.event.hardware,
+  reboot: words.logic.event.reboot,
+  kernel: words.logic.event.kernel,
+  limit: words.logic.event.limit,
+  storage: words.common.storage,
+  network: words.common.network,
+  zone: words.logic.event.zone,
+  system: words.common.system,
+  log: words.logic.event.logLine,
+  clock: words.logic.event.clock,
+  tool: words.logic.event.tool,
 };
 
 /** All kinds, in the order of menus. */
@@ -54,14 +55,14 @@ export const MAX_EVENT_TEXT = 2000;
 export const MAX_TAG = 50;
 
 /** Return the tags of typed words: without `#`, blanks and repeats. */
-export function toTags(words: readonly string[]): readonly string[] {
-  const tags = words.flatMap((word) => word.split(/[\s,]+/)).map((word) => word.replace(/^#+/, ""));
+export function toTags(terms: readonly string[]): readonly string[] {
+  const tags = terms.flatMap((word) => word.split(/[\s,]+/)).map((word) => word.replace(/^#+/, ""));
   return [...new Set(tags.filter(Boolean))];
 }
 
 /** Return the names of the hosts of an event as text. */
 export function describeHosts(hosts: readonly string[] | null): string {
-  return hosts === null ? "all hosts" : hosts.join(", ");
+  return hosts === null ? words.common.allHosts : hosts.join(", ");
 }
 
 /** Return whether an event can be changed: somebody noted it, and no host recorded it. */
@@ -76,7 +77,7 @@ export function describeSource({ source, author }: Pick<HostEvent, "source" | "a
     case "cli":
       return author;
     case "api":
-      return `${author} (API)`;
+      return words.logic.event.api(author);
     case "agent":
     case "import":
     case "facts":
@@ -177,7 +178,7 @@ export function describeMark(zone: Zone, { at, end, notBefore, text }: EventMark
 /** Return the earliest moment of a change that was seen later, with its date if that is another day. */
 export function describeEarliest(zone: Zone, at: EpochMs, notBefore: EpochMs): string {
   const isSameDay = formatDate(zone, at) === formatDate(zone, notBefore);
-  return `after ${isSameDay ? formatClock(zone, notBefore) : formatInstant(zone, notBefore)}`;
+  return words.logic.event.after(isSameDay ? formatClock(zone, notBefore) : formatInstant(zone, notBefore));
 }
 
 /** Return the style of a cluster: that of a reboot or an incident if there is one in it. */

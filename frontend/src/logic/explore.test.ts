@@ -1,36 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { StatInfo } from "./api";
 import { formatExplored, MAX_EXPLORED, parseExplored, planExplored, usualChoice, withExplored } from "./explore";
+import { madeField, madePanel, madeStat } from "./stat_fixture";
 
-function field(key: string, unit: string): StatInfo["fields"][number] {
-  return {
-    key,
-    column: `%${key}`,
-    group: "",
-    unit,
-    kind: "gauge",
-    semantics: "instant",
-    worse: "neither",
-    decimals: 0,
-    help: "",
-    source: "",
-    is_documented: true,
-    meanings: [],
-  };
-}
-
-const IOSTAT: StatInfo = {
-  name: "iostat_linux",
+const IOSTAT = madeStat("iostat_linux", {
   title: "Devices",
-  spec: "iostat_linux",
-  tool: "iostat",
-  os: "linux",
-  commands: [],
-  instance_title: "device",
-  shape: "table",
-  fields: [field("util", "%"), field("r_per_s", "1/s"), field("odd", "")],
-  panels: [{ key: "util", title: "Utilisation", section: "disk", fields: ["util"], instances: "all", is_stacked: false }],
-};
+  fields: [madeField("util", "%", { column: "%util" }), madeField("r_per_s", "1/s", { column: "r/s" }), madeField("odd", "")],
+  panels: [madePanel("util", ["util"])],
+});
 const BARE: StatInfo = { ...IOSTAT, name: "bare", instance_title: "", panels: [] };
 
 describe("a metric in a link", () => {

@@ -4,7 +4,7 @@
  */
 
 import type { SearchAnswer, SearchHit, SearchKind } from "./api";
-import { plural } from "./number";
+import { words } from "../words";
 
 const EXACT = 0;
 const START = 1;
@@ -30,11 +30,11 @@ export function splitWords(query: string): readonly string[] {
 }
 
 /** Return how well all words fit, 0 for best; null if one of them does not fit. */
-export function scoreOf(words: readonly string[], { names, texts }: Searchable): number | null {
+export function scoreOf(terms: readonly string[], { names, texts }: Searchable): number | null {
   const lowNames = names.filter(Boolean).map((name) => name.toLowerCase());
   const lowTexts = texts.filter(Boolean).map((text) => text.toLowerCase());
   let total = 0;
-  for (const word of words) {
+  for (const word of terms) {
     const own = scoreWord(word, lowNames, lowTexts);
     if (own === null) {
       return null;
@@ -92,7 +92,7 @@ function lettersOf(word: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])${Array.from(word).map(escapeWord).join(".*?")}`, "u");
 }
 
-export type OwnKind = "action" | "page";
+export type OwnKind = "action" | "page" | "view";
 export type ItemKind = OwnKind | SearchKind;
 
 /** Something that the palette can open. */
@@ -108,7 +108,7 @@ export interface PaletteItem {
   readonly hit: SearchHit | null;
 }
 
-/** A page or an action that the page itself knows. */
+/** A page, an action or a view that the page itself knows. */
 export interface OwnItem {
   readonly key: string;
   readonly kind: OwnKind;
@@ -116,6 +116,8 @@ export interface OwnItem {
   readonly hint: string;
   /** Other words for it. */
   readonly words: string;
+  /** What it is, beside its name. */
+  readonly detail?: string;
 }
 
 export interface ItemGroup {
@@ -126,16 +128,17 @@ export interface ItemGroup {
 }
 
 const TITLES: Readonly<Record<ItemKind, string>> = {
-  page: "Pages",
-  action: "Actions",
-  host: "Hosts",
-  metric: "Metrics",
-  instance: "Disks, CPUs and other instances",
-  command: "Commands",
-  process: "Processes",
-  baseline: "Baselines",
-  comparison: "Saved comparisons",
-  event: "Events",
+  page: words.logic.finder.pages,
+  action: words.logic.finder.actions,
+  host: words.common.hosts,
+  metric: words.logic.finder.metrics,
+  instance: words.logic.finder.disksCpusOtherInstances,
+  command: words.logic.finder.commands,
+  process: words.common.processes,
+  view: words.common.views,
+  baseline: words.common.baselines,
+  comparison: words.logic.finder.savedComparisons,
+  event: words.common.events,
   other_metric: "",
 };
 /** The order of groups that fit equally well. */
@@ -143,13 +146,13 @@ const KINDS = Object.keys(TITLES) as readonly ItemKind[];
 /** Rows of a group while there are other groups. */
 const MAX_SHARED_ROWS = 6;
 
-/** Return the pages and actions that fit; all of them without words. */
+/** Return the pages, actions and views that fit; all of them without words. */
 export function rankOwn(own: readonly OwnItem[], query: string): readonly PaletteItem[] {
-  const words = splitWords(query);
+  const terms = splitWords(query);
   return own
-    .flatMap(({ key, kind, name, hint, words: others }) => {
-      const score = scoreOf(words, { names: [name], texts: [others] });
-      return score === null ? [] : [{ key, kind, name, detail: "", hint, score, hit: null }];
+    .flatMap(({ key, kind, name, hint, words: others, detail = "" }) => {
+      const score = scoreOf(terms, { names: [name], texts: [others] });
+      return score === null ? [] : [{ key, kind, name, detail, hint, score, hit: null }];
     })
     .sort((a, b) => a.score - b.score);
 }
@@ -169,7 +172,7 @@ export function toItem(hit: SearchHit, host: string | null): PaletteItem {
 }
 
 function hintOf(hit: SearchHit, host: string | null): string {
-  const where = hit.host === null || hit.host === host ? "" : hit.n_hosts > 1 ? `on ${plural(hit.n_hosts, "host")}` : hit.host;
+  const where = hit.host === null || hit.host === host ? "" : hit.n_hosts > 1 ? words.logic.finder.onHost(hit.n_hosts) : hit.host;
   return hit.kind === "host" ? "" : [hit.unit ?? "", where].filter(Boolean).join(" · ");
 }
 
@@ -189,7 +192,11 @@ export function groupItems(
     .map(({ kind, items: all }) => ({
       kind,
       title:
-        kind === "other_metric" ? `Metrics that ${host ?? "no host"} ${host === null ? "sends" : "does not send"}` : TITLES[kind],
+        kind === "other_metric"
+          ? host === null
+            ? words.logic.finder.metricsOfNoHost
+            : words.logic.finder.metricsNotSent(host)
+          : TITLES[kind],
       items: groups.length > 1 && answer !== undefined ? all.slice(0, MAX_SHARED_ROWS) : all,
       n_found: counts.get(kind) ?? all.length,
     }))

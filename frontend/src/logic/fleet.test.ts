@@ -11,6 +11,7 @@ import {
   moveRow,
   overlayLink,
   pathOf,
+  removableTags,
   runsOf,
   searchFleet,
   sliceOf,
@@ -18,7 +19,10 @@ import {
   SLIDER_MINUTES,
   sliderPlace,
   sortFleet,
+  tagsOf,
+  tagWord,
   toItems,
+  withWord,
 } from "./fleet";
 import { DAY, HOUR, MINUTE, toEpochMs } from "./time";
 
@@ -49,6 +53,8 @@ function host(name: string, more: Partial<FleetHost> = {}): FleetHost {
     n_rejected_hour_before: 0,
     has_reject_rise: false,
     groups: [],
+    tags: [],
+    agent_tags: [],
     verdict: "judged",
     change_ratio: 0,
     level: 0,
@@ -209,4 +215,38 @@ describe("the time slider", () => {
 
 it("the overlay of hosts is an address with their names", () => {
   expect(overlayLink(["a", "b,c"], null)).toBe("/graph?hosts=a,b%2Cc");
+});
+
+describe("tags", () => {
+  const web = host("web1", { tags: ["DB-old", "prod"], agent_tags: ["prod"] });
+  const db = host("db1", { tags: ["db"] });
+
+  it("are found by any word, and as a whole with tag:", () => {
+    const names = (text: string) => searchFleet([web, db], text).map(({ name }) => name);
+    expect(names("db-o")).toEqual(["web1"]);
+    expect(names(tagWord("DB-old"))).toEqual(["web1"]);
+    expect(names(tagWord("db"))).toEqual(["db1"]);
+    expect(names("tag:prod tag:db")).toEqual([]);
+  });
+
+  it("are added to a search once", () => {
+    expect(withWord("linux", "tag:db")).toBe("linux tag:db");
+    expect(withWord("TAG:db linux", "tag:db")).toBe("TAG:db linux");
+    expect(withWord("", "tag:db")).toBe("tag:db");
+  });
+
+  it("are counted, and those of agents can only be taken by their configuration", () => {
+    expect(tagsOf([web, db, host("x", { tags: ["db"] })])).toEqual([
+      { name: "db", n: 2 },
+      { name: "DB-old", n: 1 },
+      { name: "prod", n: 1 },
+    ]);
+    expect(removableTags([web, db])).toEqual({
+      given: [
+        { name: "db", n: 1 },
+        { name: "DB-old", n: 1 },
+      ],
+      ofAgents: [{ name: "prod", n: 1 }],
+    });
+  });
 });

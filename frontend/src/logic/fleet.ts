@@ -4,15 +4,16 @@ import type { FleetHost, FleetLine } from "./api";
 import { formatValue } from "./number";
 import { type EpochMs, MINUTE, toEpochMs, toIso, type Window } from "./time";
 import { scaleFor } from "./unit";
+import { words } from "../words";
 
 export const RESOURCES = ["cpu", "run_queue", "disk", "memory", "network"] as const;
 export type Resource = (typeof RESOURCES)[number];
 export const RESOURCE_LABELS: Readonly<Record<Resource, string>> = {
   cpu: "CPU",
-  run_queue: "Run queue",
-  disk: "Disk",
-  memory: "Memory",
-  network: "Network",
+  run_queue: words.logic.fleet.runQueue,
+  disk: words.common.disk,
+  memory: words.common.memory,
+  network: words.common.network,
 };
 
 export const FLEET_SORTS = ["unusual", "name", "state", "seen", ...RESOURCES] as const;
@@ -23,13 +24,13 @@ export type Cell = "0" | "1" | "2" | "3" | "unjudged" | "none" | "unread";
 
 const CELLS: Readonly<Record<string, Cell>> = { "0": "0", "1": "1", "2": "2", "3": "3", "?": "unjudged", ".": "unread" };
 export const CELL_WORDS: Readonly<Record<Cell, string>> = {
-  "0": "within natural variability",
-  "1": "slightly unusual",
-  "2": "unusual",
-  "3": "very unusual",
-  unjudged: "samples, but no normal to compare with",
-  none: "no samples",
-  unread: "not read yet",
+  "0": words.logic.fleet.withinNaturalVariability,
+  "1": words.logic.fleet.slightlyUnusual,
+  "2": words.common.unusual,
+  "3": words.logic.fleet.veryUnusual,
+  unjudged: words.logic.fleet.samplesButNoNormal,
+  none: words.common.noSamples,
+  unread: words.logic.fleet.notReadYet,
 };
 /** How high a cell is drawn, so that colour is not the only sign. */
 export const CELL_HEIGHTS: Readonly<Record<Cell, number>> = {
@@ -68,7 +69,7 @@ export function describeRibbon(ribbon: string): string {
     const n = counts.get(cell) ?? 0;
     return n === 0 ? [] : [`${String(n)} min ${CELL_WORDS[cell]}`];
   });
-  return `Last hour: ${parts.join(", ")}`;
+  return words.logic.fleet.lastHour(parts.join(", "));
 }
 
 const HEIGHTS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -127,8 +128,9 @@ export function formatShort(value: number | null, unit: string): string {
 
 /** Return a sparkline in words: `vda busy: 98 %, normally 0 to 6 %`. */
 export function describeLine({ label, unit, now, low, high }: FleetLine): string {
-  const value = now === null ? "no samples in the last minutes" : formatShort(now, unit);
-  const normal = low === null || high === null ? "" : `, normally ${formatShort(low, unit)} to ${formatShort(high, unit)}`;
+  const value = now === null ? words.logic.fleet.noSamplesLastMinutes : formatShort(now, unit);
+  const normal =
+    low === null || high === null ? "" : words.logic.fleet.normallyTo(formatShort(low, unit), formatShort(high, unit));
   return `${label}: ${value}${normal}`;
 }
 
@@ -187,18 +189,22 @@ export function sortFleet(hosts: readonly FleetHost[], sort: FleetSort): readonl
   return [...hosts].sort((a, b) => compare(a, b) || names.compare(a.name, b.name));
 }
 
-/** Return the hosts that contain every word in their name, system, group or sentence; `group:web` looks at groups alone. */
+/** Return the hosts that contain every word in their name, system, groups, tags or sentence; `group:` and `tag:` look there alone. */
 export function searchFleet(hosts: readonly FleetHost[], text: string): readonly FleetHost[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return words.length === 0 ? hosts : hosts.filter((host) => words.every((word) => hasWord(host, word)));
+  const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return terms.length === 0 ? hosts : hosts.filter((host) => terms.every((word) => hasWord(host, word)));
 }
 
 function hasWord(host: FleetHost, word: string): boolean {
-  const [, key, value] = /^(group|state):(.+)$/.exec(word) ?? [];
-  if (value !== undefined) {
-    return key === "state" ? host.state.startsWith(value) : host.groups.some((group) => joined(group).includes(value));
+  const [, key, value] = /^(group|state|tag):(.+)$/.exec(word) ?? [];
+  if (value === undefined) {
+    return [host.name, host.os, ...host.groups, ...host.tags, host.sentence].join(" ").toLowerCase().includes(word);
   }
-  return `${host.name} ${host.os} ${host.groups.join(" ")} ${host.sentence}`.toLowerCase().includes(word);
+  if (key === "tag") {
+    // The whole tag: `db` is not `db-old`.
+    return host.tags.some((tag) => tag.toLowerCase() === value);
+  }
+  return key === "state" ? host.state.startsWith(value) : host.groups.some((group) => joined(group).includes(value));
 }
 
 function joined(group: string): string {
@@ -210,13 +216,43 @@ export function groupWord(group: string): string {
   return `group:${joined(group)}`;
 }
 
-/** Return the groups of the fleet with the number of their hosts, by name. */
-export function groupsOf(hosts: readonly FleetHost[]): readonly { readonly name: string; readonly n: number }[] {
+/** Return the word of a search that finds the hosts with a tag. */
+export function tagWord(tag: string): string {
+  return `tag:${tag.toLowerCase()}`;
+}
+
+/** Return a search with one word more, or the same if it has the word. */
+export function withWord(text: string, word: string): string {
+  return text.toLowerCase().split(/\s+/).includes(word) ? text : `${text.trim()} ${word}`.trim();
+}
+
+interface Counted {
+  readonly name: string;
+  readonly n: number;
+}
+
+function countNames(all: readonly string[]): readonly Counted[] {
   const counts = new Map<string, number>();
-  for (const group of hosts.flatMap((host) => host.groups)) {
-    counts.set(group, (counts.get(group) ?? 0) + 1);
+  for (const name of all) {
+    counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return [...counts].map(([name, n]) => ({ name, n })).sort((a, b) => names.compare(a.name, b.name));
+}
+
+/** Return the groups of the fleet with the number of their hosts, by name. */
+export function groupsOf(hosts: readonly FleetHost[]): readonly Counted[] {
+  return countNames(hosts.flatMap((host) => host.groups));
+}
+
+/** Return the tags of hosts with the number of hosts that have each, by name. */
+export function tagsOf(hosts: readonly { readonly tags: readonly string[] }[]): readonly Counted[] {
+  return countNames(hosts.flatMap(({ tags }) => tags));
+}
+
+/** What may be taken from some hosts: tags that people gave them; and what only their agents' configuration can take. */
+export function removableTags(hosts: readonly Pick<FleetHost, "tags" | "agent_tags">[]) {
+  const given = hosts.flatMap(({ tags, agent_tags }) => tags.filter((tag) => !agent_tags.includes(tag)));
+  return { given: countNames(given), ofAgents: countNames(hosts.flatMap(({ agent_tags }) => agent_tags)) };
 }
 
 /** A row of the table: a host, or the heading of the recorded ones. */

@@ -2,9 +2,10 @@
 
 import type { Import, ImportedFile, MissingOption, ReasonTotal, RetryRequest } from "./api";
 import { isActive } from "./job";
-import { formatCount, plural } from "./number";
+import { formatCount } from "./number";
 import { surroundings } from "./range";
 import { type EpochMs, fromApi, toEpochMs, toIso, type Window } from "./time";
+import { words } from "../words";
 
 /** Options for reading the files, as typed into the form. Empty: detected from the files. */
 export interface ImportOptions {
@@ -35,10 +36,10 @@ const HOST_NAME = /^[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}$/;
 function dateProblem(date: string): string | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date) ?? [];
   if (year === undefined || month === undefined || day === undefined) {
-    return "use the form 2026-11-21";
+    return words.logic.imports.useTheForm;
   }
   const at = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  return at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day) ? null : "this day does not exist";
+  return at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day) ? null : words.logic.imports.dayDoesNotExist;
 }
 
 /** Return what is wrong with the form; empty if it can be sent. `startAt` is the parsed start. */
@@ -46,20 +47,20 @@ export function optionProblems(options: ImportOptions, startAt: number | null): 
   const problems: Partial<Record<keyof ImportOptions, string>> = {};
   const host = options.host.trim();
   if (host === "") {
-    problems.host = "enter the host of the files";
+    problems.host = words.logic.imports.enterHostFiles;
   } else if (!HOST_NAME.test(host)) {
-    problems.host = "letters, digits and . _ : - only, at most 200";
+    problems.host = words.logic.imports.lettersDigitsOnlyMost;
   }
   const wrongDate = options.date === "" ? null : dateProblem(options.date);
   if (wrongDate !== null) {
     problems.date = wrongDate;
   }
   if (options.start.trim() !== "" && startAt === null) {
-    problems.start = "write 2026-11-21 09:05:00, or ISO 8601 with a zone";
+    problems.start = words.logic.imports.writeIsoZone;
   }
   const interval = options.interval.trim();
   if (interval !== "" && !(/^\d+(\.\d+)?$/.test(interval) && Number(interval) >= 0.001 && Number(interval) <= MAX_INTERVAL_S)) {
-    problems.interval = "seconds: a number from 0.001 to a year";
+    problems.interval = words.logic.imports.secondsNumberYear;
   }
   return problems;
 }
@@ -134,7 +135,7 @@ export function retryRequest(
     ["spec", "spec"],
   ] as const) {
     if (wants(option) && values[option].trim() === "") {
-      problems[field] = "needed";
+      problems[field] = words.logic.imports.needed;
     }
   }
   if (!isComplete(problems)) {
@@ -201,43 +202,47 @@ export function totalsOf({ files, n_files }: Pick<Import, "files" | "n_files">):
 /** `12,000 samples`, `12,000 samples, 40 of them new`, `12,000 samples, all loaded before`. */
 export function describeSamples(n_samples: number, n_new: number): string {
   if (n_samples === 0) {
-    return "no samples";
+    return words.common.noSamples;
   }
-  const all = plural(n_samples, "sample");
+  const all = words.logic.imports.nSample(n_samples);
   if (n_new === n_samples) {
     return all;
   }
-  return n_new === 0 ? `${all}, all loaded before` : `${all}, ${formatCount(n_new)} of them new`;
+  return n_new === 0 ? words.logic.imports.allLoadedBefore(all) : words.logic.imports.ofThemNew(all, formatCount(n_new));
 }
 
 /** Describe the result of an import, or its progress, in a sentence. */
 export function describeImport(item: Import): string {
   if (item.is_undo) {
-    return isActive(item) ? "removing its samples" : item.message;
+    return isActive(item) ? words.logic.imports.removingItsSamples : item.message;
   }
   if (item.state === "failed") {
-    return item.message === "" ? "it failed" : item.message;
+    return item.message === "" ? words.logic.imports.itFailed : item.message;
   }
   const totals = totalsOf(item);
   const n_listed = item.files.length;
   if (totals.n_files === 0) {
-    return isActive(item) ? "not started yet" : item.message === "" ? "nothing could be read" : item.message;
+    return isActive(item)
+      ? words.logic.imports.notStartedYet
+      : item.message === ""
+        ? words.logic.imports.nothingCouldBeRead
+        : item.message;
   }
   const parts = [describeSamples(totals.n_samples, totals.n_new)];
   if (n_listed > 0 && n_listed < totals.n_files) {
     // The list has only the first files of each import, so the sums do not cover all files.
-    parts[0] = `${plural(totals.n_files, "file")}; in the first ${formatCount(n_listed)}: ${parts[0] ?? ""}`;
+    parts[0] = words.logic.imports.fileInTheFirst(totals.n_files, formatCount(n_listed), parts[0] ?? "");
   } else if (totals.n_files > 1) {
     parts.unshift(
       totals.n_read === totals.n_files
-        ? plural(totals.n_files, "file")
-        : `${formatCount(totals.n_read)} of ${plural(totals.n_files, "file")} read`,
+        ? words.logic.imports.nFile(totals.n_files)
+        : words.logic.imports.ofFileRead(formatCount(totals.n_read), totals.n_files),
     );
   } else if (totals.n_read === 0 && !isActive(item)) {
-    parts.splice(0, 1, "nothing could be read");
+    parts.splice(0, 1, words.logic.imports.nothingCouldBeRead);
   }
   if (totals.n_rejected > 0) {
-    parts.push(plural(totals.n_rejected, "rejected line"));
+    parts.push(words.logic.imports.nRejectedLine(totals.n_rejected));
   }
   if (item.message !== "") {
     parts.push(item.message);
@@ -267,20 +272,20 @@ export function partFiles(files: readonly ImportedFile[]): {
     // Sorting is stable, so equal entries stay in the order of the archive.
     read: [...read].sort((a, b) => Number(b.n_rejected > 0) - Number(a.n_rejected > 0)),
     unread: [...byNote]
-      .map(([note, paths]) => ({ note: note === "" ? "nothing could be read" : inPageWords(note), paths }))
+      .map(([note, paths]) => ({ note: note === "" ? words.logic.imports.nothingCouldBeRead : inPageWords(note), paths }))
       .sort((a, b) => b.paths.length - a.paths.length),
   };
 }
 
 const OPTION_LABELS: Readonly<Record<string, string>> = {
-  "--tz": "“Time zone”",
-  "--date": "“Date”",
-  "--start": "“First report at”",
-  "--interval": "“Seconds between reports”",
-  "--spec": "“Spec”",
-  "--host": "“Host”",
-  "--zone": "“Time zone”",
-  "--first-is-real": "“The first report is real”",
+  "--tz": words.logic.imports.timeZone,
+  "--date": words.logic.imports.date,
+  "--start": words.logic.imports.firstReportAt,
+  "--interval": words.logic.imports.secondsBetweenReports,
+  "--spec": words.logic.imports.spec,
+  "--host": words.logic.imports.host,
+  "--zone": words.logic.imports.timeZone,
+  "--first-is-real": words.logic.imports.firstReportReal,
 };
 
 /** Replace the command-line options in a note of the server by the labels of the form. */

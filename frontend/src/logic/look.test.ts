@@ -3,12 +3,15 @@ import {
   DEFAULT_LOOK,
   formatLook,
   formatPanelLook,
+  fullHeight,
   legendKind,
   type PanelLook,
   parseBound,
   parseLook,
   parsePanelLook,
+  toHeight,
   withLook,
+  withoutHeights,
   withoutPanel,
 } from "./look";
 
@@ -23,6 +26,7 @@ const LOOK: PanelLook = {
   isStacked: false,
   isStep: true,
   hasReferences: false,
+  height: 420,
 };
 
 test("a look comes back from the link", () => {
@@ -32,12 +36,22 @@ test("a look comes back from the link", () => {
   expect(formatLook({ ...DEFAULT_LOOK, legend: "compact", sort: { by: "last", isDescending: false } })).toBe("compact:sort,last");
 });
 
-test.each(["", "tables", "sort,median", "low,", "low,x", "hide", "hide,%", "low,2:high,1", "low,Infinity"])(
-  "%j is no look",
-  (text) => {
-    expect(parseLook(text)).toBeNull();
-  },
-);
+test.each([
+  "",
+  "tables",
+  "sort,median",
+  "low,",
+  "low,x",
+  "hide",
+  "hide,%",
+  "low,2:high,1",
+  "low,Infinity",
+  "height,119",
+  "height,1201",
+  "height,0300",
+])("%j is no look", (text) => {
+  expect(parseLook(text)).toBeNull();
+});
 
 test("one or two lines need no table, unless it is asked for", () => {
   expect(legendKind(DEFAULT_LOOK, 2)).toBe("compact");
@@ -66,4 +80,14 @@ test("ends of an axis are plain numbers", () => {
   expect(parseBound("1e6")).toBe(1_000_000);
   expect(parseBound("0x10")).toBeNull();
   expect(parseBound("")).toBeNull();
+});
+
+test("heights given by hand stay within limits, and go when a view has them", () => {
+  expect([toHeight(5), toHeight(200.4), toHeight(9000)]).toEqual([120, 200, 1200]);
+  expect([fullHeight(1000, 186), fullHeight(400, 186)]).toEqual([615, 186]);
+  const looks = new Map([
+    ["a.b", { ...DEFAULT_LOOK, height: 300 }],
+    ["c.d", { ...DEFAULT_LOOK, height: 300, isLog: true }],
+  ]);
+  expect(withoutHeights(looks)).toEqual(new Map([["c.d", { ...DEFAULT_LOOK, isLog: true }]]));
 });

@@ -31,6 +31,26 @@ export interface PanelLook {
   /** Each sample holds until the next one. */
   readonly isStep: boolean;
   readonly hasReferences: boolean;
+  /** Pixels of the graph; null: as the view says, or as usual. */
+  readonly height: number | null;
+}
+
+/** How high a graph of lines is, and how high it may be made by hand. */
+export const USUAL_HEIGHT = 186;
+export const MIN_HEIGHT = 120;
+export const MAX_HEIGHT = 1200;
+
+/** What a window holds beside the graph of a panel shown alone: toolbar, time strip, name of the host, the panel's head and legend. */
+const AROUND_FULL = 385;
+
+/** Return the height of the graph of a panel that is shown alone in a window. */
+export function fullHeight(window: number, usual: number): number {
+  return Math.max(usual, window - AROUND_FULL);
+}
+
+/** Return a height within the limits, in whole pixels. */
+export function toHeight(pixels: number): number {
+  return Math.round(Math.min(MAX_HEIGHT, Math.max(MIN_HEIGHT, pixels)));
 }
 
 export const DEFAULT_LOOK: PanelLook = {
@@ -44,6 +64,7 @@ export const DEFAULT_LOOK: PanelLook = {
   isStacked: null,
   isStep: false,
   hasReferences: true,
+  height: null,
 };
 
 // One or two lines need no table.
@@ -66,6 +87,7 @@ export function formatLook(look: PanelLook): string {
     look.isStacked === null ? null : look.isStacked ? "stacked" : "apart",
     look.isStep ? "step" : null,
     look.hasReferences ? null : "plain",
+    look.height === null ? null : `height,${String(look.height)}`,
     look.hidden.length === 0 ? null : ["hide", ...look.hidden.map(encodeURIComponent)].join(","),
   ];
   return parts.filter((part) => part !== null).join(":");
@@ -111,6 +133,10 @@ function parsePart(part: string): Partial<PanelLook> | null {
     case "high": {
       const number = parseBound(value);
       return number === null ? null : { [name]: number };
+    }
+    case "height": {
+      const pixels = /^[1-9]\d{2,3}$/.test(value) ? Number(value) : 0;
+      return pixels === toHeight(pixels) ? { height: pixels } : null;
     }
     case "hide":
       return parseNames(values);
@@ -159,6 +185,11 @@ export function withLook(
     next.set(panel, look);
   }
   return next;
+}
+
+/** Return the looks without heights given by hand. */
+export function withoutHeights(looks: ReadonlyMap<string, PanelLook>): ReadonlyMap<string, PanelLook> {
+  return [...looks.keys()].reduce((rest, panel) => withLook(rest, panel, { height: null }), looks);
 }
 
 /** Return the looks after an added panel was removed: those after it move up by one. */

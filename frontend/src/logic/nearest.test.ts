@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import type { FieldInfo } from "./api";
 import { bandAt, describeDistance, type DrawnAxis, nearestLine, pixelOfValue } from "./nearest";
 import type { LegendEntry } from "./series";
+import { madeField } from "./stat_fixture";
 import { toEpochMs } from "./time";
 
 const AXIS: DrawnAxis = { low: 0, high: 100, isLog: false, top: 20, height: 100 };
 const entry = (key: string, values: readonly (number | null)[]): LegendEntry => ({
   key,
   name: key,
-  field: { key, column: key, unit: "%", decimals: 1 } as FieldInfo,
+  field: madeField(key, "%", { decimals: 1 }),
   series: { instance: "", field: key, unit: "%", n_raw: values.length, times: values.map((_, index) => index * 1000), values },
   tolerance_ms: 500,
   newest: null,

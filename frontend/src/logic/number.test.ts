@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { computedDecimals } from "./comparison";
-import { formatBytes, formatScore, formatValue, formatWithUnit, plural } from "./number";
+import { formatBytes, formatScore, formatValue, formatWithUnit } from "./number";
 import { valueAxis } from "./ticks";
 import { labelledAxis, scaleFor } from "./unit";
 
@@ -27,8 +27,6 @@ describe("numbers", () => {
   });
 
   it("of other kinds are formatted, too", () => {
-    expect(plural(1, "sample")).toBe("1 sample");
-    expect(plural(86_400, "sample")).toBe("86,400 samples");
     expect(formatScore(191.4)).toBe("191");
     expect(formatScore(4.256)).toBe("4.26");
     expect(formatBytes(3_031_000)).toBe("3.03 MB");

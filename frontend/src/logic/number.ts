@@ -36,11 +36,6 @@ export function formatCount(count: number): string {
   return formatterOf(0, 0).format(count);
 }
 
-/** Return a count with its noun: `1 sample`, `86,400 samples`. */
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
-}
-
 /** Return a computed number, such as a score, with about three digits. */
 export function formatScore(value: number): string {
   if (!Number.isFinite(value)) {

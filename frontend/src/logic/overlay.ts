@@ -4,6 +4,7 @@ import type { BandPiece } from "./band";
 import type { SeriesBlock } from "./block";
 import { type LegendEntry, piecesOf } from "./series";
 import { DAY, type DurationMs, type EpochMs, toDurationMs, toEpochMs, type Window } from "./time";
+import { words } from "../words";
 
 export type Overlay = { readonly kind: "ago"; readonly by: DurationMs } | { readonly kind: "host"; readonly host: string };
 
@@ -29,7 +30,11 @@ export function parseOverlay(text: string): Overlay | null {
 
 /** Return what an overlay is, for legends and menus: `yesterday`, `last week`, or the host. */
 export function overlayName(overlay: Overlay): string {
-  return overlay.kind === "host" ? overlay.host : overlay.by === DAY ? "yesterday" : "last week";
+  const agoLabels: Readonly<Record<"day" | "week", string>> = {
+    day: words.logic.overlay.yesterday,
+    week: words.logic.overlay.lastWeek,
+  };
+  return overlay.kind === "host" ? overlay.host : agoLabels[overlay.by === DAY ? "day" : "week"];
 }
 
 /** Return the window in which the overlay's samples are. */
@@ -67,10 +72,12 @@ export function overlayPieces({ times, values }: LegendEntry["series"]): readonl
 export function describeOverlay(overlay: Overlay, nLines: number, trouble: string | null, isLoading: boolean): string {
   const name = overlayName(overlay);
   if (trouble !== null) {
-    return `nothing of ${name}: ${trouble}`;
+    return words.logic.overlay.nothingOf(name, trouble);
   }
   if (nLines === 0) {
-    return isLoading ? `${name} …` : `no samples of this panel ${overlay.kind === "host" ? `on ${name} in this window` : name}`;
+    return isLoading
+      ? `${name} …`
+      : words.logic.overlay.noSamplesPanel(overlay.kind === "host" ? words.logic.overlay.onInThisWindow(name) : name);
   }
-  return `dashed: ${name}${overlay.kind === "host" ? "" : ", the same time of day"}`;
+  return words.logic.overlay.dashed(name, overlay.kind === "host" ? "" : words.logic.overlay.sameTimeDay);
 }

@@ -1,48 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { FieldInfo, StatInfo } from "./api";
+import type { StatInfo } from "./api";
 import { choiceKey, fieldOptions, fieldsAsked, formatChoice, type InstanceChoice, parseChoice, planSections } from "./panel";
+import { madeField, madePanel, madeStat } from "./stat_fixture";
 
-const field = (key: string, unit: string, group = ""): FieldInfo => ({
-  key,
-  column: key,
-  group,
-  unit,
-  kind: "gauge",
-  semantics: "instant",
-  worse: "neither",
-  decimals: 0,
-  help: "",
-  source: "",
-  is_documented: key !== "new",
-  meanings: [],
-});
-
-const stat = (name: string, panels: StatInfo["panels"]): StatInfo => ({
-  name,
-  title: name,
-  spec: name,
-  tool: name,
-  os: "linux",
-  commands: [],
-  instance_title: "CPU",
-  shape: "table",
-  fields: [field("a", "%"), field("b", "ms"), field("c", "%"), field("new", "")],
-  panels,
-});
-
-const panel = (key: string, section: StatInfo["panels"][number]["section"], fields: string[], instances = "all") => ({
-  key,
-  title: key,
-  section,
-  fields,
-  instances,
-  is_stacked: false,
-});
+const FIELDS = [madeField("a", "%"), madeField("b", "ms"), madeField("c", "%"), madeField("new", "", { is_documented: false })];
 
 describe("panels of a host", () => {
   const stats = [
-    stat("one", [panel("mixed", "disk", ["a", "b", "c"]), panel("load", "cpu", ["a"], "top:5")]),
-    stat("other", [panel("never", "cpu", ["a"])]),
+    madeStat("one", {
+      fields: FIELDS,
+      panels: [madePanel("mixed", ["a", "b", "c"]), madePanel("load", ["a"], { section: "cpu", instances: "top:5" })],
+    }),
+    madeStat("other", { fields: FIELDS, panels: [madePanel("never", ["a"])] }),
   ];
 
   it("come from the catalogue, in sections, only for stats that the host sends", () => {
@@ -51,6 +20,18 @@ describe("panels of a host", () => {
       ["cpu", ["one.load"]],
       ["disk", ["one.mixed", "one.mixed.2"]],
     ]);
+  });
+
+  it("have one for all CPUs where a stat tells how long each is idle", () => {
+    const byCpu = madeStat("cpus", { instance_title: "CPU", fields: [madeField("idle", "%", { meanings: ["cpu.idle"] })] });
+    const plans = (of: StatInfo, choices = new Map<string, InstanceChoice>()) =>
+      planSections([of], [of.name], [], choices).flatMap(({ panels }) => panels);
+    expect(plans(byCpu).map(({ id, title, choice }) => [id, title, choice])).toEqual([
+      ["cpus.balance", "CPUs", { kind: "balance" }],
+    ]);
+    expect(plans(byCpu, new Map([["cpus.balance", { kind: "all" }]]))[0]?.choice).toEqual({ kind: "all" });
+    expect(plans({ ...byCpu, instance_title: "" })).toEqual([]);
+    expect(parseChoice(formatChoice({ kind: "balance" }))).toEqual({ kind: "balance" });
   });
 
   it("show one unit each", () => {
@@ -79,7 +60,13 @@ describe("panels of a host", () => {
   });
 
   it("offer fields under the tool's own headings", () => {
-    const grouped = { ...stat("g", []), fields: [field("a", "%", "cpu"), field("new", "", "cpu"), field("b", "ms")] };
+    const grouped = madeStat("g", {
+      fields: [
+        madeField("a", "%", { group: "cpu" }),
+        madeField("new", "", { group: "cpu", is_documented: false }),
+        madeField("b", "ms"),
+      ],
+    });
     expect(fieldOptions(grouped)).toEqual([
       {
         group: "cpu",
@@ -95,7 +82,7 @@ describe("panels of a host", () => {
 
 describe("choices of instances", () => {
   it("request one field for a heatmap", () => {
-    const fields = [field("a", "%"), field("b", "%")];
+    const fields = [madeField("a", "%"), madeField("b", "%")];
     const asked = (choice: InstanceChoice) => fieldsAsked({ choice, fields }).map(({ key }) => key);
     expect(asked({ kind: "all" })).toEqual(["a", "b"]);
     expect(asked({ kind: "heatmap", field: "b" })).toEqual(["b"]);

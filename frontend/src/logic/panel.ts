@@ -1,6 +1,7 @@
 /** The panels of a host page: those of the catalogue and those added in the link. No tool is known by name. */
 
 import type { FieldInfo, StatInfo } from "./api";
+import { words } from "../words";
 
 /** The instances of a stat that a panel draws. `one` = a stat with one row per report. */
 export type InstanceChoice =
@@ -9,7 +10,9 @@ export type InstanceChoice =
   | { readonly kind: "top"; readonly n: number }
   | { readonly kind: "only"; readonly names: readonly string[] }
   /** All of them, one field, each a row of colours. */
-  | { readonly kind: "heatmap"; readonly field: string };
+  | { readonly kind: "heatmap"; readonly field: string }
+  /** All CPUs: how busy each is, a row of colours, and the imbalance over them. */
+  | { readonly kind: "balance" };
 
 /** A panel added by the user: a stat, fields and instances. */
 export interface CustomPanel {
@@ -34,6 +37,8 @@ export interface PanelPlan {
   readonly customIndex: number | null;
   /** Whether it takes the whole width of the page. */
   readonly isWide?: boolean;
+  /** Pixels of the graph in a view; null or none: as usual. */
+  readonly height?: number | null;
 }
 
 export interface Section {
@@ -43,19 +48,19 @@ export interface Section {
 }
 
 const SECTIONS: readonly (readonly [string, string])[] = [
-  ["added", "Added panels"],
+  ["added", words.logic.panel.addedPanels],
   ["cpu", "CPU"],
-  ["memory", "Memory"],
-  ["disk", "Disk"],
-  ["network", "Network"],
-  ["process", "Processes"],
-  ["lock", "Locks"],
-  ["trace", "Traces"],
-  ["other", "Others"],
+  ["memory", words.common.memory],
+  ["disk", words.common.disk],
+  ["network", words.common.network],
+  ["process", words.common.processes],
+  ["lock", words.logic.panel.locks],
+  ["trace", words.logic.panel.traces],
+  ["other", words.logic.panel.others],
 ];
 
 /**
- * Return a choice for the link: `top:5`, `all`, `heatmap:usr`, `only:0,1` (names percent-encoded), or "" for
+ * Return a choice for the link: `top:5`, `all`, `heatmap:usr`, `balance`, `only:0,1` (names percent-encoded), or "" for
  * stats with one row per report.
  */
 export function formatChoice(choice: InstanceChoice): string {
@@ -63,7 +68,8 @@ export function formatChoice(choice: InstanceChoice): string {
     case "one":
       return "";
     case "all":
-      return "all";
+    case "balance":
+      return choice.kind;
     case "top":
       return `top:${String(choice.n)}`;
     case "heatmap":
@@ -86,6 +92,9 @@ export function parseChoice(text: string): InstanceChoice | null {
   if (text === "all") {
     return { kind: "all" };
   }
+  if (text === "balance") {
+    return { kind: "balance" };
+  }
   const top = /^top:([1-9]\d{0,2})$/.exec(text);
   if (top) {
     return { kind: "top", n: Number(top[1]) };
@@ -107,15 +116,17 @@ export function describeChoice(choice: InstanceChoice, instanceTitle: string): s
     case "one":
       return "";
     case "all":
-      return "all";
+      return words.logic.panel.all;
     case "top":
-      return `top ${String(choice.n)}`;
+      return words.logic.panel.top(String(choice.n));
     case "heatmap":
-      return "all, heatmap";
+      return words.logic.panel.allHeatmap;
+    case "balance":
+      return words.logic.panel.busyAndImbalance;
     case "only":
       return choice.names.length <= 3
         ? `${instanceTitle} ${choice.names.join(", ")}`.trim()
-        : `${String(choice.names.length)} chosen`;
+        : words.logic.panel.chosen(String(choice.names.length));
   }
 }
 
@@ -146,7 +157,7 @@ export function plansOf(
   const groups = byUnit(panel.fields.flatMap((key) => known.get(key) ?? []));
   return groups.map(([unit, fields], index) => ({
     id: index === 0 ? panel.key : `${panel.key}.${String(index + 1)}`,
-    title: groups.length > 1 ? `${panel.title}, ${unit === "" ? "number" : unit}` : panel.title,
+    title: groups.length > 1 ? `${panel.title}, ${unit === "" ? words.common.number : unit}` : panel.title,
     section: panel.section,
     stat,
     fields,
@@ -183,10 +194,29 @@ export function planSections(
       const choice = choices.get(id) ?? parseChoice(panel.instances) ?? { kind: "all" };
       plans.push(...plansOf(stat, { ...panel, key: id }, choice, choices.has(id), panel.is_stacked, null));
     }
+    plans.push(...balancePlans(stat, choices));
   }
   return SECTIONS.map(([key, title]) => ({ key, title, panels: plans.filter(({ section }) => section === key) })).filter(
     ({ panels }) => panels.length > 0,
   );
+}
+
+/** Return the field of a stat that tells how long each CPU is idle; null for stats without one. */
+export function idleField({
+  fields,
+  instance_title,
+  shape,
+}: Pick<StatInfo, "fields" | "instance_title" | "shape">): FieldInfo | null {
+  const isByCpu = instance_title === "CPU" && shape === "table";
+  return isByCpu ? (fields.find(({ meanings, unit }) => unit === "%" && meanings.includes("cpu.idle")) ?? null) : null;
+}
+
+/** Return the panel of all CPUs of a stat that tells the idle time of each; none for other stats. */
+function balancePlans(stat: StatInfo, choices: ReadonlyMap<string, InstanceChoice>): readonly PanelPlan[] {
+  const idle = idleField(stat);
+  const key = `${stat.name}.balance`;
+  const panel = { key, title: words.logic.panel.cpus, section: "cpu", fields: idle === null ? [] : [idle.key] };
+  return plansOf(stat, panel, choices.get(key) ?? { kind: "balance" }, choices.has(key), false, null);
 }
 
 /** Return the stats of added panels that are not among these, each once: the host does not send them. */
@@ -241,8 +271,11 @@ export function fieldOptions(stat: StatInfo): readonly OptionGroup[] {
   const groups = new Map<string, { value: string; label: string }[]>();
   for (const field of stat.fields) {
     const unit = field.unit === "" ? "" : ` (${field.unit})`;
-    const item = { value: field.key, label: `${field.column}${unit}${field.is_documented ? "" : ", undocumented"}` };
+    const item = {
+      value: field.key,
+      label: `${field.column}${unit}${field.is_documented ? "" : words.logic.panel.undocumented}`,
+    };
     groups.set(field.group, [...(groups.get(field.group) ?? []), item]);
   }
-  return [...groups].map(([group, items]) => ({ group: group === "" ? "columns" : group, items }));
+  return [...groups].map(([group, items]) => ({ group: group === "" ? words.logic.panel.columns : group, items }));
 }

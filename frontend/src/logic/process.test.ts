@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ListedProcess, ProcessLife, StatInfo } from "./api";
-import { formatQuantity, lifeWindow, processOf, processPanels, tableRowsOf, visibleRows } from "./process";
+import { formatQuantity, formatQuantityRange, lifeWindow, processOf, processPanels, tableRowsOf, visibleRows } from "./process";
 import { toEpochMs } from "./time";
 
 const AT = "2026-11-22T00:00:00Z";
@@ -39,6 +39,17 @@ test.each([
   [0.25, "1/s", "0.25"],
 ])("%s %s is %s", (value, unit, expected) => {
   expect(formatQuantity(value, unit)).toBe(expected);
+});
+
+test.each([
+  [0.2, 0.6, "%", "0.20–0.60 %"],
+  [0, 0.2, "%", "0–0.20 %"],
+  [0, 0, "%", "0 %"],
+  [0.001, 0.002, "%", "0.00 %"],
+  [512, 4096, "KiB/s", "0.50–4 MiB/s"],
+  [1, 3, "threads", "1–3"],
+])("a range of %f to %f %s has its unit once", (low, high, unit, expected) => {
+  expect(formatQuantityRange(low, high, unit)).toBe(expected);
 });
 
 test("the processes of the opened command come after it", () => {

@@ -5,6 +5,7 @@ import { formatValue, formatWithUnit } from "./number";
 import type { PanelPlan } from "./panel";
 import { type EpochMs, fromApi, type Window } from "./time";
 import { scaleFor } from "./unit";
+import { words } from "../words";
 
 /** A command, or a process with its PID. */
 interface Named {
@@ -35,23 +36,28 @@ export function processTitle({ command, pid }: Named): string {
 
 const QUANTITIES: Readonly<Record<string, string>> = {
   cpu: "CPU",
-  cpu_user: "User",
-  cpu_system: "System",
-  cpu_wait: "CPU wait",
-  reads: "Reads",
-  writes: "Writes",
-  memory: "Memory",
-  major_faults: "Major faults",
-  minor_faults: "Minor faults",
-  switches: "Switches",
-  forced_switches: "Forced switches",
-  threads: "Threads",
-  processes: "Processes",
+  cpu_user: words.logic.process.user,
+  cpu_system: words.common.system,
+  cpu_wait: words.logic.process.cpuWait,
+  reads: words.logic.process.reads,
+  writes: words.logic.process.writes,
+  memory: words.common.memory,
+  major_faults: words.logic.process.majorFaults,
+  minor_faults: words.logic.process.minorFaults,
+  switches: words.logic.process.switches,
+  forced_switches: words.logic.process.forcedSwitches,
+  threads: words.logic.process.threads,
+  processes: words.common.processes,
 };
 
 /** Return the heading of a column of the list. */
 export function quantityTitle({ quantity, column }: Pick<ProcessField, "quantity" | "column">): string {
   return QUANTITIES[quantity] ?? column;
+}
+
+/** Return how many decimals a size is shown with: three digits are enough, and whole numbers need none. */
+function decimalsOf(size: number): number {
+  return Number.isInteger(size) || Math.abs(size) >= 100 ? 0 : Math.abs(size) >= 10 ? 1 : 2;
 }
 
 /** Return a value as people read it: 1.84 GiB/s; exact digits of small numbers. */
@@ -61,19 +67,28 @@ export function formatQuantity(value: number | null, unit: string): string {
   }
   const { factor, unit: scaled, suffix } = scaleFor(unit, Math.abs(value));
   const size = value / factor;
-  const decimals = Number.isInteger(size) ? 0 : Math.abs(size) >= 100 ? 0 : Math.abs(size) >= 10 ? 1 : 2;
+  const decimals = decimalsOf(size);
   const named = scaled === "processes" || scaled === "threads" || scaled === "1/s" ? "" : scaled;
   return suffix === "" ? formatWithUnit(size, decimals, named) : `${formatValue(size, decimals)}${suffix}`;
 }
 
+/** Return a range in the unit of its upper end, said once: `0.2–0.6 %`; one value where both ends look the same. */
+export function formatQuantityRange(low: number, high: number, unit: string): string {
+  const last = formatQuantity(high, unit);
+  const { factor, suffix } = scaleFor(unit, Math.abs(high));
+  const size = low / factor;
+  const first = formatValue(size, decimalsOf(size));
+  return formatQuantity(low, unit) === last || last.startsWith(`${first}${suffix} `) ? last : `${first}–${last}`;
+}
+
 const GROUPS: readonly (readonly [string, string, readonly string[]])[] = [
   ["cpu", "CPU", ["cpu_pct", "usr_pct", "usr", "system_pct", "sys_pct", "sys", "wait_pct", "lat_pct", "lat"]],
-  ["io", "Disk reads and writes", ["kb_rd_per_s", "kb_wr_per_s"]],
-  ["memory", "Memory", ["rss_kb", "rss", "res"]],
-  ["faults", "Page faults", ["minflt_per_s", "majflt_per_s"]],
-  ["switches", "Context switches", ["cswch_per_s", "nvcswch_per_s", "vcx", "icx"]],
-  ["threads", "Threads", ["threads", "nlwp", "nth", "thr"]],
-  ["processes", "Processes", ["processes", "running", "blocked", "zombies"]],
+  ["io", words.logic.process.diskReadsAndWrites, ["kb_rd_per_s", "kb_wr_per_s"]],
+  ["memory", words.common.memory, ["rss_kb", "rss", "res"]],
+  ["faults", words.logic.process.pageFaults, ["minflt_per_s", "majflt_per_s"]],
+  ["switches", words.logic.process.contextSwitches, ["cswch_per_s", "nvcswch_per_s", "vcx", "icx"]],
+  ["threads", words.logic.process.threads, ["threads", "nlwp", "nth", "thr"]],
+  ["processes", words.common.processes, ["processes", "running", "blocked", "zombies"]],
 ];
 
 /** Return the graphs of a process or command: one for each quantity of each stat that has series of it. */

@@ -21,6 +21,7 @@ import {
   toggled,
   windowOf,
 } from "./series";
+import { madeField } from "./stat_fixture";
 import { toEpochMs } from "./time";
 
 const series = (times: number[], values: (number | null)[], instance = "", field = "us") => ({
@@ -155,31 +156,19 @@ describe("a block", () => {
 });
 
 describe("legends", () => {
-  const field = (key: string, column: string): FieldInfo => ({
-    key,
-    column,
-    group: "",
-    unit: "%",
-    kind: "percent",
-    semantics: "rate",
-    worse: "neither",
-    decimals: 2,
-    help: "",
-    source: "",
-    is_documented: true,
-    meanings: [],
-  });
+  const usr = madeField("us", "%", { column: "%usr" });
+  const sys = madeField("sy", "%", { column: "%sys" });
 
   it("name only what distinguishes lines", () => {
     const names = (all: SeriesBlock, fields: FieldInfo[]): string[] => legendOf(all, fields, 100).map(({ name }) => name);
-    expect(names(block(series([1], [1], "0"), series([1], [1], "1")), [field("us", "%usr")])).toEqual(["0", "1"]);
-    const both = [field("us", "%usr"), field("sy", "%sys")];
+    expect(names(block(series([1], [1], "0"), series([1], [1], "1")), [usr])).toEqual(["0", "1"]);
+    const both = [usr, sys];
     expect(names(block(series([1], [1], "0"), series([1], [1], "0", "sy")), both)).toEqual(["%usr", "%sys"]);
     expect(names(block(series([1], [1], "0"), series([1], [1], "1", "sy")), both)).toEqual(["0 %usr", "1 %sys"]);
   });
 
   it("say what is known of an instance", () => {
-    const entries = legendOf(block(series([1], [1], "0"), series([1], [1], "1")), [field("us", "%usr")], 100);
+    const entries = legendOf(block(series([1], [1], "0"), series([1], [1], "1")), [usr], 100);
     expect(labelEntries(entries, new Map([["1", "set 2"]])).map(({ name }) => name)).toEqual(["0", "1 (set 2)"]);
     expect(labelEntries(entries, new Map())).toBe(entries);
   });
@@ -188,7 +177,7 @@ describe("legends", () => {
     const times = [...Array(100).keys()].map((i) => i * 1_000);
     const alive = series(times, times, "alive");
     const ended = series(times.slice(0, 50), times.slice(0, 50), "ended");
-    const entries = legendOf(block(alive, ended), [field("us", "%usr")], 100);
+    const entries = legendOf(block(alive, ended), [usr], 100);
     expect(entries.map(({ newest, last }) => [newest, last])).toEqual([
       [99_000, 99_000],
       [null, 49_000],

@@ -2,9 +2,10 @@
 
 import type { FieldInfo } from "./api";
 import type { Series, SeriesBlock } from "./block";
-import { formatCount, formatWithUnit, plural } from "./number";
+import { formatCount, formatWithUnit } from "./number";
 import { meantSlot } from "./palette";
 import { type EpochMs, fromApi, type Window } from "./time";
+import { words } from "../words";
 
 /** Return the first index whose time is not before `at`. */
 export function lowerBound(times: readonly number[], at: number): number {
@@ -105,31 +106,33 @@ export function seriesName(column: string, instance: string, nFields: number, nI
 
 type Resolved = Pick<SeriesBlock, "resolution" | "source" | "n_points" | "n_raw" | "series">;
 
-/** Return the noun for counts: the response counts values if a sample has several fields. */
-function nounOf(block: Resolved): string {
-  return new Set(block.series.map(({ field }) => field)).size > 1 ? "value" : "sample";
+/** Return the number of samples as text; the response counts values if a sample has several fields. */
+function describeRaw({ series, n_raw }: Resolved): string {
+  return new Set(series.map(({ field }) => field)).size > 1
+    ? words.logic.series.nValue(n_raw)
+    : words.logic.series.nSample(n_raw);
 }
 
 const SOURCES: Readonly<Record<SeriesBlock["source"], string>> = {
-  raw: "raw",
-  rollup_minute: "from minutes",
-  rollup_hour: "from hours",
-  mixed: "from rollups and raw",
+  raw: words.logic.series.raw,
+  rollup_minute: words.logic.series.fromMinutes,
+  rollup_hour: words.logic.series.fromHours,
+  mixed: words.logic.series.fromRollupsAndRaw,
 };
 
 /** Return the resolution of a graph as text: `raw: all 900 samples`, or the source, the number of points and their selection. */
 export function describeResolution(block: Resolved): string {
   if (block.resolution === "raw") {
-    return block.n_raw === 0 ? "no samples" : `raw: all ${plural(block.n_raw, nounOf(block))}`;
+    return block.n_raw === 0 ? words.common.noSamples : words.logic.series.rawAll(describeRaw(block));
   }
-  const counts = `${formatCount(block.n_points)} of ${formatCount(block.n_raw)} ${nounOf(block)}s`;
-  return `${SOURCES[block.source]}: ${counts}, extremes of each pixel`;
+  const counts = words.logic.series.of(formatCount(block.n_points), describeRaw(block));
+  return words.logic.series.extremesOfEachPixel(SOURCES[block.source], counts);
 }
 
 /** Return the line above a graph: its resolution and the number of instances not drawn. */
 export function describeBlock(block: Resolved & Pick<SeriesBlock, "n_instances_left_out">): string {
   const left = block.n_instances_left_out;
-  return left === 0 ? describeResolution(block) : `${describeResolution(block)}; ${plural(left, "instance")} not drawn`;
+  return left === 0 ? describeResolution(block) : words.logic.series.instanceNotDrawn(describeResolution(block), left);
 }
 
 /** Return the fetched window, which may differ from the visible one. */

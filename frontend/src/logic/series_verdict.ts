@@ -2,19 +2,20 @@
 
 import type { AskedSeries } from "./api";
 import { computedDecimals } from "./comparison";
-import { formatCount, formatScore, formatValue, formatWithUnit, plural } from "./number";
+import { formatCount, formatScore, formatValue, formatWithUnit } from "./number";
+import { words } from "../words";
 
 export type Verdict = AskedSeries["verdict"];
 
 export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
-  unusual: "unusual",
-  unchanged: "unchanged",
-  explained_by_load: "explained by load",
-  out_of_range: "out of range",
-  appeared: "+ appeared",
-  disappeared: "− disappeared",
-  insufficient_data: "not enough samples",
-  muted: "muted",
+  unusual: words.common.unusual,
+  unchanged: words.logic.seriesVerdict.unchanged,
+  explained_by_load: words.logic.seriesVerdict.explainedByLoad,
+  out_of_range: words.logic.seriesVerdict.outOfRange,
+  appeared: words.logic.seriesVerdict.appeared,
+  disappeared: words.logic.seriesVerdict.disappeared,
+  insufficient_data: words.logic.seriesVerdict.notEnoughSamples,
+  muted: words.logic.seriesVerdict.muted,
 };
 
 /** Return the median with its unit, and the range with the number of samples. */
@@ -27,11 +28,13 @@ export function describeSide(
     return { value: "–", range: "" };
   }
   const value = formatWithUnit(median, computedDecimals(median, decimals), unit);
-  const samples = plural(n, "sample");
+  const samples = words.logic.seriesVerdict.nSample(n);
   const hasRange = n > 1 && lowest !== highest;
   return {
     value,
-    range: hasRange ? `${formatValue(lowest, decimals)} to ${formatValue(highest, decimals)}; ${samples}` : samples,
+    range: hasRange
+      ? words.logic.seriesVerdict.to(formatValue(lowest, decimals), formatValue(highest, decimals), samples)
+      : samples,
   };
 }
 
@@ -52,7 +55,7 @@ export function describeDifference({
 
 /** Return which rows a page shows: `51–100 of 1,234`. */
 export function pageText(offset: number, count: number, all: number): string {
-  return `${formatCount(offset + 1)}–${formatCount(offset + count)} of ${formatCount(all)}`;
+  return words.logic.seriesVerdict.of(formatCount(offset + 1), formatCount(offset + count), formatCount(all));
 }
 
 /** Series in a page of a table. */

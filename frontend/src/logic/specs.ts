@@ -2,26 +2,26 @@
 
 import type { FieldInfo, SpecPreviewRow, SpecInfo, SpecPreview } from "./api";
 import { LINE_KINDS } from "./host";
-import { plural } from "./number";
+import { words } from "../words";
 
 export const FIELD_KINDS: readonly FieldInfo["kind"][] = ["gauge", "rate", "counter", "percent", "count", "time"];
 
 export const KIND_HELP: Readonly<Record<FieldInfo["kind"], string>> = {
-  gauge: "an instantaneous value, such as free memory",
-  rate: "events per second over the interval",
-  counter: "counts up since the start; use its differences",
-  percent: "a percentage",
-  count: "number of events in the interval",
-  time: "a duration",
+  gauge: words.logic.specs.instantaneousValueSuchFree,
+  rate: words.logic.specs.eventsPerSecondOver,
+  counter: words.logic.specs.countsUpSinceStart,
+  percent: words.logic.specs.aPercentage,
+  count: words.logic.specs.numberEventsInterval,
+  time: words.logic.specs.aDuration,
 };
 
 export const WORSE_CHOICES: readonly { readonly value: FieldInfo["worse"]; readonly label: string }[] = [
-  { value: "neither", label: "neither is worse" },
-  { value: "higher", label: "higher is worse" },
-  { value: "lower", label: "lower is worse" },
+  { value: "neither", label: words.logic.specs.neitherIsWorse },
+  { value: "higher", label: words.logic.specs.higherIsWorse },
+  { value: "lower", label: words.logic.specs.lowerIsWorse },
 ];
 
-const SYSTEMS: Readonly<Record<string, string>> = { linux: "Linux", sunos: "Solaris", any: "any system" };
+const SYSTEMS: Readonly<Record<string, string>> = { linux: "Linux", sunos: "Solaris", any: words.logic.specs.anySystem };
 
 /** Return the display name of a system: `Linux`, `Solaris`, `any system`; other values unchanged. */
 export function systemName(os: string): string {
@@ -30,10 +30,10 @@ export function systemName(os: string): string {
 
 /** Return the specs whose name, title, tool, system or stats contain every word. */
 export function filterSpecs(specs: readonly SpecInfo[], filter: string): readonly SpecInfo[] {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const terms = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return specs.filter(({ name, title, tool, os, stats, is_builtin }) => {
     const text = [name, title, tool, os, systemName(os), ...stats, is_builtin ? "built-in" : "own"].join(" ").toLowerCase();
-    return words.every((word) => text.includes(word));
+    return terms.every((word) => text.includes(word));
   });
 }
 
@@ -53,17 +53,17 @@ const SPEC_NAME = /^[a-z][a-z0-9_]{0,39}$/;
 /** Return the problem of a new spec's name; null if it is valid. */
 export function nameProblem(name: string, known: readonly SpecInfo[]): string | null {
   if (name === "") {
-    return "enter a name";
+    return words.logic.specs.enterAName;
   }
   if (!SPEC_NAME.test(name)) {
-    return "use lower-case letters, digits and _, starting with a letter, at most 40 characters";
+    return words.logic.specs.useLowerCaseLetters;
   }
   const taken = known.find((spec) => spec.name === name || spec.stats.includes(name));
   return taken === undefined
     ? null
     : taken.is_builtin
-      ? `${name} is built in; choose another name`
-      : `${name} already exists; open it to edit it`;
+      ? words.logic.specs.builtChooseAnotherName(name)
+      : words.logic.specs.alreadyExistsOpenEdit(name);
 }
 
 /** The rows of one stat with all of their columns, in order. */
@@ -91,11 +91,11 @@ export function previewTables(rows: readonly SpecPreviewRow[]): readonly Preview
 
 /** Return the pasted lines by kind as text: `12 rows; 2 rejected lines; headers: 1 line`. */
 export function describePreview(preview: SpecPreview): string {
-  const parts = [plural(preview.n_rows, "row"), plural(preview.n_rejected, "rejected line")];
+  const parts = [words.logic.specs.nRow(preview.n_rows), words.logic.specs.nRejectedLine(preview.n_rejected)];
   for (const { key, label } of LINE_KINDS) {
     const n = preview.n_lines[key] ?? 0;
     if (n > 0 && key !== "sample" && key !== "rejected") {
-      parts.push(`${label}: ${plural(n, "line")}`);
+      parts.push(words.logic.specs.line(label, n));
     }
   }
   return parts.join("; ");
@@ -104,12 +104,10 @@ export function describePreview(preview: SpecPreview): string {
 /** Return advice about a problem in a preview; null if there is none. */
 export function previewAdvice(preview: SpecPreview): string | null {
   if (preview.n_rows === 0) {
-    return "No rows found. The header in the TOML text must name the columns exactly as they appear in the pasted header line.";
+    return words.logic.specs.noRowsFoundHeader;
   }
   if (preview.n_rejected > 0) {
-    return "Rejected lines are kept and counted, and can be reparsed later. Use an ignore pattern for lines that never hold data.";
+    return words.logic.specs.rejectedLinesKeptCounted;
   }
-  return preview.rows.every(({ time }) => time === null)
-    ? "The lines have no timestamps and would be rejected. Let the agent run the tool in a loop, which prints the time before each report, or give the import a start time and an interval."
-    : null;
+  return preview.rows.every(({ time }) => time === null) ? words.logic.specs.linesHaveNoTimestamps : null;
 }

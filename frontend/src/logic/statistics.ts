@@ -6,16 +6,17 @@ import { formatValue } from "./number";
 import { seriesKey } from "./series";
 import { type EpochMs, MINUTE, SECOND, toEpochMs, type Window } from "./time";
 import type { Scale } from "./unit";
+import { words } from "../words";
 
 export const STATISTICS = ["last", "lowest", "mean", "p95", "highest"] as const;
 export type Statistic = (typeof STATISTICS)[number];
 
 export const STATISTIC_LABELS: Readonly<Record<Statistic, string>> = {
-  last: "last",
+  last: words.logic.statistics.last,
   lowest: "min",
-  mean: "avg",
+  mean: words.logic.statistics.avg,
   p95: "p95",
-  highest: "max",
+  highest: words.logic.statistics.max,
 };
 
 const UPPER = 0.95;
@@ -99,7 +100,7 @@ export function changeOf(
   }
   const { baseline } = line;
   if (baseline === null) {
-    return { text: "not in the baseline", tone: "neither", size: Number.POSITIVE_INFINITY };
+    return { text: words.logic.statistics.notInTheBaseline, tone: "neither", size: Number.POSITIVE_INFINITY };
   }
   if (baseline.mean === null || baseline.lowest === null || baseline.highest === null) {
     return NO_CHANGE;
@@ -119,11 +120,15 @@ export function changeOf(
 function describeChange(mean: number, normal: number, unit: string): string {
   if (unit === "%") {
     const points = mean - normal;
-    return `${points < 0 ? "−" : "+"}${formatValue(Math.abs(points), Math.abs(points) < 10 ? 1 : 0)} points`;
+    return words.logic.statistics.points(points < 0 ? "−" : "+", formatValue(Math.abs(points), Math.abs(points) < 10 ? 1 : 0));
   }
   const ratio = mean / normal;
   if (!Number.isFinite(ratio) || ratio <= 0) {
-    return normal === 0 ? "from 0" : mean < normal ? "lower" : "higher";
+    return normal === 0
+      ? words.logic.statistics.from
+      : mean < normal
+        ? words.logic.statistics.lower
+        : words.logic.statistics.higher;
   }
   return `×${formatValue(ratio, ratio >= 10 || Number.isInteger(ratio) ? 0 : ratio >= 1 ? 1 : 2)}`;
 }

@@ -149,7 +149,7 @@ describe("rules", () => {
 
   it("say which data they delete that was kept before", () => {
     expect(told([], [rule(null, 30, null)])).toEqual([["samples", null, null]]);
-    expect(told([rule(null, 30, 30)], [rule(null, 30, 7)])).toEqual([["raw bytes", null, 30]]);
+    expect(told([rule(null, 30, 30)], [rule(null, 30, 7)])).toEqual([["raw_bytes", null, 30]]);
     expect(told([rule(null, 30, 30)], [rule(null, 90, null)])).toEqual([]);
   });
 

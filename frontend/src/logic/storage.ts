@@ -1,8 +1,9 @@
 /** Disk usage, the forecast of when the disk is full, and the effects of retention rules as text. */
 
 import type { Retention, RetentionRule, RetentionRulePut, RetentionRun, StorageInfo } from "./api";
-import { formatBytes, formatCount, plural } from "./number";
+import { formatBytes, formatCount } from "./number";
 import { DAY, type EpochMs, toEpochMs } from "./time";
+import { words } from "../words";
 
 /** The page shows a warning below WARN_DAYS until the disk is full, an error below URGENT_DAYS. */
 export const WARN_DAYS = 30;
@@ -18,31 +19,33 @@ export interface Forecast {
 /** Return days as text, no more exact than a forecast: `less than a day`, `12 days`, `5 months`, `3 years`. */
 export function describeDays(days: number): string {
   if (days < 1) {
-    return "less than a day";
+    return words.logic.storage.lessThanADay;
   }
   if (days < 60) {
-    return plural(Math.floor(days), "day");
+    return words.logic.storage.nDay(Math.floor(days));
   }
   if (days < 730) {
-    return `${formatCount(Math.floor(days / 30.44))} months`;
+    return words.logic.storage.months(formatCount(Math.floor(days / 30.44)));
   }
-  return days < 20 * 365.25 ? `${formatCount(Math.floor(days / 365.25))} years` : "more than 20 years";
+  return days < 20 * 365.25
+    ? words.logic.storage.years(formatCount(Math.floor(days / 365.25)))
+    : words.logic.storage.moreThanYears;
 }
 
 /** Return when the disk will be full, and how urgent that is. */
 export function forecastOf({ disk, growth_bytes_per_day, days_until_full }: StorageInfo): Forecast {
   if (days_until_full !== null) {
     const text = describeDays(days_until_full);
-    const advice = "Free space, add disk, or set retention rules below. Agents keep their data while the disk is full.";
+    const advice = words.logic.storage.freeSpaceAddDisk;
     const level = days_until_full < URGENT_DAYS ? "urgent" : days_until_full < WARN_DAYS ? "warn" : "calm";
-    return { level, text, note: level === "calm" ? "" : level === "warn" ? advice : `The disk is nearly full. ${advice}` };
+    return { level, text, note: level === "calm" ? "" : level === "warn" ? advice : words.logic.storage.diskNearlyFull(advice) };
   }
   if (disk.free_bytes === null) {
-    return { level: "unknown", text: "unknown", note: "The database runs on another machine." };
+    return { level: "unknown", text: words.common.unknown, note: words.logic.storage.databaseRunsAnotherMachine };
   }
   return growth_bytes_per_day === null
-    ? { level: "unknown", text: "unknown yet", note: "The growth rate needs measurements of two days." }
-    : { level: "calm", text: "never at this rate", note: "The database has not grown in the last week." };
+    ? { level: "unknown", text: words.logic.storage.unknownYet, note: words.logic.storage.growthRateNeedsMeasurements }
+    : { level: "calm", text: words.logic.storage.neverAtThisRate, note: words.logic.storage.databaseHasNotGrown };
 }
 
 /** Return growth as text: `+1.2 GB`, `−3 MB`, `0 B`. */
@@ -63,10 +66,10 @@ export interface DiskSlice {
 }
 
 const PART_WORDS: Readonly<Record<string, string>> = {
-  samples: "samples",
-  chunks: "raw bytes",
-  rollups: "rollups",
-  other: "other tables",
+  samples: words.common.samplesInText,
+  chunks: words.logic.storage.rawBytes,
+  rollups: words.logic.storage.rollups,
+  other: words.logic.storage.otherTables,
 };
 
 /**
@@ -78,8 +81,8 @@ export function slicesOf({ parts, disk, database_bytes }: StorageInfo): readonly
   if (disk.free_bytes !== null && disk.total_bytes !== null) {
     const others = Math.max(0, disk.total_bytes - disk.free_bytes - database_bytes);
     slices.push(
-      { key: "elsewhere", label: "other files", bytes: others },
-      { key: "free", label: "free", bytes: disk.free_bytes },
+      { key: "elsewhere", label: words.logic.storage.otherFiles, bytes: others },
+      { key: "free", label: words.logic.storage.free, bytes: disk.free_bytes },
     );
   }
   const whole = slices.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -140,7 +143,7 @@ export function daysProblem(text: string): string | null {
   }
   return /^\d{1,6}$/.test(trimmed) && Number(trimmed) >= 1 && Number(trimmed) <= MAX_DAYS
     ? null
-    : `Enter whole days, 1 to ${formatCount(MAX_DAYS)}, or leave empty for forever`;
+    : words.logic.storage.enterWholeDaysLeave(formatCount(MAX_DAYS));
 }
 
 /** Return the drafts as the API takes them, without a catch-all rule that keeps everything; null if a draft is invalid. */
@@ -178,7 +181,7 @@ export function cutOff(days: number, now: EpochMs): EpochMs {
 
 export interface Consequence {
   readonly key: string;
-  readonly what: "samples" | "raw bytes";
+  readonly what: "samples" | "raw_bytes";
   readonly stat: string | null;
   /** Everything before it is deleted. */
   readonly before: EpochMs;
@@ -186,11 +189,17 @@ export interface Consequence {
   readonly keptUntilNow_days: number | null;
 }
 
+/** What each consequence deletes, by its name. */
+export const DELETED_LABELS: Readonly<Record<Consequence["what"], string>> = {
+  samples: words.common.samplesInText,
+  raw_bytes: words.logic.storage.rawBytes,
+};
+
 /** Return what new rules delete that the old ones keep. */
 export function consequencesOf(old: Rules, next: Rules, now: EpochMs): readonly Consequence[] {
   const stats = [...new Set([null, ...next.map(({ stat }) => stat), ...old.map(({ stat }) => stat)])];
   return stats.flatMap((stat) =>
-    (["samples", "raw bytes"] as const).flatMap((what) => {
+    (["samples", "raw_bytes"] as const).flatMap((what) => {
       const daysOf = (rules: Rules): number | null => ruleFor(rules, stat)[what === "samples" ? "samples_days" : "chunks_days"];
       const [before, after] = [daysOf(old), daysOf(next)];
       return after === null || (before !== null && before <= after)
@@ -202,25 +211,25 @@ export function consequencesOf(old: Rules, next: Rules, now: EpochMs): readonly 
 
 /** Return a retention period as text: `30 days`, `forever`. */
 export function describeKept(days: number | null): string {
-  return days === null ? "forever" : plural(days, "day");
+  return days === null ? words.logic.storage.forever : words.logic.storage.nDay(days);
 }
 
 /** Return what a retention run removed or is removing, as text. */
 export function describeRun(run: RetentionRun): string {
   const removed = [
-    ...(run.n_samples > 0 ? [plural(run.n_samples, "sample")] : []),
-    ...(run.n_chunk_bytes > 0 ? [`${formatBytes(run.n_chunk_bytes)} of raw bytes`] : []),
+    ...(run.n_samples > 0 ? [words.logic.storage.nSample(run.n_samples)] : []),
+    ...(run.n_chunk_bytes > 0 ? [words.logic.storage.ofRawBytes(formatBytes(run.n_chunk_bytes))] : []),
   ].join(" and ");
   switch (run.state) {
     case "queued":
-      return "queued";
+      return words.logic.storage.queued;
     case "running":
-      return removed === "" ? "searching for old data" : `deleted ${removed} so far`;
+      return removed === "" ? words.logic.storage.searchingForOldData : words.logic.storage.deletedSoFar(removed);
     case "done":
-      return removed === "" ? "no old data found" : `deleted ${removed}`;
+      return removed === "" ? words.logic.storage.noOldDataFound : words.logic.storage.deleted(removed);
     case "failed":
     case "stopped":
-      return `${run.message === "" ? run.state : run.message}${removed === "" ? "" : `; deleted ${removed}`}`;
+      return `${run.message === "" ? run.state : run.message}${removed === "" ? "" : words.logic.storage.andDeleted(removed)}`;
   }
 }
 

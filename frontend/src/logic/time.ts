@@ -1,5 +1,7 @@
 /** Instants, durations and windows. No plain number carries time: milliseconds are branded. */
 
+import { words } from "../words";
+
 declare const instant: unique symbol;
 declare const duration: unique symbol;
 
@@ -91,11 +93,11 @@ export function formatDuration(length: DurationMs): string {
 
 /** Return a duration as readable text: `1 h 30 min`, at most the two largest units. */
 export function describeDuration(length: DurationMs): string {
-  const words: Record<string, string> = { d: "d", h: "h", m: "min", s: "s", ms: "ms" };
+  const terms: Record<string, string> = { d: "d", h: "h", m: "min", s: "s", ms: "ms" };
   const parts = [...formatDuration(length).matchAll(/(\d+)(ms|[dhms])/g)];
   return parts
     .slice(0, 2)
-    .map(([, count, unit]) => `${count ?? ""} ${words[unit ?? ""] ?? ""}`)
+    .map(([, count, unit]) => `${count ?? ""} ${terms[unit ?? ""] ?? ""}`)
     .join(" ");
 }
 
@@ -103,13 +105,13 @@ export function describeDuration(length: DurationMs): string {
 export function describeAge(at: EpochMs, now: EpochMs): string {
   const age = now - at;
   if (age < -1_500) {
-    return `in ${describeDuration(toDurationMs(Math.max(SECOND, Math.round(-age / SECOND) * SECOND)))}`;
+    return words.logic.time.in(describeDuration(toDurationMs(Math.max(SECOND, Math.round(-age / SECOND) * SECOND))));
   }
   if (age < 1_500) {
-    return "just now";
+    return words.logic.time.justNow;
   }
   const [, unit = SECOND] = SHORT_UNITS.find(([, size]) => age >= size) ?? [];
-  return `${describeDuration(toDurationMs(Math.floor(age / unit) * unit))} ago`;
+  return words.logic.time.ago(describeDuration(toDurationMs(Math.floor(age / unit) * unit)));
 }
 
 /** Return the instant truncated to seconds. */

@@ -1,38 +1,29 @@
 import { describe, expect, it } from "vitest";
-import type { FieldInfo, StatInfo, ViewInfo, ViewPanel } from "./api";
+import type { StatInfo, ViewInfo, ViewPanel } from "./api";
 import { type InstanceChoice, planSections } from "./panel";
-import { chooseViews, describePanel, formatViewFile, moveItem, parseViewFile, planViews, toViewPanel } from "./view";
+import { madeField, madePanel, madeStat } from "./stat_fixture";
+import {
+  chooseViews,
+  describePanel,
+  formatViewFile,
+  moveItem,
+  parseViewFile,
+  planViews,
+  resizedPanels,
+  toViewPanel,
+} from "./view";
 
-const field = (key: string, unit: string): FieldInfo => ({
-  key,
-  column: key,
-  group: "",
-  unit,
-  kind: "gauge",
-  semantics: "instant",
-  worse: "neither",
-  decimals: 0,
-  help: "",
-  source: "",
-  is_documented: true,
-  meanings: [],
-});
+const NO_LOOKS = new Map<string, { readonly height: number | null }>();
 
-const stat = (name: string): StatInfo => ({
-  name,
-  title: `${name} title`,
-  spec: name,
-  tool: name,
-  os: "linux",
-  commands: [],
-  instance_title: "disk",
-  shape: "table",
-  fields: [field("util", "%"), field("await", "ms"), field("queue", "")],
-  panels: [
-    { key: "util", title: "Device busy", section: "disk", fields: ["util"], instances: "all", is_stacked: false },
-    { key: "mixed", title: "Mixed", section: "disk", fields: ["util", "await"], instances: "top:5", is_stacked: false },
-  ],
-});
+const stat = (name: string): StatInfo =>
+  madeStat(name, {
+    title: `${name} title`,
+    fields: [madeField("util", "%"), madeField("await", "ms"), madeField("queue", "")],
+    panels: [
+      madePanel("util", ["util"], { title: "Device busy" }),
+      madePanel("mixed", ["util", "await"], { title: "Mixed", instances: "top:5" }),
+    ],
+  });
 
 const source = (name: string, panel: string | null, fields: string[] = [], instances = "") => ({
   stat: name,
@@ -106,12 +97,25 @@ describe("a view on a host", () => {
 });
 
 describe("the panels on a page as a view", () => {
+  it("keep the sizes given by hand", () => {
+    const busy: ViewPanel = { title: "", width: "half", height: 200, sources: [source("linux", "util")] };
+    const { panels } = plan([busy, { ...busy, height: null }, busy], ["linux"]);
+    expect(panels.map(({ height }) => height)).toEqual([200, null, 200]);
+    expect(resizedPanels(view([busy]), panels, NO_LOOKS)).toBeNull();
+    const looks = new Map(panels.slice(0, 2).map(({ id }, index) => [id, { height: 300 + index }]));
+    expect(resizedPanels(view([busy, busy, busy]), panels, looks)?.map(({ height }) => height)).toEqual([300, 301, 200]);
+    expect(resizedPanels({ ...view([busy]), key: "another" }, panels, looks)).toBeNull();
+  });
+
   it("are the same panels again", () => {
     const custom = [{ stat: "linux", fields: ["queue"], choice: { kind: "all" } as const }];
     const plans = planSections(STATS, ["linux"], custom, new Map([["linux.util", { kind: "top", n: 3 } as const]])).flatMap(
       ({ panels }) => panels,
     );
-    const again = plan(plans.map(toViewPanel), ["linux"]).panels;
+    const again = plan(
+      plans.map((each) => toViewPanel(each, NO_LOOKS)),
+      ["linux"],
+    ).panels;
     const facts = ({ title, unit, fields, choice }: (typeof plans)[number]) => [
       title,
       unit,
@@ -128,9 +132,10 @@ describe("the panels on a page as a view", () => {
       [{ stat: "linux", fields: ["queue"], choice: { kind: "all" } }],
       new Map(),
     ).flatMap(({ panels }) => panels);
-    expect(busy && toViewPanel(busy)).toEqual({
+    expect(busy && toViewPanel(busy, new Map([[busy.id, { height: 320 }]]))).toEqual({
       title: "Device busy",
       width: "half",
+      height: 320,
       sources: [{ stat: "linux", panel: "util", fields: [], instances: "" }],
     });
   });

@@ -2,6 +2,7 @@
 
 import type { PanelSource, StatInfo, ViewInfo, ViewPanel } from "./api";
 import { formatChoice, type InstanceChoice, parseChoice, type PanelPlan, plansOf } from "./panel";
+import { words } from "../words";
 
 /** A view on one host: its panels, and those that the host has nothing for. */
 export interface ViewSection {
@@ -57,7 +58,7 @@ function planPanel(
         template.is_stacked,
         null,
       );
-      return plans.map((plan) => ({ ...plan, isWide: panel.width === "full" }));
+      return plans.map((plan) => ({ ...plan, isWide: panel.width === "full", height: panel.height ?? null }));
     }
   }
   return [];
@@ -87,8 +88,10 @@ export function describePanel(stats: readonly StatInfo[], panel: ViewPanel): str
   return title === "" ? name : `${title} (${name})`;
 }
 
-/** Return a drawn panel as a panel of a view; it names the same fields and instances. */
-export function toViewPanel(plan: PanelPlan): ViewPanel {
+type Looks = ReadonlyMap<string, { readonly height: number | null }>;
+
+/** Return a drawn panel as a panel of a view; it names the same fields and instances, and has the same size. */
+export function toViewPanel(plan: PanelPlan, looks: Looks): ViewPanel {
   const [, panelKey] = plan.id.split(".");
   const fields = plan.fields.map(({ key }) => key);
   const own = plan.stat.panels.find((panel) => panel.key === panelKey && panel.fields.join() === fields.join());
@@ -96,12 +99,28 @@ export function toViewPanel(plan: PanelPlan): ViewPanel {
   return {
     title: plan.title,
     width: plan.isWide === true ? "full" : "half",
+    height: looks.get(plan.id)?.height ?? plan.height ?? null,
     sources: [
       own === undefined
         ? { stat: plan.stat.name, panel: null, fields, instances }
         : { stat: plan.stat.name, panel: own.key, fields: [], instances: instances === own.instances ? "" : instances },
     ],
   };
+}
+
+/** Return the panels of a view with the sizes that they have been given by hand since; `null` if there are none. */
+export function resizedPanels(view: ViewInfo, plans: readonly PanelPlan[], looks: Looks): ViewInfo["panels"] | null {
+  const heights = new Map<number, number>();
+  for (const { id } of plans) {
+    const [key, index] = id.split(".").slice(2);
+    const height = looks.get(id)?.height ?? null;
+    if (key === view.key && index !== undefined && height !== null) {
+      heights.set(parseInt(index, 10), height);
+    }
+  }
+  return heights.size === 0
+    ? null
+    : view.panels.map((panel, index) => ({ ...panel, height: heights.get(index) ?? panel.height ?? null }));
 }
 
 /** Return a list with one item moved to another place. */
@@ -133,17 +152,17 @@ export function parseViewFile(text: string): ViewFile | string {
   try {
     raw = JSON.parse(text);
   } catch {
-    return "This file is not JSON. Choose a file that was exported from a view.";
+    return words.logic.view.fileNotJsonChoose;
   }
   if (typeof raw !== "object" || raw === null || !("format" in raw) || raw.format !== FORMAT) {
-    return `This file is not a view: "format" is not "${FORMAT}".`;
+    return words.logic.view.fileNotViewFormat(FORMAT);
   }
   if (!("version" in raw) || raw.version !== FILE_VERSION) {
-    return "This file was written by another version of normstat, in a format that this one does not read.";
+    return words.logic.view.fileWrittenAnotherVersion;
   }
   const { name, description, panels } = raw as Partial<Record<keyof ViewFile, unknown>>;
   if (typeof name !== "string" || typeof description !== "string" || !Array.isArray(panels)) {
-    return 'This file is incomplete: a view has "name", "description" and "panels".';
+    return words.logic.view.fileIncompleteViewHas;
   }
   return { name, description, panels: panels as ViewFile["panels"] };
 }

@@ -1,8 +1,19 @@
 /** Wall-clock times: instants in a time zone, correct across daylight saving changes. */
 
-import { type DurationMs, type EpochMs, HOUR, MINUTE, parseDuration, parseIso, SECOND, toDurationMs, toEpochMs } from "./time";
+import {
+  DAY,
+  type DurationMs,
+  type EpochMs,
+  HOUR,
+  MINUTE,
+  parseDuration,
+  parseIso,
+  SECOND,
+  toDurationMs,
+  toEpochMs,
+} from "./time";
 
-/** An IANA name such as `Europe/Berlin`, or `UTC`. */
+/** An IANA name such as `Europe/Berlin`, `UTC`, or an offset from UTC such as `+05:30`. */
 export type Zone = string;
 
 /** Not a zone of the world: times are lengths since the start, which is 1970-01-01T00:00:00Z. */
@@ -29,10 +40,20 @@ function formatterOf(zone: Zone): Intl.DateTimeFormat {
   return formatter;
 }
 
+/** Return the offset that a zone is named by. Missing: null for a zone with a name. */
+function fixedOffset(zone: Zone): DurationMs | null {
+  const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)$/.exec(zone) ?? [];
+  return sign === undefined ? null : toDurationMs((sign === "-" ? -1 : 1) * (Number(hours) * HOUR + Number(minutes) * MINUTE));
+}
+
 /** Return the zone's offset from UTC at an instant. */
 export function offsetOf(zone: Zone, at: EpochMs): DurationMs {
   if (zone === "UTC" || zone === ELAPSED) {
     return toDurationMs(0);
+  }
+  const fixed = fixedOffset(zone);
+  if (fixed !== null) {
+    return fixed;
   }
   const parts: Record<string, number> = {};
   for (const { type, value } of formatterOf(zone).formatToParts(at)) {
@@ -94,9 +115,22 @@ export function zoneLabel(zone: Zone, at: EpochMs): string {
   return `UTC${offset < 0 ? "−" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`;
 }
 
+/** Return the start of a local day, by default of the one that `at` is in. */
+export function dayStart(zone: Zone, at: EpochMs, daysBack = 0): EpochMs {
+  return fromWall(zone, Math.floor(toWall(zone, at) / DAY) * DAY - daysBack * DAY);
+}
+
+/** Parse seconds or milliseconds since 1970, as logs and scripts print them; return null for other numbers. */
+export function parseEpoch(text: string): EpochMs | null {
+  if (/^\d{9,10}(\.\d{1,9})?$/.test(text)) {
+    return toEpochMs(Number(text) * SECOND);
+  }
+  return /^\d{12,13}$/.test(text) ? toEpochMs(Number(text)) : null;
+}
+
 /**
- * Parse a typed instant: `2026-11-21 09:05:00`, `2026-11-21`, `09:05` (today), `now`, `now-15m`, or ISO 8601 with a zone;
- * return null if it is none of these.
+ * Parse a typed instant: `2026-11-21 09:05:00`, `2026-11-21`, `09:05` (today), `yesterday 09:05`, `now`, `now-15m`, ISO 8601 with a
+ * zone, or seconds since 1970; return null if it is none of these.
  */
 export function parseInstant(text: string, zone: Zone, now: EpochMs): EpochMs | null {
   const trimmed = text.trim();
@@ -108,11 +142,15 @@ export function parseInstant(text: string, zone: Zone, now: EpochMs): EpochMs | 
     const length = parseDuration(relative[2] ?? "");
     return length === null ? null : toEpochMs(relative[1] === "-" ? now - length : now + length);
   }
-  const local = /^(?:(\d{4}-\d\d-\d\d)(?:[ T]+|$))?(\d{1,2}:\d\d(?::\d\d(?:\.\d{1,3})?)?)?$/.exec(trimmed);
+  const local = /^(?:(today|yesterday|\d{4}-\d\d-\d\d)(?:[ T]+|$))?(\d{1,2}:\d\d(?::\d\d(?:\.\d{1,3})?)?)?$/i.exec(trimmed);
   if (local === null || trimmed === "") {
-    return parseIso(trimmed);
+    return parseEpoch(trimmed) ?? parseIso(trimmed);
   }
-  const [, date = formatDate(zone, now), clock = "00:00"] = local;
-  const wall = parseIso(`${date}T${/^\d:/.test(clock) ? "0" : ""}${clock}Z`);
+  const [, day = "today", clock = "00:00"] = local;
+  const wall = parseIso(`${dateOf(day.toLowerCase(), zone, now)}T${/^\d:/.test(clock) ? "0" : ""}${clock}Z`);
   return wall === null ? null : fromWall(zone, wall);
+}
+
+function dateOf(day: string, zone: Zone, now: EpochMs): string {
+  return day === "today" || day === "yesterday" ? formatDate(zone, dayStart(zone, now, day === "today" ? 0 : 1)) : day;
 }

@@ -25,6 +25,16 @@ function loadPlotly(): Promise<Plotly> {
   return loading;
 }
 
+/** Starts Plotly while the first lines are on their way: running its code takes as long as a request. */
+export function usePlots(areComing: boolean): void {
+  useEffect(() => {
+    if (areComing && loading === null) {
+      // The requests of all panels go first.
+      setTimeout(() => void loadPlotly());
+    }
+  }, [areComing]);
+}
+
 let turn: Promise<void> = Promise.resolve();
 
 /** Draws graphs one after another and yields to the browser in between, so that a page of graphs does not block it. */

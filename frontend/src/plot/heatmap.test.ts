@@ -59,4 +59,39 @@ describe("a heatmap", () => {
     expect(cells.z).toEqual([[0, 90]]);
     expect(cells.zmax).toBe(100);
   });
+
+  it("of latencies has a logarithmic scale, with the reference in the middle of the colours", () => {
+    const disks = { key: "r_await_ms", buckets: [{ label: "sda", series: { times: [0, 60], values: [0, 900] } }] };
+    const draw = (reference: number | null, values: readonly number[]) => {
+      const built = buildHeatmapFigure({
+        distribution: { ...disks, buckets: [{ label: "sda", series: { times: [0, 60], values } }] },
+        scale: { kind: "logarithm", unit: "ms", reference },
+        pick: "highest",
+        columns: null,
+        window: { start: toEpochMs(0), end: toEpochMs(120) },
+        zone: "UTC",
+        scheme: "light",
+        margins,
+        width: 1020,
+        height: 100,
+      });
+      return built.data[0] as unknown as typeof trace & {
+        zmin: number;
+        colorscale: [number, string][];
+        colorbar: { tickvals: number[]; ticktext: string[] };
+      };
+    };
+    const cells = draw(8, [0.1, 800]);
+    expect(cells.z[0]).toEqual([-1, Math.log10(800)]);
+    expect([cells.zmin, cells.zmax]).toEqual([-1, 3]);
+    // 8 ms is at (log10(8) + 1) / 4 of the scale, and has the middle colour.
+    expect(cells.colorscale[2]?.[0]).toBeCloseTo((Math.log10(8) + 1) / 4);
+    expect(cells.colorscale.map(([place]) => place)).toEqual([...cells.colorscale.map(([place]) => place)].sort());
+    expect(cells.colorbar.ticktext).toContain("◄ 8 ms");
+    expect(cells.colorbar.tickvals).toEqual([...cells.colorbar.tickvals].sort((a, b) => a - b));
+    // Zero has no logarithm: it is as pale as the lowest.
+    expect(draw(8, [0, 800]).z[0]).toEqual([draw(8, [0, 800]).zmin, Math.log10(800)]);
+    // Without any positive value the scale is that of values.
+    expect(draw(null, [0, 0]).z).toEqual([[0, 0]]);
+  });
 });

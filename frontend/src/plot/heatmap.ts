@@ -5,12 +5,19 @@ import { inkOf, type Scheme } from "../logic/palette";
 import { lowerBound } from "../logic/series";
 import type { Margins } from "../logic/surface";
 import type { Window } from "../logic/time";
-import { labelledAxis, PLAIN_SCALE } from "../logic/unit";
+import { formatWithUnit } from "../logic/number";
+import { labelledAxis, logAxis, PLAIN_SCALE } from "../logic/unit";
 import type { Zone } from "../logic/zone";
 import { baseLayout, type Figure, timeAxis } from "./figure";
 
-/** The meaning of the colours: decades of counts (0 is not drawn), or values of a unit from zero upwards. */
-export type HeatmapScale = { readonly kind: "decades" } | { readonly kind: "values"; readonly unit: string };
+/**
+ * The meaning of the colours: decades of counts (0 is not drawn), values of a unit from zero upwards, or their logarithm, with a known
+ * value marked on the scale: paler cells are below it, stronger ones above.
+ */
+export type HeatmapScale =
+  | { readonly kind: "decades" }
+  | { readonly kind: "values"; readonly unit: string }
+  | { readonly kind: "logarithm"; readonly unit: string; readonly reference: number | null };
 
 export interface HeatmapInput {
   readonly distribution: Distribution;
@@ -40,6 +47,18 @@ function scaleOf(scheme: Scheme): [number, string][] {
   return colors.map((color, index) => [index / (colors.length - 1), color]);
 }
 
+// The colour of the reference is the middle one; each half of the scale has its own steepness.
+const MIDDLE = 0.5;
+
+/** Return the scale of colours of logarithms, in which the reference has the middle colour. */
+function scaleAround(scheme: Scheme, { zmin, zmax }: Pick<Colours, "zmin" | "zmax">, middle: number): [number, string][] {
+  const place = (middle - zmin) / (zmax - zmin);
+  return scaleOf(scheme).map(([at, color]) => [
+    at <= MIDDLE ? (at / MIDDLE) * place : place + ((at - MIDDLE) / MIDDLE) * (1 - place),
+    color,
+  ]);
+}
+
 type Cells = readonly (readonly (number | null)[])[];
 
 interface Colours {
@@ -62,9 +81,45 @@ function extentOf(cells: Cells): readonly [number, number] {
   return [low, high];
 }
 
+/** Return the lowest and highest value above 0, and the reference; null without any. */
+function positiveExtent(cells: Cells, reference: number | null): readonly [number, number] | null {
+  const values = [...cells.flat(), reference].filter((value): value is number => value !== null && value > 0);
+  return values.length === 0 ? null : [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
+}
+
+/** Colours of the logarithm; a 0 has the palest. */
+function logarithmic(cells: Cells, unit: string, reference: number | null): Colours | null {
+  const extent = positiveExtent(cells, reference);
+  if (extent === null) {
+    return null;
+  }
+  const axis = logAxis(...extent, unit);
+  const [zmin, zmax] = [Math.log10(axis.low), Math.log10(axis.high)];
+  const own = reference === null ? [] : [{ tick: reference, label: `◄ ${formatWithUnit(reference, 0, unit)}` }];
+  const far = (tick: number): boolean => reference === null || Math.abs(Math.log10(tick / reference)) > (zmax - zmin) / 12;
+  const ticks = axis.ticks
+    .map((tick, index) => ({
+      tick,
+      label: `${axis.labels[index] ?? ""}${index === axis.ticks.length - 1 ? ` ${axis.unit}` : ""}`,
+    }))
+    .filter(({ tick }) => far(tick));
+  const all = [...ticks, ...own].sort((a, b) => a.tick - b.tick);
+  return {
+    z: cells.map((row) => row.map((value) => (value === null ? null : value > 0 ? Math.log10(value) : zmin))),
+    zmin,
+    zmax,
+    ticks: all.map(({ tick }) => Math.log10(tick)),
+    labels: all.map(({ label }) => label),
+  };
+}
+
 function coloursOf(cells: Cells, scale: HeatmapScale): Colours {
   const [low, high] = extentOf(cells);
-  if (scale.kind === "values") {
+  const colours = scale.kind === "logarithm" ? logarithmic(cells, scale.unit, scale.reference) : null;
+  if (colours !== null) {
+    return colours;
+  }
+  if (scale.kind !== "decades") {
     const isWhole = scale.unit === "%" && low >= 0 && high > 50 && high <= 120;
     const axis = labelledAxis(low, isWhole ? 100 : high, scale.unit, 4);
     const labels = axis.labels.map((label, index) => (index === axis.labels.length - 1 ? `${label} ${axis.unit}` : label));
@@ -116,6 +171,7 @@ export function buildHeatmapFigure(input: HeatmapInput): HeatmapFigure {
   const columns = input.columns ?? columnsFor(distribution.buckets, window, most);
   const { edges, counts } = gridOf(distribution.buckets, columns, input.pick);
   const { z, zmin, zmax, ticks, labels: scaleLabels } = coloursOf(counts, input.scale);
+  const reference = input.scale.kind === "logarithm" ? input.scale.reference : null;
   const labels = distribution.buckets.map(({ label }) => label);
   const every = Math.max(1, Math.ceil((labels.length * PIXELS_PER_LABEL) / (height - margins.top - margins.bottom)));
   const shown = labels.flatMap((_, index) => (index % every === 0 ? [index] : []));
@@ -126,7 +182,7 @@ export function buildHeatmapFigure(input: HeatmapInput): HeatmapFigure {
     z,
     zmin,
     zmax,
-    colorscale: scaleOf(scheme),
+    colorscale: reference === null ? scaleOf(scheme) : scaleAround(scheme, { zmin, zmax }, Math.log10(reference)),
     hoverinfo: "skip" as const,
     colorbar: {
       thickness: 8,

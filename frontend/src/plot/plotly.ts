@@ -11,6 +11,10 @@ interface Core {
     layout: Partial<Layout>,
     config: Partial<Config>,
   ): Promise<unknown>;
+  toImage(
+    figure: { readonly data: readonly Partial<PlotData>[]; readonly layout: Partial<Layout>; readonly config: Partial<Config> },
+    options: { readonly format: "svg"; readonly width: number; readonly height: number; readonly imageDataOnly: true },
+  ): Promise<string>;
   purge(node: HTMLElement): void;
   register(modules: readonly unknown[]): void;
 }

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "react";
 import { type DurationMs, type EpochMs, toEpochMs } from "../logic/time";
 import type { Zone } from "../logic/zone";
-import type { Clock } from "./url";
+import type { Clock } from "./zone_choice";
 
 export function readNow(): EpochMs {
   return toEpochMs(Date.now());
@@ -25,8 +25,8 @@ export function useNow(period: DurationMs): EpochMs {
 
 const LOCAL: Zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 
-/** Return the zone of a link's clock in this browser. */
-export function zoneOf(clock: Clock): Zone {
+/** Return the zone of a clock that needs no host. */
+export function zoneOf(clock: Exclude<Clock, "host">): Zone {
   return clock === "utc" ? "UTC" : LOCAL;
 }
 

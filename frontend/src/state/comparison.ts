@@ -8,7 +8,9 @@ import type { FindingKind, Subsystem } from "../logic/api";
 import { FINDING_KINDS, formatPin, GROUP_SORTS, type GroupSort, parsePin, SUBSYSTEMS } from "../logic/group";
 import type { Window } from "../logic/time";
 import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
-import { type Clock, formatWindowText, parseFilter, parseWindowText } from "./url";
+import { formatWindowText, parseFilter, parseWindowText } from "./url";
+import { type Clock, decodeClock, encodeClock } from "./zone_choice";
+import { words } from "../words";
 
 export const COMPARISON_TABS = ["findings", "unchanged", "explained", "unmatched", "insufficient-data", "muted"] as const;
 export type ComparisonTab = (typeof COMPARISON_TABS)[number];
@@ -96,7 +98,7 @@ function decodeAgainst(reader: Reader): Against | null {
   ];
   const [first = null, ...more] = found.filter((against) => against !== null);
   if (more.length > 0) {
-    reader.ignored.push("baseline, baseline_window, ago, other_host, group: give only one of them");
+    reader.ignored.push(words.state.comparison.baselineBaselineWindowAgo);
   }
   return first;
 }
@@ -134,7 +136,7 @@ export function encodeComparisonView(view: ComparisonView): RawSearch {
     ...encodeAgainst(view.against),
     ...(view.incident === null ? {} : { incident: formatWindowText(view.incident) }),
     ...(view.divisor === null ? {} : { divisor: view.divisor }),
-    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...encodeClock(view.clock),
     ...(view.tab === "findings" ? {} : { tab: view.tab }),
     ...(view.list === impliedList(view) ? {} : { list: view.list }),
     ...(view.sort === "anomaly_score" ? {} : { sort: view.sort }),
@@ -152,7 +154,7 @@ export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
   const reader = new Reader(raw);
   const list = reader.one("list", oneOf(CHANGE_LISTS));
   const view: Omit<ComparisonView, "list"> = {
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    clock: decodeClock(reader),
     hosts: [...new Set(reader.all("host", parseName))],
     incident: reader.one("incident", parseWindowText),
     against: decodeAgainst(reader),

@@ -3,7 +3,8 @@
 import type { HostEvent } from "../logic/api";
 import { EVENT_KINDS } from "../logic/event";
 import { type Decoded, oneOf, type RawSearch, Reader } from "./search";
-import { type Clock, parseFilter } from "./url";
+import { parseFilter } from "./url";
+import { type Clock, decodeClock, encodeClock } from "./zone_choice";
 
 /** What a list of events shows. Times are as typed: `now-7d` stays relative in a link. */
 export interface EventListView {
@@ -36,7 +37,7 @@ function parseName(text: string): string | null {
 
 export function encodeEventsView(view: EventsView): RawSearch {
   return {
-    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...encodeClock(view.clock),
     ...(view.hosts.length === 0 ? {} : { host: view.hosts }),
     ...(view.kinds.length === 0 ? {} : { kind: view.kinds }),
     ...(view.tags.length === 0 ? {} : { tag: view.tags }),
@@ -50,7 +51,7 @@ export function encodeEventsView(view: EventsView): RawSearch {
 export function decodeEventsView(raw: RawSearch): Decoded<EventsView> {
   const reader = new Reader(raw);
   return reader.finish({
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    clock: decodeClock(reader),
     hosts: reader.all("host", parseName),
     kinds: reader.all("kind", oneOf(EVENT_KINDS)),
     tags: reader.all("tag", parseName),

@@ -3,7 +3,8 @@
 import { FLEET_SORTS, type FleetSort } from "../logic/fleet";
 import { type EpochMs, parseIso, toIso } from "../logic/time";
 import { type Decoded, oneOf, type RawSearch, Reader } from "./search";
-import { type Clock, parseFilter } from "./url";
+import { parseFilter } from "./url";
+import { type Clock, decodeClock, encodeClock } from "./zone_choice";
 
 export interface FleetView {
   readonly clock: Clock;
@@ -19,7 +20,7 @@ export interface FleetView {
 
 export function encodeFleetView(view: FleetView): RawSearch {
   return {
-    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...encodeClock(view.clock),
     ...(view.filter === "" ? {} : { filter: view.filter }),
     ...(view.sort === "unusual" ? {} : { sort: view.sort }),
     ...(view.at === null ? {} : { at: toIso(view.at) }),
@@ -41,7 +42,7 @@ export function isKiosk(raw: RawSearch): boolean {
 export function decodeFleetView(raw: RawSearch): Decoded<FleetView> {
   const reader = new Reader(raw);
   return reader.finish({
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    clock: decodeClock(reader),
     filter: reader.one("filter", parseFilter) ?? "",
     sort: reader.one("sort", oneOf(FLEET_SORTS)) ?? "unusual",
     at: reader.one("at", parseIso),

@@ -12,6 +12,7 @@ describe("the link of a graph of several hosts", () => {
       range: { kind: "live", length: HOUR },
       hosts: ["a", "b,c", "d%2C"],
       group: "db servers",
+      tag: "prod",
       metric: "net.in:bytes_per_s",
       instance: "",
       across: "p95",

@@ -4,7 +4,8 @@ import { ACROSS, type Across, GRAPH_KINDS, type GraphKind, type HostRun, type Re
 import { DEFAULT_RANGE, MAX_LENGTH, MIN_LENGTH, type Range } from "../logic/range";
 import { type DurationMs, formatDuration, HOUR, parseDuration, parseIso, toIso } from "../logic/time";
 import { type Decoded, oneOf, type RawSearch, Reader, VERSION } from "./search";
-import { type Clock, decodeRange, encodeRange } from "./url";
+import { decodeRange, encodeRange } from "./url";
+import { type Clock, decodeClock, encodeClock } from "./zone_choice";
 
 export interface GraphView {
   readonly clock: Clock;
@@ -12,6 +13,8 @@ export interface GraphView {
   readonly hosts: readonly string[];
   /** The name of a host group, whose hosts are drawn too. */
   readonly group: string | null;
+  /** A tag, whose hosts are drawn too. */
+  readonly tag: string | null;
   /** `STAT.FIELD`, or the name of a meaning; null for the usual one. */
   readonly metric: string | null;
   /** The name of an instance, the same on all hosts. */
@@ -32,6 +35,7 @@ export const DEFAULT_GRAPH_VIEW: GraphView = {
   range: DEFAULT_RANGE,
   hosts: [],
   group: null,
+  tag: null,
   metric: null,
   instance: null,
   across: "usual",
@@ -84,6 +88,7 @@ export function encodeGraphView(view: GraphView): RawSearch {
     v: String(VERSION),
     ...(view.hosts.length === 0 ? {} : { hosts: view.hosts.map(encodeName).join(",") }),
     ...(view.group === null ? {} : { group: view.group }),
+    ...(view.tag === null ? {} : { tag: view.tag }),
     ...(view.metric === null ? {} : { field: view.metric }),
     ...(view.instance === null ? {} : { instance: view.instance }),
     ...(view.across === "usual" ? {} : { across: view.across }),
@@ -93,7 +98,7 @@ export function encodeGraphView(view: GraphView): RawSearch {
     ...(view.runs.length === 0
       ? encodeRange(view.range)
       : { run: view.runs.map(({ host, start }) => `${host}@${toIso(start)}`), for: formatDuration(view.length) }),
-    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...encodeClock(view.clock),
   };
 }
 
@@ -102,6 +107,7 @@ export function decodeGraphView(raw: RawSearch): Decoded<GraphView> {
   return reader.finish({
     hosts: [...new Set(reader.all("hosts", parseHosts).flat())],
     group: reader.one("group", parseName),
+    tag: reader.one("tag", parseName),
     metric: reader.one("field", parseName),
     instance: reader.one("instance", parseInstance),
     across: reader.one("across", oneOf(ACROSS)) ?? "usual",
@@ -111,6 +117,6 @@ export function decodeGraphView(raw: RawSearch): Decoded<GraphView> {
     runs: reader.all("run", parseRun),
     length: reader.one("for", parseLength) ?? HOUR,
     range: decodeRange(reader),
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    clock: decodeClock(reader),
   });
 }

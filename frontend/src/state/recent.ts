@@ -1,19 +1,31 @@
 /** The ranges that were last shown in this browser. Not part of the link. */
 
+import { formatCalendar, parseCalendar } from "../logic/calendar_link";
 import { isSameRange, type Range } from "../logic/range";
 import { formatDuration, parseDuration } from "../logic/time";
 import { formatWindowText, parseWindowText } from "./url";
 
 const KEY = "normstat-recent-ranges";
-const MAX_RECENT = 6;
+const MAX_RECENT = 8;
 
 function format(range: Range): string {
-  return range.kind === "live" ? formatDuration(range.length) : formatWindowText(range.window);
+  switch (range.kind) {
+    case "live":
+      return formatDuration(range.length);
+    case "calendar":
+      return formatCalendar(range);
+    case "fixed":
+      return formatWindowText(range.window);
+  }
 }
 
 function parse(text: unknown): readonly Range[] {
   if (typeof text !== "string") {
     return [];
+  }
+  const calendar = parseCalendar(text);
+  if (calendar !== null) {
+    return [calendar];
   }
   const length = parseDuration(text);
   const window = length === null ? parseWindowText(text) : null;

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { CALENDAR_NAMES, DEFAULT_SHIFTS } from "../logic/calendar_range";
 import { FINDING_KINDS, GROUP_SORTS, SUBSYSTEMS } from "../logic/group";
 import { DEFAULT_LOOK, LEGENDS, type PanelLook } from "../logic/look";
 import { parseOverlay } from "../logic/overlay";
+import { parseShownInstant } from "../logic/process_report";
 import type { InstanceChoice } from "../logic/panel";
 import { STREAM_FILTERS } from "../logic/stream";
-import { parseIso, toDurationMs, toEpochMs, type Window } from "../logic/time";
+import { HOUR, parseIso, toDurationMs, toEpochMs, type Window } from "../logic/time";
 import {
   ALIGNMENTS,
   CHANGE_LISTS,
@@ -33,6 +35,7 @@ import {
   type HostView,
 } from "./url";
 import { formatSearch, parseSearch } from "./search";
+import { CLOCKS } from "./zone_choice";
 
 /** A small random number generator, so that a failing state can be reproduced from its seed. */
 function randomFrom(seed: number): () => number {
@@ -91,12 +94,14 @@ function randomLook(random: () => number): PanelLook {
 function randomHostView(random: () => number): HostView {
   const mark = random() < 0.5 ? null : randomWindow(random);
   return {
-    clock: pick(random, ["local", "utc"]),
+    clock: pick(random, CLOCKS),
     tab: pick(random, HOST_TABS),
-    range:
-      random() < 0.5
-        ? { kind: "live", length: toDurationMs(1_000 + Math.floor(random() * 6e8)) }
-        : { kind: "fixed", window: randomWindow(random) },
+    range: pick(random, [
+      { kind: "live", length: toDurationMs(1_000 + Math.floor(random() * 6e8)) },
+      { kind: "fixed", window: randomWindow(random) },
+      { kind: "calendar", name: pick(random, CALENDAR_NAMES), shifts: DEFAULT_SHIFTS },
+      { kind: "calendar", name: "last-shift", shifts: [7 * HOUR, 19.5 * HOUR] },
+    ]),
     mark,
     markPanel: mark === null ? null : pick(random, [null, "mpstat_linux.cpu", "custom-0.2"]),
     looks: new Map(random() < 0.5 ? [] : [["mpstat_linux.cpu.2", randomLook(random)]]),
@@ -106,6 +111,7 @@ function randomHostView(random: () => number): HostView {
       choice: randomChoice(random, true),
     })),
     viewKeys: pick(random, [[], ["use"], ["use", "disks-2"]]),
+    fullPanel: pick(random, [null, "vmstat_linux.cpu", "custom-0"]),
     explored: [...Array(Math.floor(random() * 3)).keys()].map(() => ({
       stat: pick(random, ["vmstat_linux", "iostat_linux_cpu"]),
       fields: pick(random, [[], ["cpu_us"], ["r_per_s", "w_per_s"]]),
@@ -127,12 +133,13 @@ function randomHostView(random: () => number): HostView {
       DEFAULT_PROCESS_LIST,
       { search: "a & b", sort: "cpu_wait", stat: "linux_command", open: "kworker/0:1" },
     ]),
+    instant: pick(random, ["", "2026-11-21T06:58:57Z", "2026-11-21T06:58:57.250Z,ps_linux"].map(parseShownInstant)),
   };
 }
 
 function randomComparisonView(random: () => number): ComparisonView {
   return {
-    clock: pick(random, ["local", "utc"]),
+    clock: pick(random, CLOCKS),
     hosts: pick(random, [[], ["web1"], ["a host with blanks & signs", "web2"]]),
     incident: random() < 0.3 ? null : randomWindow(random),
     against: pick(random, [

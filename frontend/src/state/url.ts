@@ -8,14 +8,18 @@ import { formatPanelLook, type PanelLook, parsePanelLook } from "../logic/look";
 import { formatOverlay, type Overlay, parseOverlay } from "../logic/overlay";
 import { type CustomPanel, formatChoice, type InstanceChoice, parseChoice } from "../logic/panel";
 import { type ExploredMetric, formatExplored, MAX_EXPLORED, parseExplored } from "../logic/explore";
+import { formatShownInstant, parseShownInstant, type ShownInstant } from "../logic/process_report";
+import { formatCalendar, parseCalendar } from "../logic/calendar_link";
 import { DEFAULT_RANGE, MAX_LENGTH, type Range } from "../logic/range";
 import { STREAM_FILTERS, type StreamFilter } from "../logic/stream";
 import { formatDuration, parseDuration, parseIso, toIso, type Window } from "../logic/time";
-import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
+import { type Decoded, formatSearch, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
+import { type Clock, decodeClock, encodeClock } from "./zone_choice";
+import { words } from "../words";
 
-export type Clock = "local" | "utc";
+export type { Clock };
 
-export const HOST_TABS = ["graphs", "processes", "events", "facts", "streams", "rejected"] as const;
+export const HOST_TABS = ["graphs", "use", "processes", "events", "facts", "streams", "rejected"] as const;
 export type HostTab = (typeof HOST_TABS)[number];
 
 /** A position in a stream's raw output. */
@@ -54,6 +58,8 @@ export interface HostView {
   /** How panels are drawn, by their ids, where that is not the default. */
   readonly looks: ReadonlyMap<string, PanelLook>;
   readonly panels: readonly CustomPanel[];
+  /** The panel that alone is shown, as large as the window; null for all panels. */
+  readonly fullPanel: string | null;
   /** The keys of the saved views that are shown instead of everything recorded. */
   readonly viewKeys: readonly string[];
   /** Metrics that are drawn without a panel. */
@@ -73,6 +79,8 @@ export interface HostView {
   /** The command or process that the Processes tab shows; null for the list. */
   readonly process: ProcessName | null;
   readonly processes: ProcessListView;
+  /** The instant whose processes are shown under the graphs. */
+  readonly instant: ShownInstant | null;
 }
 
 export const ACCOUNT_TABS = ["me", "api-tokens", "agent-tokens", "users"] as const;
@@ -112,6 +120,7 @@ export const DEFAULT_HOST_VIEW: HostView = {
   markPanel: null,
   looks: new Map(),
   panels: [],
+  fullPanel: null,
   viewKeys: [],
   explored: [],
   choices: new Map(),
@@ -122,6 +131,7 @@ export const DEFAULT_HOST_VIEW: HostView = {
   place: null,
   process: null,
   processes: DEFAULT_PROCESS_LIST,
+  instant: null,
 };
 
 /** `<stream>:<offset>` */
@@ -159,7 +169,7 @@ function decodeProcess(reader: Reader): ProcessName | null {
   const command = reader.one("command", parseCommand);
   const pid = reader.one("pid", parsePid);
   if (command === null && pid !== null) {
-    reader.ignored.push("pid: without a command");
+    reader.ignored.push(words.state.url.pidWithoutACommand);
   }
   return command === null ? null : { command, pid };
 }
@@ -194,14 +204,19 @@ function parseInstances(text: string): readonly [string, InstanceChoice] | null 
 // --- the pages ---
 
 export function encodeRange(range: Range): RawSearch {
-  return range.kind === "live"
-    ? { last: formatDuration(range.length) }
-    : { from: toIso(range.window.start), to: toIso(range.window.end) };
+  switch (range.kind) {
+    case "live":
+      return { last: formatDuration(range.length) };
+    case "calendar":
+      return { range: formatCalendar(range) };
+    case "fixed":
+      return { from: toIso(range.window.start), to: toIso(range.window.end) };
+  }
 }
 
 /** Return whether the link names a range, valid or not: without one, a page may choose where it opens. */
 export function namesRange(raw: RawSearch): boolean {
-  return ["last", "from", "to"].some((name) => raw[name] !== undefined);
+  return ["last", "range", "from", "to"].some((name) => raw[name] !== undefined);
 }
 
 export function decodeRange(reader: Reader): Range {
@@ -209,27 +224,34 @@ export function decodeRange(reader: Reader): Range {
     const duration = parseDuration(text);
     return duration !== null && duration >= 1_000 && duration <= MAX_LENGTH ? duration : null;
   });
+  const calendar = reader.one("range", parseCalendar);
   const from = reader.one("from", parseIso);
   const to = reader.one("to", parseIso);
   if (from !== null && to !== null && to > from && to - from <= MAX_LENGTH) {
     return { kind: "fixed", window: { start: from, end: to } };
   }
   if (from !== null || to !== null) {
-    reader.ignored.push("from, to: no window");
+    reader.ignored.push(words.state.url.fromToNoWindow);
   }
-  return length === null ? DEFAULT_RANGE : { kind: "live", length };
+  return calendar ?? (length === null ? DEFAULT_RANGE : { kind: "live", length });
+}
+
+/** Return whether the link shows one panel alone, without the header of the page. */
+export function isFullScreen(raw: RawSearch): boolean {
+  return typeof raw["full"] === "string" && parsePanelId(raw["full"]) !== null && (raw["tab"] ?? "graphs") === "graphs";
 }
 
 export function encodeHostView(view: HostView): RawSearch {
   return {
     v: String(VERSION),
     ...encodeRange(view.range),
-    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...encodeClock(view.clock),
     ...(view.tab === "graphs" ? {} : { tab: view.tab }),
     ...(view.mark === null ? {} : { mark: formatWindowText(view.mark) }),
     ...(view.mark === null || view.markPanel === null ? {} : { of: view.markPanel }),
     ...(view.looks.size === 0 ? {} : { look: [...view.looks].map(formatPanelLook) }),
     ...(view.panels.length === 0 ? {} : { panel: view.panels.map(formatPanel) }),
+    ...(view.fullPanel === null ? {} : { full: view.fullPanel }),
     ...(view.viewKeys.length === 0 ? {} : { view: view.viewKeys }),
     ...(view.explored.length === 0 ? {} : { explore: view.explored.map(formatExplored) }),
     ...(view.choices.size === 0 ? {} : { instances: [...view.choices].map(([key, choice]) => `${key}.${formatChoice(choice)}`) }),
@@ -244,13 +266,14 @@ export function encodeHostView(view: HostView): RawSearch {
     ...(view.processes.sort === null ? {} : { sort: view.processes.sort }),
     ...(view.processes.stat === null ? {} : { stat: view.processes.stat }),
     ...(view.processes.open === null ? {} : { open: view.processes.open }),
+    ...(view.instant === null ? {} : { at: formatShownInstant(view.instant) }),
   };
 }
 
 function decodeExplored(reader: Reader): readonly ExploredMetric[] {
   const found = reader.all("explore", parseExplored);
   if (found.length > MAX_EXPLORED) {
-    reader.ignored.push(`explore: more than ${String(MAX_EXPLORED)} metrics`);
+    reader.ignored.push(words.state.url.exploreMoreThanMetrics(String(MAX_EXPLORED)));
   }
   return found.slice(0, MAX_EXPLORED);
 }
@@ -259,12 +282,13 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
   const reader = new Reader(raw);
   return reader.finish({
     range: decodeRange(reader),
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    clock: decodeClock(reader),
     tab: reader.one("tab", oneOf(HOST_TABS)) ?? "graphs",
     mark: reader.one("mark", parseWindowText),
     markPanel: reader.one("of", parsePanelId),
     looks: new Map(reader.all("look", parsePanelLook)),
     panels: reader.all("panel", parsePanel),
+    fullPanel: reader.one("full", parsePanelId),
     viewKeys: [...new Set(reader.all("view", parseViewKey))],
     explored: decodeExplored(reader),
     choices: new Map(reader.all("instances", parseInstances)),
@@ -280,24 +304,22 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
       stat: reader.one("stat", parseWord),
       open: reader.one("open", parseCommand),
     },
+    instant: reader.one("at", parseShownInstant),
   });
 }
 
 export function encodeAccountsView(view: AccountsView): RawSearch {
-  return { ...(view.clock === "utc" ? { tz: "utc" } : {}), ...(view.tab === "me" ? {} : { tab: view.tab }) };
+  return { ...encodeClock(view.clock), ...(view.tab === "me" ? {} : { tab: view.tab }) };
 }
 
 export function decodeAccountsView(raw: RawSearch): Decoded<AccountsView> {
   const reader = new Reader(raw);
-  return reader.finish({
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
-    tab: reader.one("tab", oneOf(ACCOUNT_TABS)) ?? "me",
-  });
+  return reader.finish({ clock: decodeClock(reader), tab: reader.one("tab", oneOf(ACCOUNT_TABS)) ?? "me" });
 }
 
 export function encodeImportsView(view: ImportsView): RawSearch {
   return {
-    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...encodeClock(view.clock),
     ...(view.host === "" ? {} : { host: view.host }),
     ...(view.importId === null ? {} : { import: String(view.importId) }),
   };
@@ -306,22 +328,19 @@ export function encodeImportsView(view: ImportsView): RawSearch {
 export function decodeImportsView(raw: RawSearch): Decoded<ImportsView> {
   const reader = new Reader(raw);
   return reader.finish({
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    clock: decodeClock(reader),
     host: reader.one("host", parseFilter) ?? "",
     importId: reader.one("import", parseId),
   });
 }
 
 export function encodeListView(view: ListView): RawSearch {
-  return { ...(view.clock === "utc" ? { tz: "utc" } : {}), ...(view.filter === "" ? {} : { filter: view.filter }) };
+  return { ...encodeClock(view.clock), ...(view.filter === "" ? {} : { filter: view.filter }) };
 }
 
 export function decodeListView(raw: RawSearch): Decoded<ListView> {
   const reader = new Reader(raw);
-  return reader.finish({
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
-    filter: reader.one("filter", parseFilter) ?? "",
-  });
+  return reader.finish({ clock: decodeClock(reader), filter: reader.one("filter", parseFilter) ?? "" });
 }
 
 export function encodeBaselinesView(view: BaselinesView): RawSearch {
@@ -331,7 +350,7 @@ export function encodeBaselinesView(view: BaselinesView): RawSearch {
 export function decodeBaselinesView(raw: RawSearch): Decoded<BaselinesView> {
   const reader = new Reader(raw);
   return reader.finish({
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    clock: decodeClock(reader),
     filter: reader.one("filter", parseFilter) ?? "",
     tab: reader.one("tab", oneOf(BASELINE_TABS)) ?? "baselines",
   });
@@ -351,6 +370,11 @@ export function takeLoginToken(): string | null {
 /** Return the URL of the current view. */
 export function currentLink(): string {
   return window.location.href;
+}
+
+/** Return the URL of a view of the current page with another search part. */
+export function linkWith(search: RawSearch): string {
+  return `${window.location.origin}${window.location.pathname}${formatSearch(search)}`;
 }
 
 /** Reload the page from the server. */

@@ -8,6 +8,7 @@ import {
   IconCpu,
   IconFile,
   IconFlag,
+  IconLayoutGrid,
   IconSearch,
   IconServer,
   IconTerminal2,
@@ -16,13 +17,15 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
 import { searchQuery } from "../../api/search";
+import { viewsQuery } from "../../api/views";
 import type { SearchKind } from "../../logic/api";
 import { groupItems, type ItemKind, nextRow, type PaletteItem, rankOwn } from "../../logic/finder";
 import { formatCount } from "../../logic/number";
 import { closePalette, type PaletteState, takeTyped } from "../../state/palette";
 import { ErrorLine } from "../StateView";
-import { ACTION_ITEMS, COMMAND_ITEMS, PAGE_ITEMS } from "./own_items";
+import { ACTION_ITEMS, COMMAND_ITEMS, PAGE_ITEMS, viewItems } from "./own_items";
 import { useCurrentHost, useOpenItem } from "./useOpenItem";
+import { words } from "../../words";
 import "./Palette.css";
 
 const SETTLED_MS = 90;
@@ -32,6 +35,7 @@ const NO_KINDS: readonly SearchKind[] = [];
 const ICONS: Readonly<Record<ItemKind, Icon>> = {
   action: IconBolt,
   page: IconFile,
+  view: IconLayoutGrid,
   host: IconServer,
   metric: IconChartLine,
   other_metric: IconChartLine,
@@ -61,15 +65,19 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
   const host = useCurrentHost();
   const [settled] = useDebouncedValue(text, SETTLED_MS, { leading: true });
   const answer = useQuery(searchQuery({ query: settled, host, kinds: scope === "all" ? NO_KINDS : METRICS }));
+  const views = useQuery({ ...viewsQuery, enabled: scope === "all" }).data?.views;
   const open = useOpenItem({ run, onShortcuts });
 
   const isEmpty = text.trim() === "";
   const isReady =
     isEmpty || answer.error !== null || (settled === text && answer.data !== undefined && !answer.isPlaceholderData);
   const groups = useMemo(() => {
-    const known = scope === "all" ? [...PAGE_ITEMS, ...ACTION_ITEMS, ...(run === null ? [] : COMMAND_ITEMS)] : [];
+    const commands = run === null ? [] : COMMAND_ITEMS;
+    const saved = viewItems(views ?? [], host);
+    // Without words there would be more views than anything else.
+    const known = scope === "all" ? [...PAGE_ITEMS, ...ACTION_ITEMS, ...commands, ...(isEmpty ? [] : saved)] : [];
     return groupItems(rankOwn(known, text), isEmpty ? undefined : answer.data, host);
-  }, [scope, run, text, isEmpty, answer.data, host]);
+  }, [scope, run, text, isEmpty, answer.data, host, views]);
   const items = groups.flatMap((group) => group.items);
   const chosen = items[active];
 
@@ -115,7 +123,7 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
   return (
     <Modal.Root opened onClose={closePalette} size="lg" yOffset="8vh">
       <Modal.Overlay backgroundOpacity={0.45} />
-      <Modal.Content aria-label={scope === "all" ? "Search" : "Explore a metric"}>
+      <Modal.Content aria-label={scope === "all" ? words.palette.palette.search : words.palette.palette.exploreAMetric}>
         <TextInput
           ref={input}
           data-autofocus
@@ -123,7 +131,7 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
           size="md"
           px={14}
           role="combobox"
-          aria-label={scope === "all" ? "Search" : "Metric to explore"}
+          aria-label={scope === "all" ? words.palette.palette.search : words.palette.palette.metricToExplore}
           aria-expanded
           aria-autocomplete="list"
           aria-controls={`${id}-list`}
@@ -132,9 +140,7 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
           spellCheck={false}
           maxLength={200}
           leftSection={<IconSearch size={17} aria-hidden />}
-          placeholder={
-            scope === "all" ? "Metric, host, disk, process, baseline, event, page …" : "Metric: iowait, sda util, run queue …"
-          }
+          placeholder={scope === "all" ? words.palette.palette.metricHostTagDisk : words.palette.palette.metricIowaitSdaUtil}
           value={text}
           onChange={(event) => {
             setText(event.currentTarget.value);
@@ -150,12 +156,20 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
             }
           }}
         />
-        <div className="palette-list" role="listbox" id={`${id}-list`} aria-label="Results" ref={list} aria-busy={!isReady}>
+        <div
+          className="palette-list"
+          role="listbox"
+          id={`${id}-list`}
+          aria-label={words.palette.palette.results}
+          ref={list}
+          aria-busy={!isReady}
+        >
           {groups.map((group) => (
             <div key={group.kind} role="group" aria-labelledby={`${id}-${group.kind}`}>
               <div className="palette-group" id={`${id}-${group.kind}`}>
                 {group.title}
-                {group.n_found > group.items.length && `: ${formatCount(group.items.length)} of ${formatCount(group.n_found)}`}
+                {group.n_found > group.items.length &&
+                  words.palette.palette.of(formatCount(group.items.length), formatCount(group.n_found))}
               </div>
               {group.items.map((item) => {
                 const row = items.indexOf(item);
@@ -182,10 +196,10 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
           <ErrorLine error={isEmpty ? null : answer.error} />
         </div>
         <div className="palette-foot">
-          <span>↑ ↓ choose</span>
-          <span>Enter open</span>
-          <span>Shift Enter draw below the explored ones</span>
-          <span>Esc close</span>
+          <span>{words.palette.palette.choose}</span>
+          <span>{words.palette.palette.enterOpen}</span>
+          <span>{words.palette.palette.shiftEnterDrawBelow}</span>
+          <span>{words.palette.palette.escClose}</span>
         </div>
       </Modal.Content>
     </Modal.Root>
@@ -228,10 +242,10 @@ function Nothing({ text, isReady, host }: { readonly text: string; readonly isRe
   return (
     <p className="soft" role="status" style={{ margin: 0, padding: "14px", fontSize: 13 }}>
       {text.trim() === ""
-        ? "Type the name of a metric, as the tool prints it or in words: iowait, run queue, read latency."
+        ? words.palette.palette.typeNameMetricTool
         : !isReady
-          ? "Searching …"
-          : `Nothing fits all words of “${text.trim()}”${host === null ? "" : ` on ${host}`}. Try fewer words, or the beginning of a name.`}
+          ? words.palette.palette.searching
+          : words.palette.palette.nothingFitsAllWords(text.trim(), host === null ? "" : words.palette.palette.on(host))}
     </p>
   );
 }

@@ -7,16 +7,19 @@ import { aroundInstant } from "../../logic/range";
 import { fromApi } from "../../logic/time";
 import type { PaletteState } from "../../state/palette";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
+import { toggleDensity } from "../../state/density";
 import type { RawSearch } from "../../state/search";
 import {
   decodeHostView,
   DEFAULT_HOST_VIEW,
   encodeBaselinesView,
   encodeHostView,
+  encodeListView,
   type HostView,
   namesRange,
 } from "../../state/url";
-import { commandOf } from "./own_items";
+import { CLOCKS, clockOf, encodeClock, withClock } from "../../state/zone_choice";
+import { commandOf, viewKeyOf } from "./own_items";
 
 /** Return the host that the page is about: the one of its path, or the first one of its parameters. */
 export function useCurrentHost(): string | null {
@@ -37,15 +40,15 @@ export function useOpenItem({ run, onShortcuts }: OpenItem): (item: PaletteItem,
   const search = useSearch({ strict: false });
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
-  const clock = search["tz"] === "utc" ? "utc" : "local";
-  const inherited: RawSearch = clock === "utc" ? { tz: "utc" } : {};
+  const clock = clockOf(search);
+  const inherited = encodeClock(clock);
 
   const openHost = (host: string, change: (view: HostView) => Partial<HostView>): void => {
     const { view } = decodeHostView(shownHost === undefined ? inherited : search);
     const hasRange = shownHost !== undefined && namesRange(search);
     const base: HostView =
       host === shownHost
-        ? { ...view, process: null, place: null }
+        ? { ...view, process: null, place: null, fullPanel: null }
         : { ...DEFAULT_HOST_VIEW, clock, ...(hasRange ? { range: view.range } : {}) };
     const next = change(base);
     const { last, ...rest } = encodeHostView({ ...base, ...next });
@@ -60,6 +63,8 @@ export function useOpenItem({ run, onShortcuts }: OpenItem): (item: PaletteItem,
   return (item, isBeside) => {
     if (item.hit !== null) {
       openHit(item.hit, isBeside);
+    } else if (item.kind === "view") {
+      openView(viewKeyOf(item.key), item.name);
     } else if (item.kind === "page") {
       void navigate({ to: item.key, search: inherited });
     } else {
@@ -73,14 +78,25 @@ export function useOpenItem({ run, onShortcuts }: OpenItem): (item: PaletteItem,
       run?.(command);
     } else if (key === "scheme") {
       setColorScheme(scheme === "dark" ? "light" : "dark");
+    } else if (key === "density") {
+      toggleDensity();
     } else if (key === "clock") {
       void navigate({
         to: ".",
         replace: true,
-        search: ({ tz: _, ...rest }: RawSearch) => (clock === "utc" ? rest : { ...rest, tz: "utc" }),
+        search: (raw: RawSearch) => withClock(raw, CLOCKS[(CLOCKS.indexOf(clock) + 1) % CLOCKS.length] ?? "local"),
       });
     } else {
       onShortcuts();
+    }
+  }
+
+  /** On the host whose page is open; elsewhere the page of views chooses one. */
+  function openView(key: string | null, name: string): void {
+    if (key !== null && shownHost !== undefined) {
+      openHost(shownHost, () => ({ tab: "graphs", viewKeys: [key], fullPanel: null }));
+    } else {
+      void navigate({ to: "/views", search: encodeListView({ clock, filter: name }) });
     }
   }
 

@@ -5,36 +5,37 @@ import { useMemo } from "react";
 import { agentTokensQuery, apiTokensQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { useMe } from "../../components/me";
+import { useZone } from "../../components/zone";
 import { createAgentToken, createApiToken, revokeAgentToken, revokeApiToken } from "../../api/endpoints";
-import { zoneOf } from "../../state/clock";
 import { ACCOUNT_TABS, type AccountTab, decodeAccountsView, encodeAccountsView } from "../../state/url";
 import { AgentTokenForm, ApiTokenForm } from "./TokenForms";
 import { PasswordForm } from "./PasswordForm";
 import { Tokens } from "./Tokens";
 import { Users } from "./Users";
+import { words } from "../../words";
 
 const LABELS: Readonly<Record<AccountTab, string>> = {
-  me: "Your password",
-  "api-tokens": "API tokens",
-  "agent-tokens": "Agent tokens",
-  users: "Accounts",
+  me: words.accounts.accountsPage.yourPassword,
+  "api-tokens": words.accounts.accountsPage.apiTokens,
+  "agent-tokens": words.accounts.accountsPage.agentTokens,
+  users: words.common.accounts,
 };
 const FOR_ADMINISTRATORS: ReadonlySet<AccountTab> = new Set(["agent-tokens", "users"]);
 
 /** The user's own password and API tokens; for administrators also agent tokens and accounts. */
 export function AccountsPage() {
-  useDocumentTitle("Accounts · normstat");
+  useDocumentTitle(words.accounts.accountsPage.accountsNormstat);
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeAccountsView(search), [search]);
   const navigate = useNavigate();
   const me = useMe();
-  const zone = zoneOf(view.clock);
+  const zone = useZone(view.clock);
   const tabs = ACCOUNT_TABS.filter((tab) => me.role === "administrator" || !FOR_ADMINISTRATORS.has(tab));
   return (
     <div className="page page-narrow">
       <IgnoredNote ignored={ignored} />
       <Title order={1} mb="sm">
-        Accounts and tokens
+        {words.accounts.accountsPage.accountsAndTokens}
       </Title>
       <Tabs
         keepMounted={false}
@@ -61,7 +62,7 @@ export function AccountsPage() {
             kind="api"
             query={apiTokensQuery}
             zone={zone}
-            help="For scripts: send the token as “Authorization: Bearer …”. A token acts for the account that created it, with the token's role or the account's, whichever is lower."
+            help={words.accounts.accountsPage.scriptsSendTokenAuthorization}
             create={createApiToken}
             revoke={revokeApiToken}
             form={(submit, isPending) => <ApiTokenForm me={me} isPending={isPending} onSubmit={submit} />}
@@ -72,7 +73,7 @@ export function AccountsPage() {
             kind="agent"
             query={agentTokensQuery}
             zone={zone}
-            help="For agents: the token only allows sending data. After it is revoked, the agent keeps collecting and sends its data once it has a new token."
+            help={words.accounts.accountsPage.agentsTokenOnlyAllows}
             create={createAgentToken}
             revoke={revokeAgentToken}
             form={(submit, isPending) => <AgentTokenForm isPending={isPending} onSubmit={submit} />}

@@ -6,6 +6,7 @@ import { apiTokensQuery, meQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
 import { newPasswordProblem, PASSWORD_HELP } from "../../logic/account";
 import type { Me } from "../../logic/api";
+import { words } from "../../words";
 
 /** Changes the user's own password; the first one needs no old password. */
 export function PasswordForm({ me }: { readonly me: Me }) {
@@ -43,13 +44,13 @@ export function PasswordForm({ me }: { readonly me: Me }) {
         <Stack gap="sm">
           <Text fz="sm">
             {me.has_password
-              ? "Changing the password logs out all other sessions of this account."
-              : `Set a password for ${me.name} to log in without a one-time link.`}
+              ? words.accounts.passwordForm.changingPasswordLogsOut
+              : words.accounts.passwordForm.setPasswordLogWithout(me.name)}
           </Text>
           <input type="text" autoComplete="username" value={me.name} readOnly hidden />
           {me.has_password && (
             <PasswordInput
-              label="Old password"
+              label={words.accounts.passwordForm.oldPassword}
               autoComplete="current-password"
               required
               value={old}
@@ -59,7 +60,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
             />
           )}
           <PasswordInput
-            label="New password"
+            label={words.accounts.passwordForm.newPassword}
             description={PASSWORD_HELP}
             autoComplete="new-password"
             required
@@ -70,7 +71,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
             }}
           />
           <PasswordInput
-            label="Repeat password"
+            label={words.accounts.passwordForm.repeatPassword}
             autoComplete="new-password"
             required
             error={again === "" ? null : problem.again}
@@ -82,8 +83,8 @@ export function PasswordForm({ me }: { readonly me: Me }) {
           {me.has_password && (
             <Checkbox
               size="xs"
-              label="Revoke the API tokens of this account"
-              description="Scripts that use them will need new ones. Keep them only if no one else can have seen them."
+              label={words.accounts.passwordForm.revokeApiTokensAccount}
+              description={words.accounts.passwordForm.scriptsUseThemWill}
               checked={isRevoking}
               onChange={(event) => {
                 setRevoking(event.currentTarget.checked);
@@ -93,11 +94,11 @@ export function PasswordForm({ me }: { readonly me: Me }) {
           <ErrorLine error={changing.error} />
           {changing.isSuccess && next === "" && (
             <Alert color="green" py={6}>
-              Password set.
+              {words.accounts.passwordForm.passwordSet}
             </Alert>
           )}
           <Button type="submit" loading={changing.isPending} disabled={problem.next !== null || problem.again !== null}>
-            {me.has_password ? "Change password" : "Set password"}
+            {me.has_password ? words.accounts.passwordForm.changePassword : words.accounts.passwordForm.setPassword}
           </Button>
         </Stack>
       </form>

@@ -1,7 +1,8 @@
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { rolesUpTo } from "../../logic/account";
+import { roleOptions, rolesUpTo } from "../../logic/account";
 import type { AgentTokenCreate, ApiTokenCreate, Me, Role } from "../../logic/api";
+import { words } from "../../words";
 
 interface FormProps<B> {
   readonly isPending: boolean;
@@ -24,8 +25,8 @@ export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCrea
         <TextInput
           size="xs"
           w={260}
-          label="Name"
-          placeholder="nightly CSV export"
+          label={words.common.name}
+          placeholder={words.accounts.tokenForms.nightlyCsvExport}
           required
           maxLength={200}
           value={name}
@@ -36,16 +37,16 @@ export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCrea
         <Select
           size="xs"
           w={150}
-          label="Role"
+          label={words.common.role}
           allowDeselect={false}
-          data={[...roles]}
+          data={roleOptions(roles)}
           value={role}
           onChange={(value) => {
             setRole(roles.find((known) => known === value) ?? "viewer");
           }}
         />
         <Button type="submit" loading={isPending} disabled={name.trim() === ""}>
-          Create token
+          {words.accounts.tokenForms.createToken}
         </Button>
       </Group>
     </form>
@@ -67,8 +68,8 @@ export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCrea
         <TextInput
           size="xs"
           w={260}
-          label="Name"
-          placeholder="agents of the web servers"
+          label={words.common.name}
+          placeholder={words.accounts.tokenForms.agentsWebServers}
           required
           maxLength={200}
           value={name}
@@ -79,8 +80,8 @@ export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCrea
         <TextInput
           size="xs"
           w={200}
-          label="Host (optional)"
-          placeholder="any host"
+          label={words.accounts.tokenForms.hostOptional}
+          placeholder={words.accounts.tokenForms.anyHost}
           maxLength={200}
           value={host}
           onChange={(event) => {
@@ -88,7 +89,7 @@ export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCrea
           }}
         />
         <Button type="submit" loading={isPending} disabled={name.trim() === ""}>
-          Create token
+          {words.accounts.tokenForms.createToken}
         </Button>
       </Group>
     </form>

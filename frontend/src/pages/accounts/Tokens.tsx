@@ -6,11 +6,12 @@ import { CopyBox } from "../../components/CopyBox";
 import { Age, Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
-import { sortTokens } from "../../logic/account";
+import { ROLE_LABELS, sortTokens } from "../../logic/account";
 import type { NewToken, TokenInfo, TokenList } from "../../logic/api";
 import { fromApi, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
+import { words } from "../../words";
 
 interface TokensProps<B, K extends QueryKey> {
   readonly kind: "api" | "agent";
@@ -44,18 +45,18 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
       {form(making.mutate, making.isPending)}
       <ErrorLine error={making.error} />
       {making.data && <Secret made={making.data} onClose={making.reset} />}
-      <ScrollCard label="Tokens">
+      <ScrollCard label={words.accounts.tokens.tokens}>
         {tokens.data === undefined ? (
           <StateView
             state={
               tokens.error
                 ? { kind: "error", error: tokens.error, onRetry: () => void tokens.refetch() }
-                : { kind: "loading", what: "tokens" }
+                : { kind: "loading", what: words.accounts.tokens.tokens2 }
             }
           />
         ) : tokens.data.tokens.length === 0 ? (
           <StateView
-            state={{ kind: "empty", title: "No tokens yet", next: "Create one above. Its secret is shown only once." }}
+            state={{ kind: "empty", title: words.accounts.tokens.noTokensYet, next: words.accounts.tokens.createOneAboveSecret }}
           />
         ) : (
           <TokenTable
@@ -71,8 +72,8 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
       </ScrollCard>
       {revoking && (
         <ConfirmDialog
-          title="Revoke token"
-          action="Revoke"
+          title={words.accounts.tokens.revokeToken}
+          action={words.accounts.tokens.revoke}
           isPending={ending.isPending}
           error={ending.error}
           onClose={() => {
@@ -82,8 +83,8 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
             ending.mutate(revoking.id);
           }}
         >
-          Revoke <b>{revoking.name}</b>? It stops working at once. This cannot be undone.{" "}
-          {kind === "agent" && "Agents that use it keep their data, up to the limit of their spool."}
+          {words.accounts.tokens.revokeStopsWorkingOnce(<b>{revoking.name}</b>)}{" "}
+          {kind === "agent" && words.accounts.tokens.agentsUseKeepTheir}
         </ConfirmDialog>
       )}
     </Stack>
@@ -94,17 +95,17 @@ function Secret({ made, onClose }: { readonly made: NewToken; readonly onClose: 
   return (
     <Alert
       color="green"
-      title={`Token “${made.info.name}” (shown only once)`}
+      title={words.accounts.tokens.tokenShownOnlyOnce(made.info.name)}
       withCloseButton
-      closeButtonLabel="Close"
+      closeButtonLabel={words.common.close}
       onClose={onClose}
     >
       <Stack gap="xs">
-        <CopyBox text={made.token} what="the token" />
+        <CopyBox text={made.token} what={words.accounts.tokens.theToken} />
         {made.command !== null && (
           <>
-            <Text fz="sm">Install an agent with this token:</Text>
-            <CopyBox text={made.command} what="the command" />
+            <Text fz="sm">{words.accounts.tokens.installAgentToken}</Text>
+            <CopyBox text={made.command} what={words.accounts.tokens.theCommand} />
           </>
         )}
       </Stack>
@@ -122,14 +123,14 @@ interface TokenTableProps {
 function TokenTable({ kind, tokens, zone, onRevoke }: TokenTableProps) {
   const now = useNow(MINUTE);
   return (
-    <Table aria-label="Tokens">
+    <Table aria-label={words.accounts.tokens.tokens}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Name</Table.Th>
-          <Table.Th>{kind === "agent" ? "Host" : "Role"}</Table.Th>
-          <Table.Th>Created</Table.Th>
-          <Table.Th>Last used</Table.Th>
-          <Table.Th>State</Table.Th>
+          <Table.Th>{words.common.name}</Table.Th>
+          <Table.Th>{kind === "agent" ? words.common.host : words.common.role}</Table.Th>
+          <Table.Th>{words.common.created}</Table.Th>
+          <Table.Th>{words.accounts.tokens.lastUsed}</Table.Th>
+          <Table.Th>{words.common.state}</Table.Th>
           <Table.Th />
         </Table.Tr>
       </Table.Thead>
@@ -137,29 +138,31 @@ function TokenTable({ kind, tokens, zone, onRevoke }: TokenTableProps) {
         {tokens.map((token) => (
           <Table.Tr key={token.id}>
             <Table.Td fw={600}>{token.name}</Table.Td>
-            <Table.Td>{kind === "agent" ? (token.host ?? "any") : token.role}</Table.Td>
+            <Table.Td>
+              {kind === "agent" ? (token.host ?? words.accounts.tokens.any) : token.role === null ? "" : ROLE_LABELS[token.role]}
+            </Table.Td>
             <Table.Td>
               <Instant at={fromApi(token.created_at)} zone={zone} />
             </Table.Td>
             <Table.Td>
               {token.last_used_at === null ? (
-                <span className="soft">never</span>
+                <span className="soft">{words.accounts.tokens.never}</span>
               ) : (
                 <Age at={fromApi(token.last_used_at)} now={now} zone={zone} />
               )}
             </Table.Td>
-            <Table.Td>{token.revoked_at === null ? "active" : "revoked"}</Table.Td>
+            <Table.Td>{token.revoked_at === null ? words.accounts.tokens.active : words.accounts.tokens.revoked}</Table.Td>
             <Table.Td className="number">
               {token.revoked_at === null && (
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={`Revoke ${token.name}`}
+                  aria-label={words.accounts.tokens.revoke2(token.name)}
                   onClick={() => {
                     onRevoke(token);
                   }}
                 >
-                  Revoke
+                  {words.accounts.tokens.revoke}
                 </Button>
               )}
             </Table.Td>

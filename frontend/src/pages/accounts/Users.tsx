@@ -7,10 +7,11 @@ import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
-import { newPasswordProblem, PASSWORD_HELP, ROLE_HELP, ROLES } from "../../logic/account";
+import { newPasswordProblem, PASSWORD_HELP, ROLE_HELP, ROLE_LABELS, roleOptions, ROLES } from "../../logic/account";
 import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
+import { words } from "../../words";
 
 interface UsersProps {
   readonly zone: Zone;
@@ -46,7 +47,7 @@ export function Users({ zone, me }: UsersProps) {
         state={
           users.error
             ? { kind: "error", error: users.error, onRetry: () => void users.refetch() }
-            : { kind: "loading", what: "accounts" }
+            : { kind: "loading", what: words.accounts.users.accounts }
         }
       />
     );
@@ -54,19 +55,19 @@ export function Users({ zone, me }: UsersProps) {
   return (
     <Stack gap="md">
       <Text fz="sm" className="soft">
-        {ROLES.map((role) => `${role}: ${ROLE_HELP[role]}`).join("; ")}.
+        {ROLES.map((role) => `${ROLE_LABELS[role]}: ${ROLE_HELP[role]}`).join("; ")}.
       </Text>
       <NewUserForm onDone={renew} />
       <ErrorLine error={changing.error} />
-      <ScrollCard label="Accounts">
-        <Table aria-label="Accounts">
+      <ScrollCard label={words.common.accounts}>
+        <Table aria-label={words.common.accounts}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Name</Table.Th>
-              <Table.Th>Role</Table.Th>
-              <Table.Th>Password</Table.Th>
-              <Table.Th>State</Table.Th>
-              <Table.Th>Created</Table.Th>
+              <Table.Th>{words.common.name}</Table.Th>
+              <Table.Th>{words.common.role}</Table.Th>
+              <Table.Th>{words.accounts.users.password}</Table.Th>
+              <Table.Th>{words.common.state}</Table.Th>
+              <Table.Th>{words.common.created}</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -75,15 +76,15 @@ export function Users({ zone, me }: UsersProps) {
               <Table.Tr key={user.name}>
                 <Table.Td fw={600}>
                   {user.name}
-                  {user.name === me.name && <span className="soft"> (you)</span>}
+                  {user.name === me.name && <span className="soft"> {words.accounts.users.you}</span>}
                 </Table.Td>
                 <Table.Td>
                   <Select
                     size="xs"
                     w={150}
-                    aria-label={`Role of ${user.name}`}
+                    aria-label={words.accounts.users.roleOf(user.name)}
                     allowDeselect={false}
-                    data={[...ROLES]}
+                    data={roleOptions(ROLES)}
                     value={user.role}
                     onChange={(value) => {
                       const role = ROLES.find((known) => known === value);
@@ -93,8 +94,14 @@ export function Users({ zone, me }: UsersProps) {
                     }}
                   />
                 </Table.Td>
-                <Table.Td>{user.has_password ? "set" : <span className="soft">none (one-time link only)</span>}</Table.Td>
-                <Table.Td>{user.is_disabled ? "disabled" : "enabled"}</Table.Td>
+                <Table.Td>
+                  {user.has_password ? (
+                    words.accounts.users.set
+                  ) : (
+                    <span className="soft">{words.accounts.users.noneOneTimeLink}</span>
+                  )}
+                </Table.Td>
+                <Table.Td>{user.is_disabled ? words.accounts.users.disabled : words.accounts.users.enabled}</Table.Td>
                 <Table.Td>
                   <Instant at={fromApi(user.created_at)} zone={zone} />
                 </Table.Td>
@@ -107,7 +114,7 @@ export function Users({ zone, me }: UsersProps) {
                         setDialog({ kind: "password", user });
                       }}
                     >
-                      Set password
+                      {words.accounts.users.setPassword}
                     </Button>
                     <Button
                       size="compact-xs"
@@ -117,7 +124,7 @@ export function Users({ zone, me }: UsersProps) {
                         changing.mutate({ name: user.name, change: { is_disabled: !user.is_disabled } });
                       }}
                     >
-                      {user.is_disabled ? "Enable" : "Disable"}
+                      {user.is_disabled ? words.accounts.users.enable : words.accounts.users.disable}
                     </Button>
                     <Button
                       size="compact-xs"
@@ -127,7 +134,7 @@ export function Users({ zone, me }: UsersProps) {
                         setDialog({ kind: "delete", user });
                       }}
                     >
-                      Delete
+                      {words.common.delete}
                     </Button>
                   </Group>
                 </Table.Td>
@@ -139,8 +146,8 @@ export function Users({ zone, me }: UsersProps) {
       {dialog?.kind === "password" && <SetPasswordDialog user={dialog.user} onClose={close} onDone={renew} />}
       {dialog?.kind === "delete" && (
         <ConfirmDialog
-          title="Delete account"
-          action="Delete"
+          title={words.accounts.users.deleteAccount}
+          action={words.common.delete}
           isPending={deleting.isPending}
           error={deleting.error}
           onClose={close}
@@ -148,7 +155,7 @@ export function Users({ zone, me }: UsersProps) {
             deleting.mutate(dialog.user.name);
           }}
         >
-          Delete <b>{dialog.user.name}</b>? Its sessions and API tokens end. Baselines it created are kept.
+          {words.accounts.users.deleteSessionsApiTokens(<b>{dialog.user.name}</b>)}
         </ConfirmDialog>
       )}
     </Stack>
@@ -179,8 +186,8 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
         <TextInput
           size="xs"
           w={200}
-          label="New account"
-          placeholder="name"
+          label={words.accounts.users.newAccount}
+          placeholder={words.accounts.users.name}
           autoComplete="off"
           required
           maxLength={200}
@@ -192,7 +199,7 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
         <PasswordInput
           size="xs"
           w={220}
-          label="Initial password"
+          label={words.accounts.users.initialPassword}
           autoComplete="new-password"
           required
           error={password === "" ? null : problem}
@@ -204,16 +211,16 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
         <Select
           size="xs"
           w={150}
-          label="Role"
+          label={words.common.role}
           allowDeselect={false}
-          data={[...ROLES]}
+          data={roleOptions(ROLES)}
           value={role}
           onChange={(value) => {
             setRole(ROLES.find((known) => known === value) ?? "viewer");
           }}
         />
         <Button type="submit" mt={20} loading={making.isPending} disabled={name.trim() === "" || problem !== null}>
-          Create account
+          {words.accounts.users.createAccount}
         </Button>
       </Group>
       <ErrorLine error={making.error} />
@@ -239,7 +246,7 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
   });
   const problem = newPasswordProblem(password, password).next;
   return (
-    <Modal opened onClose={onClose} title={`New password for ${user.name}`}>
+    <Modal opened onClose={onClose} title={words.accounts.users.newPasswordFor(user.name)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -247,9 +254,9 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
         }}
       >
         <Stack gap="sm">
-          <Text fz="sm">This logs out all sessions of the account.</Text>
+          <Text fz="sm">{words.accounts.users.logsOutAllSessions}</Text>
           <PasswordInput
-            label="New password"
+            label={words.accounts.users.newPassword}
             description={PASSWORD_HELP}
             autoComplete="new-password"
             required
@@ -262,7 +269,7 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
           />
           <Checkbox
             size="xs"
-            label="Revoke the account's API tokens"
+            label={words.accounts.users.revokeAccountsApiTokens}
             checked={isRevoking}
             onChange={(event) => {
               setRevoking(event.currentTarget.checked);
@@ -271,10 +278,10 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
           <ErrorLine error={setting.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" loading={setting.isPending} disabled={problem !== null}>
-              Set password
+              {words.accounts.users.setPassword}
             </Button>
           </Group>
         </Stack>

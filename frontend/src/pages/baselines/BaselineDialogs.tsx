@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core"
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { archiveBaseline, copyBaseline } from "../../api/baselines";
-import { deleteBaseline, updateBaseline } from "../../api/baselines";
+import { updateBaseline } from "../../api/baselines";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { ErrorLine } from "../../components/StateView";
 import type { BaselineInfo } from "../../logic/api";
@@ -12,6 +12,7 @@ import { toIso } from "../../logic/time";
 import { type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { RuleFields, type Subject, SubjectFields } from "./BaselineFields";
+import { words } from "../../words";
 
 interface DialogProps {
   readonly baseline: BaselineInfo;
@@ -54,7 +55,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
     },
   });
   return (
-    <Modal opened onClose={onClose} title="Edit baseline" size="lg">
+    <Modal opened onClose={onClose} title={words.baselines.baselineDialogs.editBaseline} size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -69,7 +70,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
             }}
           />
           {baseline.rule !== null && draft === null && (
-            <p className="soft">This form cannot show its rule. Change it by the API.</p>
+            <p className="soft">{words.baselines.baselineDialogs.formCannotShowRule}</p>
           )}
           {draft !== null && (
             <RuleFields
@@ -82,7 +83,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
           )}
           {baseline.rule === null && (
             <Textarea
-              label={`Windows (${zoneLabel(zone, readNow())}), one per line`}
+              label={words.baselines.baselineDialogs.windowsOnePerLine(zoneLabel(zone, readNow()))}
               autosize
               minRows={2}
               maxRows={10}
@@ -96,7 +97,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
           )}
           {(text !== before || isRuleChanged || !isSameHosts) && (
             <TextInput
-              label="Reason (shown with the new version)"
+              label={words.baselines.baselineDialogs.reasonShownNewVersion}
               maxLength={1000}
               value={reason}
               onChange={(event) => {
@@ -107,10 +108,10 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
           <ErrorLine error={saving.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" loading={saving.isPending} disabled={!isReady}>
-              Save
+              {words.common.save}
             </Button>
           </Group>
         </Stack>
@@ -122,7 +123,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
 /** Copies a baseline under another name. */
 export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
   const client = useQueryClient();
-  const [name, setName] = useState(`Copy of ${baseline.name}`);
+  const [name, setName] = useState(words.baselines.baselineDialogs.copyOf(baseline.name));
   const copying = useMutation({
     mutationFn: () => copyBaseline(baseline.id, name),
     onSuccess: async () => {
@@ -131,7 +132,7 @@ export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title={`Copy ${baseline.name}`}>
+    <Modal opened onClose={onClose} title={words.baselines.baselineDialogs.copy(baseline.name)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -140,7 +141,7 @@ export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
       >
         <Stack gap="sm">
           <TextInput
-            label="Name of the copy"
+            label={words.baselines.baselineDialogs.nameOfTheCopy}
             required
             maxLength={200}
             data-autofocus
@@ -152,10 +153,10 @@ export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
           <ErrorLine error={copying.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" loading={copying.isPending} disabled={name.trim() === ""}>
-              Copy
+              {words.common.copy}
             </Button>
           </Group>
         </Stack>
@@ -177,8 +178,8 @@ export function ArchiveBaselineDialog({ baseline, onClose }: DialogProps) {
   });
   return (
     <ConfirmDialog
-      title={isArchived ? "Restore" : "Archive"}
-      action={isArchived ? "Restore" : "Archive"}
+      title={isArchived ? words.baselines.baselineDialogs.restore : words.baselines.baselineDialogs.archive}
+      action={isArchived ? words.baselines.baselineDialogs.restore : words.baselines.baselineDialogs.archive}
       isPending={archiving.isPending}
       error={archiving.error}
       onClose={onClose}
@@ -187,42 +188,10 @@ export function ArchiveBaselineDialog({ baseline, onClose }: DialogProps) {
       }}
     >
       {isArchived ? (
-        <>
-          Show <b>{baseline.name}</b> in the lists again?
-        </>
+        <>{words.baselines.baselineDialogs.showListsAgain(<b>{baseline.name}</b>)}</>
       ) : (
-        <>
-          Hide <b>{baseline.name}</b> from the lists? Its rule stops. Links to comparisons with it keep working, and you can
-          restore it later.
-        </>
+        <>{words.baselines.baselineDialogs.hideListsRuleStops(<b>{baseline.name}</b>)}</>
       )}
-    </ConfirmDialog>
-  );
-}
-
-/** Deletes a baseline, but not the samples in its windows. */
-export function DeleteBaselineDialog({ baseline, onClose }: DialogProps) {
-  const client = useQueryClient();
-  const deleting = useMutation({
-    mutationFn: () => deleteBaseline(baseline.id),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["baselines"] });
-      onClose();
-    },
-  });
-  return (
-    <ConfirmDialog
-      title="Delete baseline"
-      action="Delete"
-      isPending={deleting.isPending}
-      error={deleting.error}
-      onClose={onClose}
-      onConfirm={() => {
-        deleting.mutate();
-      }}
-    >
-      Delete <b>{baseline.name}</b>? Links to comparisons with it will stop working; to keep them, archive it instead. The samples
-      of {baseline.hosts.join(", ")} are kept.
     </ConfirmDialog>
   );
 }

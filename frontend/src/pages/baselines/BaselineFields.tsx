@@ -2,9 +2,10 @@ import { Chip, Group, MultiSelect, NumberInput, Select, Stack, Text, Textarea, T
 import { useQuery } from "@tanstack/react-query";
 import { hostGroupsQuery } from "../../api/baselines";
 import { hostsQuery } from "../../api/queries";
+import { useZoneGroups } from "../../components/zone";
 import { clockLength, describeRule, isWeekday, type RuleDraft, WEEKDAY_LABELS, WEEKDAYS, weeklyRule } from "../../logic/rule";
 import { SECOND } from "../../logic/time";
-import { listZones } from "../../state/clock";
+import { words } from "../../words";
 
 export interface Subject {
   readonly name: string;
@@ -26,7 +27,7 @@ export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
   return (
     <>
       <TextInput
-        label="Name"
+        label={words.common.name}
         required
         maxLength={200}
         data-autofocus
@@ -37,11 +38,11 @@ export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
       />
       <Group grow align="flex-start" gap="xs">
         <MultiSelect
-          label="Hosts"
+          label={words.common.hosts}
           searchable
           data={[...new Set([...hosts, ...subject.hosts])]}
           disabled={subject.group !== null}
-          placeholder={subject.group === null && subject.hosts.length === 0 ? "Choose hosts" : ""}
+          placeholder={subject.group === null && subject.hosts.length === 0 ? words.baselines.baselineFields.chooseHosts : ""}
           value={[...subject.hosts]}
           onChange={(chosen) => {
             onChange({ hosts: chosen });
@@ -49,9 +50,9 @@ export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
         />
         {(groups.length > 0 || subject.group !== null) && (
           <Select
-            label="Or a host group"
+            label={words.baselines.baselineFields.orAHostGroup}
             clearable
-            placeholder="none"
+            placeholder={words.common.none}
             data={groups}
             value={subject.group}
             onChange={(group) => {
@@ -61,7 +62,7 @@ export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
         )}
       </Group>
       <Textarea
-        label="Note"
+        label={words.common.note}
         autosize
         minRows={2}
         maxRows={10}
@@ -83,11 +84,12 @@ interface RuleFieldsProps {
 /** The fields of a recurring rule (days, hours, time zone, days to keep), with the rule in words. */
 export function RuleFields({ draft, onChange }: RuleFieldsProps) {
   const length = clockLength(draft.from, draft.to);
+  const zones = useZoneGroups(draft.zone);
   return (
     <Stack gap="sm">
-      <div role="group" aria-label="Days">
+      <div role="group" aria-label={words.baselines.baselineFields.days}>
         <Text fz="sm" fw={500} mb={4}>
-          Days
+          {words.baselines.baselineFields.days}
         </Text>
         <Chip.Group
           multiple
@@ -107,32 +109,32 @@ export function RuleFields({ draft, onChange }: RuleFieldsProps) {
       </div>
       <Group grow gap="xs" align="flex-start">
         <TextInput
-          label="From"
+          label={words.common.from}
           value={draft.from}
           onChange={(event) => {
             onChange({ from: event.currentTarget.value });
           }}
         />
         <TextInput
-          label="To"
+          label={words.baselines.baselineFields.to}
           value={draft.to}
-          error={length === null ? "Enter a time such as 09:00" : undefined}
+          error={length === null ? words.baselines.baselineFields.enterTimeSuch : undefined}
           onChange={(event) => {
             onChange({ to: event.currentTarget.value });
           }}
         />
         <Select
-          label="Time zone"
+          label={words.common.timeZone}
           searchable
           allowDeselect={false}
-          data={[...listZones()]}
+          data={zones}
           value={draft.zone}
           onChange={(zone) => {
             onChange({ zone: zone ?? "UTC" });
           }}
         />
         <NumberInput
-          label="Days to keep"
+          label={words.baselines.baselineFields.daysToKeep}
           min={1}
           max={3660}
           allowDecimal={false}
@@ -144,7 +146,7 @@ export function RuleFields({ draft, onChange }: RuleFieldsProps) {
       </Group>
       <Text fz="sm" role="status">
         {length === null || draft.days.length === 0
-          ? "Choose at least one day, a start and an end."
+          ? words.baselines.baselineFields.chooseLeastOneDay
           : describeRule({
               rrule: weeklyRule(draft.days),
               clock: draft.from,

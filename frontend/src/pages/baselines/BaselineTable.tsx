@@ -17,26 +17,30 @@ import {
   totalLength,
 } from "../../logic/baseline";
 import { toWindow } from "../../logic/comparison";
-import { plural } from "../../logic/number";
+import { deleteBaseline } from "../../api/baselines";
+import { useDeletion } from "../../components/useDeletion";
+import { useZone } from "../../components/zone";
 import { surroundings } from "../../logic/range";
 import { describeDuration, fromApi, SECOND, toDurationMs } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
-import { readNow, useNow, zoneOf } from "../../state/clock";
+import { readNow, useNow } from "../../state/clock";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
-import { ArchiveBaselineDialog, CopyBaselineDialog, DeleteBaselineDialog, EditBaselineDialog } from "./BaselineDialogs";
+import { ArchiveBaselineDialog, CopyBaselineDialog, EditBaselineDialog } from "./BaselineDialogs";
 import { HealthBadge, HealthDialog } from "./Health";
+import { words } from "../../words";
 
 interface BaselineTableProps {
   readonly baselines: readonly BaselineInfo[];
   readonly clock: Clock;
 }
 
-type Dialog = { readonly kind: "edit" | "copy" | "archive" | "delete" | "health"; readonly baseline: BaselineInfo };
+type Dialog = { readonly kind: "edit" | "copy" | "archive" | "health"; readonly baseline: BaselineInfo };
 
 /** The baselines with their windows, health and actions. */
 export function BaselineTable({ baselines, clock }: BaselineTableProps) {
   const me = useMe();
-  const zone = zoneOf(clock);
+  const zone = useZone(clock);
+  const { remaining } = useDeletion("baseline", []);
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const common = {
     onClose: () => {
@@ -45,22 +49,22 @@ export function BaselineTable({ baselines, clock }: BaselineTableProps) {
   };
   return (
     <>
-      <Table aria-label="Baselines">
+      <Table aria-label={words.common.baselines}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Hosts (open at that time)</Table.Th>
-            <Table.Th>Windows ({zoneLabel(zone, readNow())})</Table.Th>
-            <Table.Th className="number">Length</Table.Th>
-            <Table.Th>Health</Table.Th>
-            <Table.Th className="number">Version</Table.Th>
-            <Table.Th>Note</Table.Th>
-            <Table.Th>Created by</Table.Th>
+            <Table.Th>{words.common.name}</Table.Th>
+            <Table.Th>{words.baselines.baselineTable.hostsOpenTime}</Table.Th>
+            <Table.Th>{words.baselines.baselineTable.windows(zoneLabel(zone, readNow()))}</Table.Th>
+            <Table.Th className="number">{words.baselines.baselineTable.length}</Table.Th>
+            <Table.Th>{words.baselines.baselineTable.health}</Table.Th>
+            <Table.Th className="number">{words.common.version}</Table.Th>
+            <Table.Th>{words.common.note}</Table.Th>
+            <Table.Th>{words.baselines.baselineTable.createdBy}</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {baselines.map((baseline) => (
+          {remaining(baselines, ({ id }) => id).map((baseline) => (
             <Table.Tr key={baseline.id}>
               <Table.Td fw={600}>{baseline.name}</Table.Td>
               <Table.Td>
@@ -96,7 +100,6 @@ export function BaselineTable({ baselines, clock }: BaselineTableProps) {
       {dialog?.kind === "edit" && <EditBaselineDialog {...common} baseline={dialog.baseline} zone={zone} />}
       {dialog?.kind === "copy" && <CopyBaselineDialog {...common} baseline={dialog.baseline} />}
       {dialog?.kind === "archive" && <ArchiveBaselineDialog {...common} baseline={dialog.baseline} />}
-      {dialog?.kind === "delete" && <DeleteBaselineDialog {...common} baseline={dialog.baseline} />}
       {dialog?.kind === "health" && <HealthDialog {...common} baseline={dialog.baseline} zone={zone} />}
     </>
   );
@@ -109,26 +112,46 @@ interface ActionsProps {
 
 function Actions({ baseline, onOpen }: ActionsProps) {
   const isArchived = baseline.archived_at !== null;
-  const button = (kind: Dialog["kind"], verb: string, help: string, icon: ReactNode) => (
+  const deletion = useDeletion("baseline", [["baselines"]]);
+  const button = (kind: Dialog["kind"] | (() => void), verb: string, help: string, icon: ReactNode) => (
     <Tooltip label={help}>
       <ActionIcon
         aria-label={`${verb} ${baseline.name}`}
         onClick={() => {
-          onOpen({ kind, baseline });
+          if (typeof kind === "string") {
+            onOpen({ kind, baseline });
+          } else {
+            kind();
+          }
         }}
       >
         {icon}
       </ActionIcon>
     </Tooltip>
   );
+  const remove = (): void => {
+    const text = words.baselines.baselineTable.deletedBaselineLinksComparisons(baseline.name);
+    deletion.remove(baseline.id, text, () => deleteBaseline(baseline.id));
+  };
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
-      {!isArchived && button("edit", "Edit", "Edit name, note, hosts, windows or rule", <IconPencil size={15} />)}
-      {button("copy", "Copy", "Copy under a new name", <IconCopy size={15} />)}
+      {!isArchived &&
+        button("edit", words.common.edit, words.baselines.baselineTable.editNameNoteHosts, <IconPencil size={15} />)}
+      {button("copy", words.common.copy, words.baselines.baselineTable.copyUnderNewName, <IconCopy size={15} />)}
       {isArchived
-        ? button("archive", "Restore", "Show it in the lists again", <IconArchiveOff size={15} />)
-        : button("archive", "Archive", "Hide it from the lists; nothing is deleted", <IconArchive size={15} />)}
-      {button("delete", "Delete", "Delete the baseline; samples are kept", <IconTrash size={15} />)}
+        ? button(
+            "archive",
+            words.baselines.baselineTable.restore,
+            words.baselines.baselineTable.showListsAgain,
+            <IconArchiveOff size={15} />,
+          )
+        : button(
+            "archive",
+            words.baselines.baselineTable.archive,
+            words.baselines.baselineTable.hideListsNothingDeleted,
+            <IconArchive size={15} />,
+          )}
+      {button(remove, words.common.delete, words.baselines.baselineTable.deleteBaselineSamplesKeptKeep, <IconTrash size={15} />)}
     </Group>
   );
 }
@@ -141,7 +164,7 @@ function Hosts({ baseline, clock }: { readonly baseline: BaselineInfo; readonly 
   const range = first && ({ kind: "fixed", window: surroundings(toWindow(first), 0.1) } as const);
   return (
     <Group gap={8}>
-      {baseline.group !== null && <span className="soft">group {baseline.group}:</span>}
+      {baseline.group !== null && <span className="soft">{words.baselines.baselineTable.group(baseline.group)}</span>}
       {baseline.hosts.slice(0, MAX_HOSTS).map((host) => (
         <PageLink
           key={host}
@@ -153,7 +176,7 @@ function Hosts({ baseline, clock }: { readonly baseline: BaselineInfo; readonly 
         </PageLink>
       ))}
       {baseline.hosts.length > MAX_HOSTS && (
-        <span className="soft">and {plural(baseline.hosts.length - MAX_HOSTS, "more host")}</span>
+        <span className="soft">{words.baselines.baselineTable.andMoreHost(baseline.hosts.length - MAX_HOSTS)}</span>
       )}
     </Group>
   );
@@ -171,7 +194,7 @@ function Windows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly
       <Recording baseline={baseline} />
       {first === undefined ? (
         <Text fz="sm" className="soft">
-          no windows yet
+          {words.baselines.baselineTable.noWindowsYet}
         </Text>
       ) : (
         <Tooltip
@@ -182,7 +205,7 @@ function Windows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly
         >
           <Text fz="sm" component="span" {...(baseline.rule === null ? {} : { className: "soft" })}>
             {formatWindow(zone, first)}
-            {more.length > 0 && ` and ${plural(more.length, "more window")}`}
+            {more.length > 0 && words.baselines.baselineTable.andMoreWindow(more.length)}
           </Text>
         </Tooltip>
       )}
@@ -214,19 +237,19 @@ function Recording({ baseline }: { readonly baseline: BaselineInfo }) {
     <>
       <Group gap={8}>
         <Text fz="sm" className="recording">
-          <IconPlayerRecordFilled size={12} aria-hidden /> recording, {describeDuration(left)} left
+          <IconPlayerRecordFilled size={12} aria-hidden /> {words.baselines.baselineTable.recordingLeft(describeDuration(left))}
         </Text>
         {mayWrite(me) && (
           <Button
             size="compact-xs"
             variant="default"
-            aria-label={`Stop recording ${baseline.name}`}
+            aria-label={words.baselines.baselineTable.stopRecording(baseline.name)}
             loading={stopping.isPending}
             onClick={() => {
               stopping.mutate();
             }}
           >
-            Stop
+            {words.common.stop}
           </Button>
         )}
       </Group>
@@ -243,7 +266,12 @@ function Profile({ baseline }: { readonly baseline: BaselineInfo }) {
         {text}
       </Text>
       {baseline.profile?.state === "running" && (
-        <Progress size="xs" mt={2} value={profilePercent(baseline.profile)} aria-label={`Profile of ${baseline.name}`} />
+        <Progress
+          size="xs"
+          mt={2}
+          value={profilePercent(baseline.profile)}
+          aria-label={words.baselines.baselineTable.profileOf(baseline.name)}
+        />
       )}
     </>
   );

@@ -10,25 +10,25 @@ import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import { filterBaselines } from "../../logic/baseline";
-import { plural } from "../../logic/number";
-import { zoneOf } from "../../state/clock";
 import { BASELINE_TABS, type BaselinesView, decodeBaselinesView, encodeBaselinesView } from "../../state/url";
 import { BaselineTable } from "./BaselineTable";
 import { Exclusions } from "./Exclusions";
 import { HostGroups } from "./HostGroups";
 import { RecordDialog, RuleDialog } from "./NewBaselineDialogs";
+import { words } from "../../words";
 import "./BaselinesPage.css";
 
 /** Baselines, excluded periods and host groups. */
 export function BaselinesPage() {
-  useDocumentTitle("Baselines · normstat");
+  useDocumentTitle(words.baselines.baselinesPage.baselinesNormstat);
   const me = useMe();
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeBaselinesView(search), [search]);
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<"record" | "rule" | null>(null);
-  const zone = zoneOf(view.clock);
+  const zone = useZone(view.clock);
   const set = (change: Partial<BaselinesView>): void => {
     void navigate({ to: "/baselines", search: encodeBaselinesView({ ...view, ...change }), replace: true });
   };
@@ -39,14 +39,14 @@ export function BaselinesPage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb="xs">
-        <Title order={1}>Baselines</Title>
+        <Title order={1}>{words.common.baselines}</Title>
         <Group gap="xs">
           {(view.tab === "baselines" || view.tab === "archived") && (
             <TextInput
               size="xs"
               w={220}
-              aria-label="Filter baselines"
-              placeholder="Filter by name, host or note"
+              aria-label={words.baselines.baselinesPage.filterBaselines}
+              placeholder={words.baselines.baselinesPage.filterNameHostNote}
               leftSection={<IconSearch size={14} />}
               value={view.filter}
               onChange={(event) => {
@@ -63,7 +63,7 @@ export function BaselinesPage() {
                   setDialog("record");
                 }}
               >
-                Record now…
+                {words.baselines.baselinesPage.recordNow}
               </Button>
               <Button
                 variant="default"
@@ -72,7 +72,7 @@ export function BaselinesPage() {
                   setDialog("rule");
                 }}
               >
-                Recurring rule…
+                {words.baselines.baselinesPage.recurringRule}
               </Button>
             </>
           )}
@@ -86,10 +86,10 @@ export function BaselinesPage() {
         }}
       >
         <Tabs.List mb="sm">
-          <Tabs.Tab value="baselines">In use</Tabs.Tab>
-          <Tabs.Tab value="archived">Archived</Tabs.Tab>
-          <Tabs.Tab value="exclusions">Excluded periods</Tabs.Tab>
-          <Tabs.Tab value="groups">Host groups</Tabs.Tab>
+          <Tabs.Tab value="baselines">{words.baselines.baselinesPage.inUse}</Tabs.Tab>
+          <Tabs.Tab value="archived">{words.baselines.baselinesPage.archived}</Tabs.Tab>
+          <Tabs.Tab value="exclusions">{words.baselines.baselinesPage.excludedPeriods}</Tabs.Tab>
+          <Tabs.Tab value="groups">{words.baselines.baselinesPage.hostGroups}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="baselines">
           <List view={view} isArchived={false} />
@@ -112,12 +112,13 @@ export function BaselinesPage() {
 
 const HOW_TO_CREATE = (
   <>
-    Open a{" "}
-    <PageLink to="/hosts" search={{}}>
-      host
-    </PageLink>
-    , press <b>m</b>, drag over a quiet period and choose <i>Save as baseline</i>. Or record a baseline from now on, or create a
-    rule for recurring hours.
+    {words.baselines.baselinesPage.openPressDragOver(
+      <PageLink to="/hosts" search={{}}>
+        {words.baselines.baselinesPage.host}
+      </PageLink>,
+      <b>m</b>,
+      <i>{words.baselines.baselinesPage.saveAsBaseline}</i>,
+    )}
   </>
 );
 
@@ -127,13 +128,13 @@ function List({ view, isArchived }: { readonly view: BaselinesView; readonly isA
   const shown = filterBaselines(all, view.filter);
   return (
     <>
-      <ScrollCard label="Baselines">
+      <ScrollCard label={words.common.baselines}>
         {baselines.data === undefined ? (
           <StateView
             state={
               baselines.error
                 ? { kind: "error", error: baselines.error, onRetry: () => void baselines.refetch() }
-                : { kind: "loading", what: "baselines" }
+                : { kind: "loading", what: words.baselines.baselinesPage.baselines }
             }
           />
         ) : shown.length > 0 ? (
@@ -142,23 +143,23 @@ function List({ view, isArchived }: { readonly view: BaselinesView; readonly isA
           <StateView
             state={{
               kind: "empty",
-              title: `No baselines match “${view.filter}”`,
-              next: "Clear the filter to see all baselines.",
+              title: words.baselines.baselinesPage.noBaselinesMatch(view.filter),
+              next: words.baselines.baselinesPage.clearFilterSeeAll,
             }}
           />
         ) : (
           <StateView
             state={
               isArchived
-                ? { kind: "empty", title: "No archived baselines" }
-                : { kind: "empty", title: "No baselines yet", next: HOW_TO_CREATE }
+                ? { kind: "empty", title: words.baselines.baselinesPage.noArchivedBaselines }
+                : { kind: "empty", title: words.baselines.baselinesPage.noBaselinesYet, next: HOW_TO_CREATE }
             }
           />
         )}
       </ScrollCard>
       {all.length > 0 && (
         <Text fz="sm" className="soft" mt={6}>
-          {plural(all.length, "baseline")}
+          {words.baselines.baselinesPage.nBaseline(all.length)}
         </Text>
       )}
     </>

@@ -1,35 +1,34 @@
 import { ActionIcon, Button, Group, Table, Text, Tooltip } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteExclusion, EXCLUSION_KEYS, exclusionsQuery } from "../../api/baselines";
 import { ExcludeDialog } from "../../components/ExcludeDialog";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { StateView } from "../../components/StateView";
+import { useDeletion } from "../../components/useDeletion";
 import { toWindow } from "../../logic/comparison";
 import { resolveRange } from "../../logic/range";
 import { fromApi, HOUR, wholeSecond } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
+import { words } from "../../words";
 
 /** Periods that all baselines ignore. */
 export function Exclusions({ zone }: { readonly zone: Zone }) {
   const me = useMe();
-  const client = useQueryClient();
   const [isAdding, setAdding] = useState(false);
-  const [initial] = useState(() => resolveRange({ kind: "live", length: HOUR }, wholeSecond(readNow())));
+  const [initial] = useState(() => resolveRange({ kind: "live", length: HOUR }, wholeSecond(readNow()), zone));
   const exclusions = useQuery(exclusionsQuery);
-  const deleting = useMutation({
-    mutationFn: deleteExclusion,
-    onSuccess: () => Promise.all(EXCLUSION_KEYS.map((queryKey) => client.invalidateQueries({ queryKey }))),
-  });
+  const deletion = useDeletion("exclusion", EXCLUSION_KEYS);
+  const known = deletion.remaining(exclusions.data?.exclusions ?? [], ({ id }) => id);
   return (
     <>
       <Group justify="space-between" mb="sm">
         <Text fz="sm" className="soft">
-          Baselines ignore these periods.
+          {words.baselines.exclusions.baselinesIgnoreThesePeriods}
         </Text>
         {mayWrite(me) && (
           <Button
@@ -38,47 +37,46 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
               setAdding(true);
             }}
           >
-            Exclude a period…
+            {words.baselines.exclusions.excludeAPeriod}
           </Button>
         )}
       </Group>
-      <ErrorLine error={deleting.error} />
-      <ScrollCard label="Excluded periods">
+      <ScrollCard label={words.baselines.exclusions.excludedPeriods}>
         {exclusions.data === undefined ? (
           <StateView
             state={
               exclusions.error
                 ? { kind: "error", error: exclusions.error, onRetry: () => void exclusions.refetch() }
-                : { kind: "loading", what: "excluded periods" }
+                : { kind: "loading", what: words.baselines.exclusions.excludedPeriods2 }
             }
           />
-        ) : exclusions.data.exclusions.length === 0 ? (
+        ) : known.length === 0 ? (
           <StateView
             state={{
               kind: "empty",
-              title: "No excluded periods",
-              next: "Select a time range on a host's graph and choose Exclude from baselines.",
+              title: words.baselines.exclusions.noExcludedPeriods,
+              next: words.baselines.exclusions.selectTimeRangeHosts,
             }}
           />
         ) : (
-          <Table aria-label="Excluded periods">
+          <Table aria-label={words.baselines.exclusions.excludedPeriods}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Name</Table.Th>
-                <Table.Th>Window ({zoneLabel(zone, readNow())})</Table.Th>
-                <Table.Th>Host</Table.Th>
-                <Table.Th>Note</Table.Th>
-                <Table.Th>Excluded by</Table.Th>
-                <Table.Th>Excluded</Table.Th>
+                <Table.Th>{words.common.name}</Table.Th>
+                <Table.Th>{words.baselines.exclusions.window(zoneLabel(zone, readNow()))}</Table.Th>
+                <Table.Th>{words.common.host}</Table.Th>
+                <Table.Th>{words.common.note}</Table.Th>
+                <Table.Th>{words.baselines.exclusions.excludedBy}</Table.Th>
+                <Table.Th>{words.baselines.exclusions.excluded}</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {exclusions.data.exclusions.map((exclusion) => (
+              {known.map((exclusion) => (
                 <Table.Tr key={exclusion.id}>
                   <Table.Td fw={600}>{exclusion.name}</Table.Td>
                   <Table.Td>{formatWindow(zone, toWindow(exclusion))}</Table.Td>
-                  <Table.Td>{exclusion.host ?? "all"}</Table.Td>
+                  <Table.Td>{exclusion.host ?? words.baselines.exclusions.all}</Table.Td>
                   <Table.Td maw={420} style={{ whiteSpace: "pre-wrap" }}>
                     {exclusion.note}
                   </Table.Td>
@@ -88,12 +86,13 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
                   </Table.Td>
                   <Table.Td>
                     {mayWrite(me) && (
-                      <Tooltip label="Include it in baselines again">
+                      <Tooltip label={words.baselines.exclusions.includeBaselinesAgain}>
                         <ActionIcon
-                          aria-label={`Include ${exclusion.name} again`}
-                          loading={deleting.isPending && deleting.variables === exclusion.id}
+                          aria-label={words.baselines.exclusions.includeAgain(exclusion.name)}
                           onClick={() => {
-                            deleting.mutate(exclusion.id);
+                            deletion.remove(exclusion.id, words.baselines.exclusions.baselinesIncludeAgain(exclusion.name), () =>
+                              deleteExclusion(exclusion.id),
+                            );
                           }}
                         >
                           <IconTrash size={15} />

@@ -6,22 +6,27 @@ import { StateView } from "../../components/StateView";
 import type { BaselineInfo, HostHealth, VersionInfo } from "../../logic/api";
 import { HEALTH_WORDS, abbreviateNames, worstHealth } from "../../logic/baseline";
 import { toWindow } from "../../logic/comparison";
-import { formatCount, formatShare, plural } from "../../logic/number";
+import { formatCount, formatShare } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import { formatWindow, type Zone } from "../../logic/zone";
+import { words } from "../../words";
 
 /** The health of a baseline as a word; opens the details. */
 export function HealthBadge({ baseline, onOpen }: { readonly baseline: BaselineInfo; readonly onOpen: () => void }) {
   const health = useQuery(healthOfBaselineQuery(baseline.id, baseline.version));
   const state = health.data ? worstHealth(health.data) : null;
   const word =
-    state === null ? (health.isPending ? "checking …" : "unknown") : `${HEALTH_WORDS[state].sign} ${HEALTH_WORDS[state].label}`;
+    state === null
+      ? health.isPending
+        ? words.baselines.health.checking
+        : words.common.unknown
+      : `${HEALTH_WORDS[state].sign} ${HEALTH_WORDS[state].label}`;
   return (
     <button
       type="button"
       className="health"
       data-state={state ?? "unknown"}
-      aria-label={`${word}: health and versions of ${baseline.name}`}
+      aria-label={words.baselines.health.healthAndVersionsOf(word, baseline.name)}
       onClick={onOpen}
     >
       {word}
@@ -41,13 +46,13 @@ export function HealthDialog({ baseline, zone, onClose }: HealthDialogProps) {
   const versions = useQuery(versionsQuery(baseline.id, baseline.version));
   const error = health.error ?? versions.error;
   return (
-    <Modal opened onClose={onClose} title={`${baseline.name}: health and versions`} size="xl">
+    <Modal opened onClose={onClose} title={words.baselines.health.healthAndVersions(baseline.name)} size="xl">
       {health.data === undefined || versions.data === undefined ? (
         <StateView
           state={
             error
               ? { kind: "error", error, onRetry: () => void Promise.all([health.refetch(), versions.refetch()]) }
-              : { kind: "loading", what: "its samples" }
+              : { kind: "loading", what: words.baselines.health.itsSamples }
           }
         />
       ) : (
@@ -56,7 +61,7 @@ export function HealthDialog({ baseline, zone, onClose }: HealthDialogProps) {
             <HostPart key={host.host} health={host} zone={zone} />
           ))}
           <Title order={3} mt="md" mb={4}>
-            Versions
+            {words.baselines.health.versions}
           </Title>
           <Versions versions={versions.data.versions} zone={zone} />
         </>
@@ -68,7 +73,7 @@ export function HealthDialog({ baseline, zone, onClose }: HealthDialogProps) {
 function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone: Zone }) {
   const { sign, label } = HEALTH_WORDS[health.state];
   return (
-    <section aria-label={`Health on ${health.host}`}>
+    <section aria-label={words.baselines.health.healthOn(health.host)}>
       <Title order={3} mt="xs">
         {health.host}{" "}
         <span className="health-word" data-state={health.state}>
@@ -76,11 +81,9 @@ function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone
         </span>
       </Title>
       <Text fz="sm">
-        {plural(health.n_samples, "sample")}, {formatShare(health.coverage)} of the windows covered
+        {words.baselines.health.sampleWindowsCovered(health.n_samples, formatShare(health.coverage))}
         {health.newest_at !== null && (
-          <>
-            , the newest <Instant at={fromApi(health.newest_at)} zone={zone} />
-          </>
+          <>{words.baselines.health.theNewest(<Instant at={fromApi(health.newest_at)} zone={zone} />)}</>
         )}
       </Text>
       {health.reasons.map((reason) => (
@@ -88,14 +91,14 @@ function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone
           {reason}
         </Text>
       ))}
-      <Table aria-label={`Stats of ${health.host}`} verticalSpacing={2}>
+      <Table aria-label={words.baselines.health.statsOf(health.host)} verticalSpacing={2}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Stat</Table.Th>
-            <Table.Th className="number">Samples</Table.Th>
-            <Table.Th className="number">Covered</Table.Th>
-            <Table.Th>Disappeared since</Table.Th>
-            <Table.Th>Appeared since</Table.Th>
+            <Table.Th>{words.common.stat}</Table.Th>
+            <Table.Th className="number">{words.common.samples}</Table.Th>
+            <Table.Th className="number">{words.baselines.health.covered}</Table.Th>
+            <Table.Th>{words.baselines.health.disappearedSince}</Table.Th>
+            <Table.Th>{words.baselines.health.appearedSince}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -103,7 +106,7 @@ function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone
             <Table.Tr key={stat.stat}>
               <Table.Td>{stat.stat}</Table.Td>
               <Table.Td className="number">
-                {stat.is_estimate && "about "}
+                {stat.is_estimate && words.baselines.health.about}
                 {formatCount(stat.n_samples)}
               </Table.Td>
               <Table.Td className="number">{formatShare(stat.coverage)}</Table.Td>
@@ -121,15 +124,15 @@ const MAX_WINDOWS = 3;
 
 function Versions({ versions, zone }: { readonly versions: readonly VersionInfo[]; readonly zone: Zone }) {
   return (
-    <Table aria-label="Versions" verticalSpacing={2}>
+    <Table aria-label={words.baselines.health.versions} verticalSpacing={2}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th className="number">Version</Table.Th>
-          <Table.Th>Reason</Table.Th>
-          <Table.Th>By</Table.Th>
-          <Table.Th>Created</Table.Th>
-          <Table.Th>Hosts</Table.Th>
-          <Table.Th>Windows</Table.Th>
+          <Table.Th className="number">{words.common.version}</Table.Th>
+          <Table.Th>{words.common.reason}</Table.Th>
+          <Table.Th>{words.common.by}</Table.Th>
+          <Table.Th>{words.common.created}</Table.Th>
+          <Table.Th>{words.common.hosts}</Table.Th>
+          <Table.Th>{words.baselines.health.windows}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

@@ -4,21 +4,26 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createHostGroup, deleteHostGroup, hostGroupsQuery, updateHostGroup } from "../../api/baselines";
 import { hostsQuery } from "../../api/queries";
-import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
 import { NameField, NoteField } from "../../components/NameAndNote";
 import { ErrorLine, StateView } from "../../components/StateView";
+import { useDeletion } from "../../components/useDeletion";
 import type { HostGroupInfo } from "../../logic/api";
+import { words } from "../../words";
 
-type Dialog =
-  { readonly kind: "edit"; readonly group: HostGroupInfo | null } | { readonly kind: "delete"; readonly group: HostGroupInfo };
+interface Dialog {
+  readonly kind: "edit";
+  readonly group: HostGroupInfo | null;
+}
 
 /** Groups of hosts; a baseline of a group follows the group's members. */
 export function HostGroups() {
   const me = useMe();
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const groups = useQuery(hostGroupsQuery);
+  const deletion = useDeletion(words.baselines.hostGroups.hostGroup, [["host-groups"], ["baselines"]]);
+  const known = deletion.remaining(groups.data?.groups ?? [], ({ id }) => id);
   const close = (): void => {
     setDialog(null);
   };
@@ -26,7 +31,7 @@ export function HostGroups() {
     <>
       <Group justify="space-between" mb="sm">
         <Text fz="sm" className="soft">
-          A baseline of a group covers each of its hosts. Changing the members creates a new version of it.
+          {words.baselines.hostGroups.baselineGroupCoversEach}
         </Text>
         {mayWrite(me) && (
           <Button
@@ -35,36 +40,40 @@ export function HostGroups() {
               setDialog({ kind: "edit", group: null });
             }}
           >
-            New host group…
+            {words.baselines.hostGroups.newHostGroup}
           </Button>
         )}
       </Group>
-      <ScrollCard label="Host groups">
+      <ScrollCard label={words.baselines.hostGroups.hostGroups}>
         {groups.data === undefined ? (
           <StateView
             state={
               groups.error
                 ? { kind: "error", error: groups.error, onRetry: () => void groups.refetch() }
-                : { kind: "loading", what: "host groups" }
+                : { kind: "loading", what: words.baselines.hostGroups.hostGroups2 }
             }
           />
-        ) : groups.data.groups.length === 0 ? (
+        ) : known.length === 0 ? (
           <StateView
-            state={{ kind: "empty", title: "No host groups yet", next: "Put hosts that do the same work in one group." }}
+            state={{
+              kind: "empty",
+              title: words.baselines.hostGroups.noHostGroupsYet,
+              next: words.baselines.hostGroups.putHostsDoSame,
+            }}
           />
         ) : (
-          <Table aria-label="Host groups">
+          <Table aria-label={words.baselines.hostGroups.hostGroups}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Name</Table.Th>
-                <Table.Th>Hosts</Table.Th>
-                <Table.Th>Baselines</Table.Th>
-                <Table.Th>Note</Table.Th>
+                <Table.Th>{words.common.name}</Table.Th>
+                <Table.Th>{words.common.hosts}</Table.Th>
+                <Table.Th>{words.common.baselines}</Table.Th>
+                <Table.Th>{words.common.note}</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {groups.data.groups.map((group) => (
+              {known.map((group) => (
                 <Table.Tr key={group.id}>
                   <Table.Td fw={600}>{group.name}</Table.Td>
                   <Table.Td>{group.hosts.join(", ")}</Table.Td>
@@ -76,7 +85,7 @@ export function HostGroups() {
                     {mayWrite(me) && (
                       <Group gap={2} wrap="nowrap" justify="flex-end">
                         <ActionIcon
-                          aria-label={`Edit group ${group.name}`}
+                          aria-label={words.baselines.hostGroups.editGroup(group.name)}
                           onClick={() => {
                             setDialog({ kind: "edit", group });
                           }}
@@ -84,9 +93,11 @@ export function HostGroups() {
                           <IconPencil size={15} />
                         </ActionIcon>
                         <ActionIcon
-                          aria-label={`Delete group ${group.name}`}
+                          aria-label={words.baselines.hostGroups.deleteGroup(group.name)}
                           onClick={() => {
-                            setDialog({ kind: "delete", group });
+                            deletion.remove(group.id, words.baselines.hostGroups.deletedHostGroupBaselines(group.name), () =>
+                              deleteHostGroup(group.id),
+                            );
                           }}
                         >
                           <IconTrash size={15} />
@@ -101,7 +112,6 @@ export function HostGroups() {
         )}
       </ScrollCard>
       {dialog?.kind === "edit" && <GroupDialog group={dialog.group} onClose={close} />}
-      {dialog?.kind === "delete" && <DeleteGroupDialog group={dialog.group} onClose={close} />}
     </>
   );
 }
@@ -123,7 +133,11 @@ function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null;
     },
   });
   return (
-    <Modal opened onClose={onClose} title={group === null ? "New host group" : "Edit host group"}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={group === null ? words.baselines.hostGroups.newHostGroup2 : words.baselines.hostGroups.editHostGroup}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -133,7 +147,7 @@ function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null;
         <Stack gap="sm">
           <NameField value={name} onChange={setName} />
           <MultiSelect
-            label="Hosts"
+            label={words.common.hosts}
             searchable
             data={[...new Set([...known, ...hosts])]}
             value={[...hosts]}
@@ -143,39 +157,14 @@ function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null;
           <ErrorLine error={saving.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" loading={saving.isPending} disabled={name.trim() === "" || hosts.length === 0}>
-              Save
+              {words.common.save}
             </Button>
           </Group>
         </Stack>
       </form>
     </Modal>
-  );
-}
-
-function DeleteGroupDialog({ group, onClose }: { readonly group: HostGroupInfo; readonly onClose: () => void }) {
-  const client = useQueryClient();
-  const deleting = useMutation({
-    mutationFn: () => deleteHostGroup(group.id),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["host-groups"] });
-      onClose();
-    },
-  });
-  return (
-    <ConfirmDialog
-      title="Delete host group"
-      action="Delete"
-      isPending={deleting.isPending}
-      error={deleting.error}
-      onClose={onClose}
-      onConfirm={() => {
-        deleting.mutate();
-      }}
-    >
-      Delete the group <b>{group.name}</b>? Its hosts are kept, and its baselines keep their current hosts.
-    </ConfirmDialog>
   );
 }

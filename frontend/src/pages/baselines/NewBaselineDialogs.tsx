@@ -3,12 +3,14 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { createBaseline } from "../../api/baselines";
 import { ErrorLine } from "../../components/StateView";
+import { toNamedZone } from "../../logic/host_zone";
 import type { BaselineCreate } from "../../logic/api";
 import { toRule, defaultRule } from "../../logic/rule";
 import { HOUR, toEpochMs, wholeSecond } from "../../logic/time";
 import { formatInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { RuleFields, type Subject, SubjectFields } from "./BaselineFields";
+import { words } from "../../words";
 
 interface DialogProps {
   readonly zone: Zone;
@@ -24,15 +26,15 @@ export function RecordDialog({ zone, onClose }: DialogProps) {
   const end = toEpochMs(readNow() + hours * HOUR);
   return (
     <NewBaseline
-      title="Record a baseline from now on"
-      action="Start recording"
+      title={words.baselines.newBaselineDialogs.recordBaselineNow}
+      action={words.baselines.newBaselineDialogs.startRecording}
       zone={zone}
       how={hours > 0 ? { record_hours: hours } : null}
       onClose={onClose}
     >
       <Group align="flex-end" gap="sm">
         <NumberInput
-          label="Duration (hours)"
+          label={words.baselines.newBaselineDialogs.durationHours}
           w={120}
           min={0.01}
           max={24 * 366}
@@ -42,8 +44,10 @@ export function RecordDialog({ zone, onClose }: DialogProps) {
           }}
         />
         <Text fz="sm" className="soft" pb={8} role="status">
-          until {formatInstant(zone, wholeSecond(end))} {zoneLabel(zone, end)}. Recording continues after a server restart; you
-          can stop it earlier.
+          {words.baselines.newBaselineDialogs.untilRecordingContinuesAfter(
+            formatInstant(zone, wholeSecond(end)),
+            zoneLabel(zone, end),
+          )}
         </Text>
       </Group>
     </NewBaseline>
@@ -52,10 +56,16 @@ export function RecordDialog({ zone, onClose }: DialogProps) {
 
 /** Creates a baseline of recurring hours, which updates itself. */
 export function RuleDialog({ zone, onClose }: DialogProps) {
-  const [draft, setDraft] = useState(defaultRule(zone));
+  const [draft, setDraft] = useState(defaultRule(toNamedZone(zone)));
   const rule = toRule(draft);
   return (
-    <NewBaseline title="Recurring hours" action="Create baseline" zone={draft.zone} how={rule && { rule }} onClose={onClose}>
+    <NewBaseline
+      title={words.baselines.newBaselineDialogs.recurringHours}
+      action={words.baselines.newBaselineDialogs.createBaseline}
+      zone={draft.zone}
+      how={rule && { rule }}
+      onClose={onClose}
+    >
       <RuleFields
         draft={draft}
         onChange={(change) => {
@@ -80,7 +90,13 @@ function NewBaseline({ title, action, zone, how, onClose, children }: NewBaselin
   const { name, note, hosts, group } = subject;
   const making = useMutation({
     mutationFn: () =>
-      createBaseline({ name, note, time_zone: zone, ...(group === null ? { hosts: [...hosts] } : { group }), ...how }),
+      createBaseline({
+        name,
+        note,
+        time_zone: toNamedZone(zone),
+        ...(group === null ? { hosts: [...hosts] } : { group }),
+        ...how,
+      }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["baselines"] });
       onClose();
@@ -106,7 +122,7 @@ function NewBaseline({ title, action, zone, how, onClose, children }: NewBaselin
           <ErrorLine error={making.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" loading={making.isPending} disabled={!isReady}>
               {action}

@@ -5,6 +5,7 @@ import type { Comparison } from "../../logic/api";
 import type { ComparisonView } from "../../state/comparison";
 import type { Place } from "./link";
 import { SeriesTable } from "./SeriesTable";
+import { words } from "../../words";
 
 interface AskSeriesProps {
   readonly comparison: Comparison;
@@ -17,19 +18,19 @@ interface AskSeriesProps {
 /** Search any series of the comparison, ranked or not, and see its verdict with the reason. */
 export function AskSeries({ comparison, inputs, view, place, onChange }: AskSeriesProps) {
   return (
-    <search className="ask-series no-print" aria-label="Ask about a metric">
+    <search className="ask-series no-print" aria-label={words.comparison.askSeries.askAboutAMetric}>
       <TextInput
         size="sm"
         w={420}
         maw="100%"
-        aria-label="Ask about a metric"
-        placeholder="Ask about a metric: util, sda await, nginx…"
+        aria-label={words.comparison.askSeries.askAboutAMetric}
+        placeholder={words.comparison.askSeries.askAboutMetricUtil}
         leftSection={<IconZoomQuestion size={16} aria-hidden />}
         rightSection={
           view.ask === "" ? null : (
             <CloseButton
               size="sm"
-              aria-label="Clear the question"
+              aria-label={words.comparison.askSeries.clearTheQuestion}
               onClick={() => {
                 onChange({ ask: "" }, false);
               }}
@@ -48,11 +49,11 @@ export function AskSeries({ comparison, inputs, view, place, onChange }: AskSeri
             comparison={comparison}
             inputs={inputs}
             place={place}
-            label="Series that were asked for"
+            label={words.comparison.askSeries.seriesWereAsked}
             search={view.ask}
             verdicts={[]}
             sort="significance"
-            nothing="The comparison has no series"
+            nothing={words.comparison.askSeries.comparisonHasNoSeries}
           />
         </div>
       )}

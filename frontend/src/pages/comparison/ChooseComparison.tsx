@@ -4,11 +4,13 @@ import { useState } from "react";
 import { hostsQuery } from "../../api/queries";
 import { ComparisonForm } from "../../components/ComparisonForm";
 import { StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import type { ComparisonInputs } from "../../logic/against";
 import { resolveRange } from "../../logic/range";
 import { MINUTE, toDurationMs, wholeSecond } from "../../logic/time";
-import { readNow, zoneOf } from "../../state/clock";
+import { readNow } from "../../state/clock";
 import type { ComparisonView } from "../../state/comparison";
+import { words } from "../../words";
 
 interface ChooseComparisonProps {
   readonly view: ComparisonView;
@@ -18,8 +20,9 @@ interface ChooseComparisonProps {
 /** The form for host, incident and baseline. */
 export function ChooseComparison({ view, onCompare }: ChooseComparisonProps) {
   const hosts = useQuery(hostsQuery);
+  const zone = useZone(view.clock);
   const [incident] = useState(
-    () => view.incident ?? resolveRange({ kind: "live", length: toDurationMs(10 * MINUTE) }, wholeSecond(readNow())),
+    () => view.incident ?? resolveRange({ kind: "live", length: toDurationMs(10 * MINUTE) }, wholeSecond(readNow()), zone),
   );
   if (hosts.data === undefined) {
     return (
@@ -27,7 +30,7 @@ export function ChooseComparison({ view, onCompare }: ChooseComparisonProps) {
         state={
           hosts.error
             ? { kind: "error", error: hosts.error, onRetry: () => void hosts.refetch() }
-            : { kind: "loading", what: "hosts" }
+            : { kind: "loading", what: words.comparison.chooseComparison.hosts }
         }
       />
     );
@@ -36,21 +39,22 @@ export function ChooseComparison({ view, onCompare }: ChooseComparisonProps) {
   return (
     <Paper className="card" p="lg" maw={760} mx="auto" mt="lg">
       <Title order={1} mb={4}>
-        Compare an incident with a baseline
+        {words.comparison.chooseComparison.compareIncidentBaseline}
       </Title>
       <Text fz="sm" className="soft" mb="md">
-        All series of the host, ranked by how far each moved relative to its usual variation. From a graph: Shift-drag over the
-        problem, then <i>Compare with baseline</i>.
+        {words.comparison.chooseComparison.allSeriesHostRanked(<i>{words.comparison.chooseComparison.compareWithBaseline}</i>)}
       </Text>
       {first === undefined ? (
-        <StateView state={{ kind: "empty", title: "No hosts yet", next: "Add one on the Hosts page." }} />
+        <StateView
+          state={{ kind: "empty", title: words.common.noHostsYet, next: words.comparison.chooseComparison.addOneHostsPage }}
+        />
       ) : (
         <ComparisonForm
           hosts={view.hosts.length === 0 ? [first.name] : view.hosts}
           incident={incident}
           against={view.against}
           divisor={view.divisor}
-          zone={zoneOf(view.clock)}
+          zone={zone}
           onCompare={onCompare}
         />
       )}

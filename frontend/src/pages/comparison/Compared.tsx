@@ -3,14 +3,15 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
 import { statsQuery } from "../../api/queries";
+import { useZone } from "../../components/zone";
 import type { ComparisonInputs } from "../../logic/against";
 import type { Comparison, StatInfo } from "../../logic/api";
 import type { Window } from "../../logic/time";
-import { zoneOf } from "../../state/clock";
 import type { ComparisonView } from "../../state/comparison";
 import { Lead } from "./Lead";
 import { Results } from "./Results";
 import { Sides } from "./Sides";
+import { words } from "../../words";
 
 interface ComparedProps {
   readonly comparison: Comparison;
@@ -31,14 +32,14 @@ const NO_STATS: readonly StatInfo[] = [];
 export function Compared({ comparison, inputs, incident, view, note, actions, onNewest, onChange }: ComparedProps) {
   const stats = useQuery(statsQuery).data?.stats ?? NO_STATS;
   const { clock } = view;
-  const zone = zoneOf(clock);
+  const zone = useZone(clock);
   const bandId = comparison.against.baseline_id;
   const place = useMemo(() => ({ window: incident, clock, bandId }), [incident, clock, bandId]);
-  useDocumentTitle(`${comparison.hosts.join(", ")} compared · normstat`);
+  useDocumentTitle(words.comparison.compared.comparedNormstat(comparison.hosts.join(", ")));
   return (
     <>
       <Row justify="space-between" mb={6}>
-        <Title order={1}>Changes on {comparison.hosts.join(", ")}</Title>
+        <Title order={1}>{words.comparison.compared.changesOn(comparison.hosts.join(", "))}</Title>
         {actions}
       </Row>
       {note}

@@ -11,16 +11,17 @@ import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageButton } from "../../components/PageLink";
 import { StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import { type ComparisonInputs, inputsOf } from "../../logic/against";
 import { surroundings } from "../../logic/range";
 import { fromApi } from "../../logic/time";
-import { zoneOf } from "../../state/clock";
 import { type ComparisonView, decodeComparisonView, DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { ChooseComparison } from "./ChooseComparison";
 import { Compared } from "./Compared";
 import { ComparisonProgress } from "./ComparisonProgress";
 import { SaveDialog, SavedList } from "./SavedDialogs";
+import { words } from "../../words";
 import "./ComparisonPage.css";
 
 /** What changed in the incident against the baseline. */
@@ -31,11 +32,12 @@ export function ComparisonPage() {
   useQuery(statsQuery);
   const { view, ignored } = useMemo(() => decodeComparisonView(search), [search]);
   const [isListing, setListing] = useState(false);
-  useDocumentTitle("Compare · normstat");
+  useDocumentTitle(words.comparison.comparisonPage.compareNormstat);
   const show = (next: ComparisonView, isNew: boolean): void => {
     void navigate({ to: "/comparison", search: encodeComparisonView(next), replace: !isNew, resetScroll: isNew });
   };
   const inputs = useMemo(() => inputsOfView(view), [view]);
+  const zone = useZone(view.clock);
   const part = {
     view,
     onChange: (change: Partial<ComparisonView>, isNew: boolean) => {
@@ -58,7 +60,7 @@ export function ComparisonPage() {
         <>
           <Row justify="flex-end">
             <Button variant="default" onClick={part.onList}>
-              Saved comparisons…
+              {words.comparison.comparisonPage.savedComparisons}
             </Button>
           </Row>
           <ChooseComparison key={view.hosts.join()} view={view} onCompare={part.onCompare} />
@@ -68,7 +70,7 @@ export function ComparisonPage() {
       )}
       {isListing && (
         <SavedList
-          zone={zoneOf(view.clock)}
+          zone={zone}
           onClose={() => {
             setListing(false);
           }}
@@ -126,7 +128,7 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
                   setDialog("choose");
                 }}
               >
-                Change comparison…
+                {words.comparison.comparisonPage.changeComparison}
               </Button>
               {mayWrite(me) && (
                 <Button
@@ -135,7 +137,7 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
                     setDialog("save");
                   }}
                 >
-                  Save…
+                  {words.comparison.comparisonPage.save}
                 </Button>
               )}
             </Actions>
@@ -151,17 +153,17 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
                 setDialog("choose");
               }}
             >
-              Change comparison…
+              {words.comparison.comparisonPage.changeComparison}
             </Button>
           </Row>
         </div>
       ) : (
         <ComparisonProgress inputs={inputs} />
       )}
-      <Modal opened={dialog === "choose"} onClose={close} title="Compare with a baseline" size="lg">
+      <Modal opened={dialog === "choose"} onClose={close} title={words.comparison.comparisonPage.compareWithABaseline} size="lg">
         <ComparisonForm
           {...inputs}
-          zone={zoneOf(view.clock)}
+          zone={useZone(view.clock)}
           onCancel={close}
           onCompare={(next) => {
             close();
@@ -172,7 +174,10 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
       {dialog === "save" && (
         <SaveDialog
           of={inputs}
-          suggested={`${inputs.hosts.join(", ")} against ${comparison.data?.against.name ?? "a baseline"}`}
+          suggested={words.comparison.comparisonPage.against(
+            inputs.hosts.join(", "),
+            comparison.data?.against.name ?? words.comparison.comparisonPage.aBaseline,
+          )}
           onClose={close}
           onDone={({ id }) => {
             close();
@@ -195,7 +200,7 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
           state={
             saved.error
               ? { kind: "error", error: saved.error, onRetry: () => void saved.refetch() }
-              : { kind: "loading", what: "the comparison" }
+              : { kind: "loading", what: words.comparison.comparisonPage.theComparison }
           }
         />
       </div>
@@ -217,8 +222,8 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
           }
         }}
         note={
-          <section className="card saved-note" aria-label="Saved comparison">
-            <b>Saved: {name}</b>
+          <section className="card saved-note" aria-label={words.comparison.comparisonPage.savedComparison}>
+            <b>{words.comparison.comparisonPage.saved(name)}</b>
             <Text fz="sm" style={{ whiteSpace: "pre-wrap" }}>
               {note}
             </Text>
@@ -233,7 +238,7 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
                   onCompare(inputs);
                 }}
               >
-                Compare again
+                {words.comparison.comparisonPage.compareAgain}
               </Button>
             )}
             {mayWrite(me) && (
@@ -243,7 +248,7 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
                   setEditing(true);
                 }}
               >
-                Name and note…
+                {words.comparison.comparisonPage.nameAndNote}
               </Button>
             )}
           </Actions>
@@ -280,10 +285,10 @@ function Actions({ inputs, of, view, onList, children }: ActionsProps) {
     <Row gap="xs" className="no-print">
       {children}
       <Button variant="default" onClick={onList}>
-        Saved…
+        {words.comparison.comparisonPage.saved2}
       </Button>
       <Button variant="default" component="a" href={reportAddress("html", of)} target="_blank" rel="noreferrer">
-        Report
+        {words.comparison.comparisonPage.report}
       </Button>
       <Button variant="default" component="a" href={reportAddress("csv", of)} download>
         CSV
@@ -300,7 +305,7 @@ function Actions({ inputs, of, view, onList, children }: ActionsProps) {
             mark: inputs.incident,
           })}
         >
-          Open the incident on the host
+          {words.comparison.comparisonPage.openIncidentHost}
         </PageButton>
       )}
     </Row>
@@ -311,8 +316,8 @@ function errorState(error: Error, onRetry: () => void) {
   if (error instanceof ApiError && error.code === "no_data") {
     return {
       kind: "empty",
-      title: "One of the windows has no samples",
-      next: `${error.message}. Choose windows with samples; the strip on the host's page shows them.`,
+      title: words.comparison.comparisonPage.oneWindowsHasNo,
+      next: words.comparison.comparisonPage.chooseWindowsSamplesStrip(error.message),
     } as const;
   }
   return { kind: "error", error, onRetry } as const;

@@ -13,6 +13,7 @@ import {
 } from "../../logic/group";
 import { toggledOf } from "../../logic/group";
 import type { ComparisonView } from "../../state/comparison";
+import { words } from "../../words";
 
 interface FiltersProps {
   readonly groups: readonly FindingGroup[];
@@ -30,9 +31,9 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
         <Select
           size="xs"
           w={190}
-          aria-label="Order"
+          aria-label={words.comparison.filters.order}
           allowDeselect={false}
-          data={GROUP_SORTS.map((value) => ({ value, label: `by ${GROUP_SORT_LABELS[value]}` }))}
+          data={GROUP_SORTS.map((value) => ({ value, label: words.comparison.filters.by(GROUP_SORT_LABELS[value]) }))}
           value={view.sort}
           onChange={(value) => {
             onChange({ sort: GROUP_SORTS.find((sort) => sort === value) ?? "anomaly_score" }, false);
@@ -40,11 +41,11 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
         />
         <SegmentedControl
           size="xs"
-          aria-label="Time axis of the graphs"
+          aria-label={words.comparison.filters.timeAxisGraphs}
           value={view.align}
           data={[
-            { value: "elapsed", label: "By elapsed time" },
-            { value: "clock", label: "By the clock" },
+            { value: "elapsed", label: words.comparison.filters.byElapsedTime },
+            { value: "clock", label: words.comparison.filters.byTheClock },
           ]}
           onChange={(value) => {
             onChange({ align: value === "clock" ? "clock" : "elapsed" }, false);
@@ -55,7 +56,7 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
       <Row gap={14}>
         {hosts.length > 1 && (
           <Chips
-            label="Hosts"
+            label={words.common.hosts}
             options={optionsOf(groups, hosts, ({ host }) => host)}
             labels={null}
             chosen={view.onlyHosts}
@@ -65,7 +66,7 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
           />
         )}
         <Chips
-          label="Subsystems"
+          label={words.comparison.filters.subsystems}
           options={optionsOf(groups, SUBSYSTEMS, ({ subsystem }) => subsystem)}
           labels={SUBSYSTEM_LABELS}
           chosen={view.subsystems}
@@ -74,7 +75,7 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
           }}
         />
         <Chips
-          label="Kinds of change"
+          label={words.comparison.filters.kindsOfChange}
           options={optionsOf(groups, FINDING_KINDS, ({ kind }) => kind)}
           labels={KIND_LABELS}
           chosen={view.kinds}
@@ -94,8 +95,8 @@ export function FilterText({ view, onChange }: Pick<FiltersProps, "view" | "onCh
     <TextInput
       size="xs"
       w={260}
-      aria-label="Filter"
-      placeholder="Filter: words, or -word to exclude"
+      aria-label={words.comparison.filters.filter}
+      placeholder={words.comparison.filters.filterWordsWordExclude}
       leftSection={<IconSearch size={14} />}
       value={view.filter}
       onChange={(event) => {
@@ -141,18 +142,18 @@ function Legend({ hasLine }: { readonly hasLine: boolean }) {
       <svg width="24" height="12">
         <path className="sketch-incident" d="M0 4L8 2L16 6L24 3L24 8L16 10L8 7L0 9Z" />
       </svg>
-      incident: lowest to highest
+      {words.comparison.filters.incidentLowestToHighest}
       <svg width="24" height="12">
         <rect className="sketch-band" width="24" height="12" />
         <line className="sketch-median" x2="24" y1="6" y2="6" />
       </svg>
-      band of the baseline: p5 to p95, median
+      {words.comparison.filters.bandBaselineP5P95}
       {hasLine && (
         <>
           <svg width="24" height="12">
             <path className="sketch-baseline" d="M0 5L8 3L16 7L24 4L24 8L16 11L8 7L0 9Z" />
           </svg>
-          its own line
+          {words.comparison.filters.itsOwnLine}
         </>
       )}
     </span>

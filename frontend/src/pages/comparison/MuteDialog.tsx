@@ -5,6 +5,7 @@ import { createMute, MUTE_KEYS } from "../../api/comparison";
 import { ErrorLine } from "../../components/StateView";
 import type { FindingGroup } from "../../logic/api";
 import { muteChoices } from "../../logic/group";
+import { words } from "../../words";
 
 interface MuteDialogProps {
   readonly group: FindingGroup;
@@ -31,7 +32,7 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title={`Mute ${group.column}`}>
+    <Modal opened onClose={onClose} title={words.comparison.muteDialog.mute(group.column)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -42,8 +43,8 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
           <Radio.Group
             value={index}
             onChange={setIndex}
-            label="Series to mute"
-            description="Muted series are still compared and listed, but not as findings, for all users, until they are unmuted."
+            label={words.comparison.muteDialog.seriesToMute}
+            description={words.comparison.muteDialog.mutedSeriesStillCompared}
           >
             <Stack gap={6} mt={8}>
               {choices.map(({ label }, position) => (
@@ -52,8 +53,8 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
             </Stack>
           </Radio.Group>
           <TextInput
-            label="Reason"
-            placeholder="the nightly backup always does this"
+            label={words.common.reason}
+            placeholder={words.comparison.muteDialog.nightlyBackupAlwaysDoes}
             maxLength={1000}
             value={reason}
             onChange={(event) => {
@@ -63,10 +64,10 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
           <ErrorLine error={muting.error} />
           <Row justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" data-autofocus loading={muting.isPending}>
-              Mute
+              {words.comparison.muteDialog.mute2}
             </Button>
           </Row>
         </Stack>

@@ -1,11 +1,12 @@
 import { Button, Table, Text, Title } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { deleteMute, MUTE_KEYS, mutesQuery } from "../../api/comparison";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { StateView } from "../../components/StateView";
+import { useDeletion } from "../../components/useDeletion";
 import type { Comparison, StatInfo } from "../../logic/api";
 import { seriesTitle } from "../../logic/comparison";
 import { describeMute, matchesWords } from "../../logic/group";
@@ -13,6 +14,7 @@ import { formatScore } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { type Place, seriesLink } from "./link";
+import { words } from "../../words";
 
 interface MutedProps {
   readonly comparison: Comparison;
@@ -31,21 +33,23 @@ export function Muted({ comparison, stats, filter, place, zone }: MutedProps) {
     <>
       <MuteRules zone={zone} />
       <Title order={2} mt="md" mb={6}>
-        Muted here
+        {words.comparison.muted.mutedHere}
       </Title>
       {rows.length === 0 ? (
         <Text fz="sm" className="soft">
-          {comparison.muted.length === 0 ? "No muted series would have been a finding." : `Nothing matches “${filter}”.`}
+          {comparison.muted.length === 0
+            ? words.comparison.muted.noMutedSeriesWould
+            : words.comparison.muted.nothingMatches(filter)}
         </Text>
       ) : (
-        <ScrollCard label="Muted series that would be findings">
-          <Table aria-label="Muted series that would be findings">
+        <ScrollCard label={words.comparison.muted.mutedSeriesWouldFindings}>
+          <Table aria-label={words.comparison.muted.mutedSeriesWouldFindings}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Host</Table.Th>
-                <Table.Th>Series</Table.Th>
-                <Table.Th className="number">Change ratio</Table.Th>
-                <Table.Th className="number">Significance</Table.Th>
+                <Table.Th>{words.common.host}</Table.Th>
+                <Table.Th>{words.common.series}</Table.Th>
+                <Table.Th className="number">{words.comparison.muted.changeRatio}</Table.Th>
+                <Table.Th className="number">{words.comparison.muted.significance}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -71,12 +75,8 @@ export function Muted({ comparison, stats, filter, place, zone }: MutedProps) {
 
 function MuteRules({ zone }: { readonly zone: Zone }) {
   const me = useMe();
-  const client = useQueryClient();
   const mutes = useQuery(mutesQuery);
-  const unmuting = useMutation({
-    mutationFn: deleteMute,
-    onSuccess: () => Promise.all(MUTE_KEYS.map((queryKey) => client.invalidateQueries({ queryKey }))),
-  });
+  const deletion = useDeletion("mute", MUTE_KEYS);
   if (mutes.data === undefined) {
     return (
       <StateView
@@ -84,30 +84,35 @@ function MuteRules({ zone }: { readonly zone: Zone }) {
         state={
           mutes.error
             ? { kind: "error", error: mutes.error, onRetry: () => void mutes.refetch() }
-            : { kind: "loading", what: "muted series" }
+            : { kind: "loading", what: words.comparison.muted.mutedSeries }
         }
       />
     );
   }
-  if (mutes.data.mutes.length === 0) {
-    return <StateView isCompact state={{ kind: "empty", title: "Nothing is muted", next: "Use Mute… on a finding." }} />;
+  const known = deletion.remaining(mutes.data.mutes, ({ id }) => id);
+  if (known.length === 0) {
+    return (
+      <StateView
+        isCompact
+        state={{ kind: "empty", title: words.comparison.muted.nothingIsMuted, next: words.comparison.muted.useMuteFinding }}
+      />
+    );
   }
   return (
     <>
-      <ErrorLine error={unmuting.error} />
-      <ScrollCard label="Muted series">
-        <Table aria-label="Muted series">
+      <ScrollCard label={words.comparison.muted.mutedSeries2}>
+        <Table aria-label={words.comparison.muted.mutedSeries2}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Series</Table.Th>
-              <Table.Th>Reason</Table.Th>
-              <Table.Th>Muted by</Table.Th>
-              <Table.Th>Muted</Table.Th>
+              <Table.Th>{words.common.series}</Table.Th>
+              <Table.Th>{words.common.reason}</Table.Th>
+              <Table.Th>{words.comparison.muted.mutedBy}</Table.Th>
+              <Table.Th>{words.comparison.muted.muted}</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {mutes.data.mutes.map((mute) => (
+            {known.map((mute) => (
               <Table.Tr key={mute.id}>
                 <Table.Td>{describeMute(mute)}</Table.Td>
                 <Table.Td>{mute.reason}</Table.Td>
@@ -120,13 +125,12 @@ function MuteRules({ zone }: { readonly zone: Zone }) {
                     <Button
                       size="compact-xs"
                       variant="default"
-                      loading={unmuting.isPending && unmuting.variables === mute.id}
-                      aria-label={`Unmute ${describeMute(mute)}`}
+                      aria-label={words.comparison.muted.unmute(describeMute(mute))}
                       onClick={() => {
-                        unmuting.mutate(mute.id);
+                        deletion.remove(mute.id, words.comparison.muted.unmuted(describeMute(mute)), () => deleteMute(mute.id));
                       }}
                     >
-                      Unmute
+                      {words.comparison.muted.unmute2}
                     </Button>
                   )}
                 </Table.Td>

@@ -23,6 +23,7 @@ import type { Place } from "./link";
 import { SeriesTable } from "./SeriesTable";
 import { ListSwitch, Stories } from "./Stories";
 import { Verdict } from "./Verdict";
+import { words } from "../../words";
 
 interface ResultsProps {
   readonly comparison: Comparison;
@@ -53,11 +54,15 @@ export function Results(props: ResultsProps) {
       >
         <Row justify="space-between" align="flex-end" className="results-head">
           <Tabs.List>
-            <Tabs.Tab value="findings">Changed: {formatCount(comparison.n_groups)}</Tabs.Tab>
+            <Tabs.Tab value="findings">{words.comparison.results.changed(formatCount(comparison.n_groups))}</Tabs.Tab>
             {inputs && <UnchangedTabs comparison={comparison} inputs={inputs} />}
-            <Tabs.Tab value="unmatched">Appeared / disappeared: {formatCount(counts.appeared + counts.disappeared)}</Tabs.Tab>
-            <Tabs.Tab value="insufficient-data">Not enough samples: {formatCount(counts.insufficient_data)}</Tabs.Tab>
-            <Tabs.Tab value="muted">Muted: {formatCount(counts.muted)}</Tabs.Tab>
+            <Tabs.Tab value="unmatched">
+              {words.comparison.results.appearedDisappeared(formatCount(counts.appeared + counts.disappeared))}
+            </Tabs.Tab>
+            <Tabs.Tab value="insufficient-data">
+              {words.comparison.results.notEnoughSamples(formatCount(counts.insufficient_data))}
+            </Tabs.Tab>
+            <Tabs.Tab value="muted">{words.comparison.results.muted(formatCount(counts.muted))}</Tabs.Tab>
           </Tabs.List>
           {view.tab !== "findings" && (
             <div className="no-print">
@@ -100,29 +105,29 @@ const SERIES_TABS = [
     tab: "unchanged",
     verdicts: ["unchanged"],
     sort: "significance",
-    label: "Unchanged series",
-    nothing: "No series is unchanged",
+    label: words.comparison.results.unchangedSeries,
+    nothing: words.comparison.results.noSeriesIsUnchanged,
   },
   {
     tab: "explained",
     verdicts: ["explained_by_load", "out_of_range"],
     sort: "difference",
-    label: "Series explained by load or out of the baseline's range",
-    nothing: "The load of the host explains no change, and no other series left its range",
+    label: words.comparison.results.seriesExplainedLoadOut,
+    nothing: words.comparison.results.loadHostExplainsNo,
   },
   {
     tab: "unmatched",
     verdicts: ["appeared", "disappeared"],
     sort: "incident",
-    label: "Appeared and disappeared series",
-    nothing: "Every series has samples on both sides",
+    label: words.comparison.results.appearedAndDisappearedSeries,
+    nothing: words.comparison.results.everySeriesHasSamples,
   },
   {
     tab: "insufficient-data",
     verdicts: ["insufficient_data"],
     sort: "difference",
-    label: "Series without enough samples",
-    nothing: "Every series has enough samples",
+    label: words.comparison.results.seriesWithoutEnoughSamples,
+    nothing: words.comparison.results.everySeriesHasEnough,
   },
 ] as const;
 
@@ -132,8 +137,10 @@ function UnchangedTabs({ comparison, inputs }: { readonly comparison: Comparison
   const explained = (counts?.explained_by_load ?? 0) + (counts?.out_of_range ?? 0);
   return (
     <>
-      <Tabs.Tab value="unchanged">Unchanged: {formatCount(counts?.unchanged ?? comparison.n_unchanged)}</Tabs.Tab>
-      <Tabs.Tab value="explained">Explained by load or out of range: {formatCount(explained)}</Tabs.Tab>
+      <Tabs.Tab value="unchanged">
+        {words.comparison.results.unchanged(formatCount(counts?.unchanged ?? comparison.n_unchanged))}
+      </Tabs.Tab>
+      <Tabs.Tab value="explained">{words.comparison.results.explainedLoadOutRange(formatCount(explained))}</Tabs.Tab>
     </>
   );
 }
@@ -184,11 +191,11 @@ function FindingLists(props: ResultsProps & { readonly onMute: (group: FindingGr
           comparison={comparison}
           inputs={inputs}
           place={place}
-          label="Both sides of every series"
+          label={words.comparison.results.bothSidesEverySeries}
           search={filter}
           verdicts={["insufficient_data"]}
           sort="difference"
-          nothing="No series has a sample on both sides"
+          nothing={words.comparison.results.noSeriesHasSample}
         />
       </>
     ) : (
@@ -220,11 +227,20 @@ function FindingLists(props: ResultsProps & { readonly onMute: (group: FindingGr
         ))}
       </ol>
       {shown.length === 0 && (
-        <StateView state={{ kind: "empty", title: "No finding matches the filters", next: "Clear them to see all findings." }} />
+        <StateView
+          state={{
+            kind: "empty",
+            title: words.comparison.results.noFindingMatchesFilters,
+            next: words.comparison.results.clearThemSeeAll,
+          }}
+        />
       )}
       {comparison.groups.length < comparison.n_groups && (
         <Text fz="sm" className="soft" ta="center" mt="md">
-          The first {formatCount(comparison.groups.length)} of {formatCount(comparison.n_groups)} groups, by anomaly score.
+          {words.comparison.results.firstGroupsAnomalyScore(
+            formatCount(comparison.groups.length),
+            formatCount(comparison.n_groups),
+          )}
         </Text>
       )}
     </>

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { comparisonParams, deleteSaved, saveComparison, savedComparisonsQuery, updateSaved } from "../../api/comparison";
 import { NameField, NoteField } from "../../components/NameAndNote";
+import { useDeletion } from "../../components/useDeletion";
 import { ErrorLine, StateView } from "../../components/StateView";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
@@ -11,6 +12,7 @@ import type { SavedComparisonInfo } from "../../logic/api";
 import type { ComparisonInputs } from "../../logic/against";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
+import { words } from "../../words";
 
 interface SaveDialogProps {
   /** The inputs of a comparison to save, or a saved one to rename. */
@@ -35,7 +37,11 @@ export function SaveDialog({ of, suggested, onClose, onDone }: SaveDialogProps) 
     },
   });
   return (
-    <Modal opened onClose={onClose} title={isSaved ? "Name and note" : "Save this comparison"}>
+    <Modal
+      opened
+      onClose={onClose}
+      title={isSaved ? words.comparison.savedDialogs.nameAndNote : words.comparison.savedDialogs.saveThisComparison}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -45,7 +51,7 @@ export function SaveDialog({ of, suggested, onClose, onDone }: SaveDialogProps) 
         <Stack gap="sm">
           <NameField value={name} onChange={setName} />
           <NoteField
-            placeholder="What it was, and what was done about it; printed in the report"
+            placeholder={words.comparison.savedDialogs.noteHint}
             minRows={4}
             maxRows={14}
             value={note}
@@ -54,10 +60,10 @@ export function SaveDialog({ of, suggested, onClose, onDone }: SaveDialogProps) 
           <ErrorLine error={saving.error} />
           <Row justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" loading={saving.isPending} disabled={name.trim() === ""}>
-              Save
+              {words.common.save}
             </Button>
           </Row>
         </Stack>
@@ -75,41 +81,40 @@ interface SavedListProps {
 /** The saved comparisons. */
 export function SavedList({ zone, onClose, onOpen }: SavedListProps) {
   const me = useMe();
-  const client = useQueryClient();
   const saved = useQuery(savedComparisonsQuery);
-  const deleting = useMutation({ mutationFn: deleteSaved, onSuccess: () => client.invalidateQueries({ queryKey: ["saved"] }) });
+  const deletion = useDeletion("comparison", [["saved"]]);
+  const known = deletion.remaining(saved.data?.comparisons ?? [], ({ id }) => id);
   return (
-    <Modal opened onClose={onClose} title="Saved comparisons" size="xl">
-      <ErrorLine error={deleting.error} />
+    <Modal opened onClose={onClose} title={words.comparison.savedDialogs.savedComparisons} size="xl">
       {saved.data === undefined ? (
         <StateView
           state={
             saved.error
               ? { kind: "error", error: saved.error, onRetry: () => void saved.refetch() }
-              : { kind: "loading", what: "comparisons" }
+              : { kind: "loading", what: words.comparison.savedDialogs.comparisons }
           }
         />
-      ) : saved.data.comparisons.length === 0 ? (
+      ) : known.length === 0 ? (
         <StateView
           state={{
             kind: "empty",
-            title: "No saved comparisons yet",
-            next: "Save… on a comparison stores its result with your note.",
+            title: words.comparison.savedDialogs.noSavedComparisonsYet,
+            next: words.comparison.savedDialogs.saveComparisonStoresResult,
           }}
         />
       ) : (
-        <Table aria-label="Saved comparisons">
+        <Table aria-label={words.comparison.savedDialogs.savedComparisons}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Name</Table.Th>
-              <Table.Th>Note</Table.Th>
-              <Table.Th>Saved by</Table.Th>
-              <Table.Th>Saved</Table.Th>
+              <Table.Th>{words.common.name}</Table.Th>
+              <Table.Th>{words.common.note}</Table.Th>
+              <Table.Th>{words.comparison.savedDialogs.savedBy}</Table.Th>
+              <Table.Th>{words.comparison.savedDialogs.saved}</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {saved.data.comparisons.map((each) => (
+            {known.map((each) => (
               <Table.Tr key={each.id}>
                 <Table.Td>
                   <button
@@ -132,10 +137,11 @@ export function SavedList({ zone, onClose, onOpen }: SavedListProps) {
                 <Table.Td>
                   {mayWrite(me) && (
                     <ActionIcon
-                      aria-label={`Delete ${each.name}`}
-                      loading={deleting.isPending && deleting.variables === each.id}
+                      aria-label={words.comparison.savedDialogs.delete(each.name)}
                       onClick={() => {
-                        deleting.mutate(each.id);
+                        deletion.remove(each.id, words.comparison.savedDialogs.deletedTheComparison(each.name), () =>
+                          deleteSaved(each.id),
+                        );
                       }}
                     >
                       <IconTrash size={15} />

@@ -20,6 +20,7 @@ import {
   VERDICT_LABELS,
 } from "../../logic/series_verdict";
 import { type Place, seriesLink } from "./link";
+import { words } from "../../words";
 
 type Sort = NonNullable<SeriesRequest["sort"]>;
 
@@ -67,7 +68,7 @@ export function SeriesTable(props: SeriesTableProps) {
         state={
           found.error
             ? { kind: "error", error: found.error, onRetry: () => void found.refetch() }
-            : { kind: "loading", what: "the series" }
+            : { kind: "loading", what: words.comparison.seriesTable.theSeries }
         }
       />
     );
@@ -80,8 +81,8 @@ export function SeriesTable(props: SeriesTableProps) {
             ? { kind: "empty", title: nothing }
             : {
                 kind: "empty",
-                title: `No series matches “${search}”`,
-                next: "Use fewer words: a tool, a column, a disk, a process.",
+                title: words.comparison.seriesTable.noSeriesMatches(search),
+                next: words.comparison.seriesTable.useFewerWordsTool,
               }
         }
       />
@@ -114,13 +115,13 @@ function Rows({ comparison, place, label, verdicts, answer, order, onOrder }: Ro
     <Table aria-label={label} className="series-table">
       <Table.Thead>
         <Table.Tr>
-          {hasHost && <Table.Th>Host</Table.Th>}
-          <SortHead {...head} sort="series" label="Series" />
-          {hasVerdict && <Table.Th>Verdict</Table.Th>}
-          <SortHead {...head} sort="baseline" label="Baseline" isNumber />
-          <SortHead {...head} sort="incident" label="Incident" isNumber />
-          <SortHead {...head} sort="difference" label="Difference" isNumber />
-          <SortHead {...head} sort="significance" label="Reason" />
+          {hasHost && <Table.Th>{words.common.host}</Table.Th>}
+          <SortHead {...head} sort="series" label={words.common.series} />
+          {hasVerdict && <Table.Th>{words.comparison.seriesTable.verdict}</Table.Th>}
+          <SortHead {...head} sort="baseline" label={words.comparison.seriesTable.baseline} isNumber />
+          <SortHead {...head} sort="incident" label={words.common.incident} isNumber />
+          <SortHead {...head} sort="difference" label={words.comparison.seriesTable.difference} isNumber />
+          <SortHead {...head} sort="significance" label={words.common.reason} />
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -184,7 +185,9 @@ function SortHead({ sort, label, isNumber = false, order, onOrder }: SortHeadPro
     >
       <UnstyledButton
         className="sort-head"
-        title={`Sort by ${sort === "significance" ? "significance" : label.toLowerCase()}`}
+        title={words.comparison.seriesTable.sortBy(
+          sort === "significance" ? words.comparison.seriesTable.significance : label.toLowerCase(),
+        )}
         onClick={() => {
           // Names from A on, numbers from the largest on.
           onOrder({ sort, isDescending: isSorted ? !order.isDescending : sort !== "series" });
@@ -210,7 +213,7 @@ function Pages({ answer, onOffset }: { readonly answer: AskedSeriesPage; readonl
           onOffset(previous ?? 0);
         }}
       >
-        Previous
+        {words.comparison.seriesTable.previous}
       </Button>
       <Text fz="sm" className="soft" role="status">
         {pageText(offset, series.length, n_matched)}
@@ -223,7 +226,7 @@ function Pages({ answer, onOffset }: { readonly answer: AskedSeriesPage; readonl
           onOffset(next ?? 0);
         }}
       >
-        Next
+        {words.comparison.seriesTable.next}
       </Button>
     </Row>
   );

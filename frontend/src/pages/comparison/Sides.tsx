@@ -9,12 +9,13 @@ import { baselineTitle, newerVersion } from "../../logic/against";
 import { toWindow } from "../../logic/comparison";
 import type { Comparison, SideCoverage } from "../../logic/api";
 import { describeAccount } from "../../logic/group";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { surroundings } from "../../logic/range";
 import { describeDuration, lengthOf, SECOND, toDurationMs, type Window } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 import type { RawSearch } from "../../state/search";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import { words } from "../../words";
 
 interface SidesProps {
   readonly comparison: Comparison;
@@ -45,7 +46,7 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
         <Side
           {...common}
           kind="incident"
-          title={hosts.length > 1 ? `Incident on ${hosts.join(", ")}` : "Incident"}
+          title={hosts.length > 1 ? words.comparison.sides.incidentOn(hosts.join(", ")) : words.common.incident}
           hosts={hosts}
           side={sides.incident}
           windows={[incident]}
@@ -54,11 +55,15 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
       <Text fz="sm" className="soft" my={8}>
         {divisor !== null && (
           <>
-            <b>Every series is divided by {divisor}.</b> {comparison.divisor_note}{" "}
+            <b>{words.comparison.sides.everySeriesDivided(divisor)}</b> {comparison.divisor_note}{" "}
           </>
         )}
-        {comparison.seasonal_note} {describeAccount(comparison)}. Method {comparison.method_version},{" "}
-        {formatCount(comparison.elapsed_ms)} ms.
+        {words.comparison.sides.methodMs(
+          comparison.seasonal_note,
+          describeAccount(comparison),
+          String(comparison.method_version),
+          formatCount(comparison.elapsed_ms),
+        )}
       </Text>
     </>
   );
@@ -86,7 +91,7 @@ function Members({
           </PageLink>
         </span>
       ))}
-      {members.length > MAX_MEMBERS && ` and ${formatCount(members.length - MAX_MEMBERS)} more`}
+      {members.length > MAX_MEMBERS && words.comparison.sides.andMore(formatCount(members.length - MAX_MEMBERS))}
     </Text>
   );
 }
@@ -108,12 +113,12 @@ function VersionNote({ comparison, onNewest }: { readonly comparison: Comparison
   const newer = newerVersion(against, baselines);
   return (
     <Text fz="sm" className="soft" component="span">
-      version {against.version}
+      {words.comparison.sides.version(against.version)}
       {newer !== null && (
         <>
-          {"; newer: "}
+          {words.comparison.sides.newer}{" "}
           <button type="button" className="text-button" onClick={onNewest}>
-            version {newer}
+            {words.comparison.sides.versionNumber(String(newer))}
           </button>
         </>
       )}
@@ -138,10 +143,10 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
   const [host = ""] = hosts;
   return (
     <section className="card side" data-kind={kind} aria-label={title}>
-      <Row gap={8} justify="space-between" wrap="nowrap">
+      <Row gap={8} justify="space-between">
         <h2>{title}</h2>
         <Text fz="sm" className="soft" style={{ whiteSpace: "nowrap" }}>
-          {plural(side.n_samples, "sample")} in {describeDuration(toDurationMs(side.covered_s * SECOND))}
+          {words.comparison.sides.sampleIn(side.n_samples, describeDuration(toDurationMs(side.covered_s * SECOND)))}
         </Text>
       </Row>
       {windows.slice(0, MAX_WINDOWS).map((window) => (
@@ -150,20 +155,21 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
             {formatWindow(zone, window)} {zoneLabel(zone, window.end)} ({describeDuration(lengthOf(window))})
           </PageLink>
           <a className="csv-link no-print" href={csvAddress(host, window, null)} download>
-            <IconDownload size={13} aria-hidden /> CSV of the {kind}
+            <IconDownload size={13} aria-hidden />{" "}
+            {kind === "baseline" ? words.comparison.sides.csvOfBaseline : words.comparison.sides.csvOfIncident}
           </a>
         </Row>
       ))}
       {windows.length > MAX_WINDOWS && (
         <Text fz="sm" className="soft" component="span">
-          and {plural(windows.length - MAX_WINDOWS, "more window")}
+          {words.comparison.sides.andMoreWindow(windows.length - MAX_WINDOWS)}
           {children !== undefined && ", "}
         </Text>
       )}
       {children}
       {side.n_rows_skipped > 0 && (
         <Text fz="sm" c="var(--warn)">
-          Sampled: evenly spaced parts were compared; skipped: {plural(side.n_rows_skipped, "row")}.
+          {words.comparison.sides.sampledEvenlySpacedParts(side.n_rows_skipped)}
         </Text>
       )}
     </section>

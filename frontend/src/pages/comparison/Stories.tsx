@@ -2,12 +2,12 @@ import { SegmentedControl } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { mayWrite, useMe } from "../../components/me";
 import type { Comparison, FindingGroup, StatInfo } from "../../logic/api";
-import { plural } from "../../logic/number";
 import { byRank, MAX_STORIES, storiesOf } from "../../logic/story";
 import type { Zone } from "../../logic/zone";
 import type { ChangeList, ComparisonView } from "../../state/comparison";
 import type { Place } from "./link";
 import { StoryRow } from "./StoryRow";
+import { words } from "../../words";
 
 interface ListSwitchProps {
   readonly comparison: Comparison;
@@ -21,11 +21,11 @@ export function ListSwitch({ comparison, list, onChange }: ListSwitchProps) {
     <div className="list-switch no-print">
       <SegmentedControl
         size="xs"
-        aria-label="List"
+        aria-label={words.comparison.stories.list}
         value={list}
         data={[
-          { value: "stories", label: "Stories" },
-          { value: "changes", label: "All changes" },
+          { value: "stories", label: words.comparison.stories.stories },
+          { value: "changes", label: words.comparison.stories.allChanges },
         ]}
         onChange={(value) => {
           onChange({ list: value === "changes" ? "changes" : "stories" }, false);
@@ -55,7 +55,7 @@ export function Stories({ comparison, stats, view, zone, place, onChange, onMute
   return (
     <>
       <ListSwitch comparison={comparison} list="stories" onChange={onChange} />
-      <ol className="stories" aria-label="Stories">
+      <ol className="stories" aria-label={words.comparison.stories.stories}>
         {shown.map((story) => (
           <StoryRow
             key={story.rank}
@@ -79,7 +79,7 @@ export function Stories({ comparison, stats, view, zone, place, onChange, onMute
             setAll(true);
           }}
         >
-          Show {plural(stories.length - shown.length, "more story", "more stories")}
+          {words.comparison.stories.showMoreStories(stories.length - shown.length)}
         </button>
       )}
     </>

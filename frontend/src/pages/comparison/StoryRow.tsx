@@ -5,7 +5,7 @@ import { PageLink } from "../../components/PageLink";
 import type { FindingGroup, StatInfo, Story, StoryProcess } from "../../logic/api";
 import { groupTitle, statOf } from "../../logic/comparison";
 import { groupKey } from "../../logic/group";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import {
   describeExactly,
   describeOnset,
@@ -23,6 +23,7 @@ import type { Alignment } from "../../state/comparison";
 import { changeId, GroupCard } from "./GroupCard";
 import { GroupSketch } from "./GroupSketch";
 import { type Place, processLink } from "./link";
+import { words } from "../../words";
 
 interface StoryRowProps {
   readonly story: Story;
@@ -46,7 +47,7 @@ export function StoryRow(props: StoryRowProps) {
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
     <li className="card story" data-story={story.topic}>
-      <span className="story-rank" aria-label="Rank">
+      <span className="story-rank" aria-label={words.comparison.storyRow.rank}>
         {story.rank}
       </span>
       <div className="story-text">
@@ -63,12 +64,8 @@ export function StoryRow(props: StoryRowProps) {
             <Chevron size={15} aria-hidden />
             {story.title}
           </button>
-          {onset && (
-            <span className="soft">
-              began <b>{onset.at}</b>, {onset.into}
-            </span>
-          )}
-          {props.hasManyHosts && <span className="soft">on {story.hosts.join(", ")}</span>}
+          {onset && <span className="soft">{words.comparison.storyRow.began(<b>{onset.at}</b>, onset.into)}</span>}
+          {props.hasManyHosts && <span className="soft">{words.comparison.storyRow.on(story.hosts.join(", "))}</span>}
         </p>
         <p className="story-sentence" title={describeSentence(story, ranked)}>
           {story.sentence}
@@ -108,7 +105,7 @@ function Chips({ story, ranked, stats, place, zone, isOpen }: StoryRowProps & { 
   return story.processes.length + also.length === 0 ? null : (
     <div className="story-chips">
       {story.processes.length > 0 && (
-        <ul className="chips" aria-label="Processes">
+        <ul className="chips" aria-label={words.common.processes}>
           {story.processes.map((process) => (
             <li key={`${process.host} ${process.stat} ${process.instance}`}>
               <PageLink
@@ -126,16 +123,16 @@ function Chips({ story, ranked, stats, place, zone, isOpen }: StoryRowProps & { 
         </ul>
       )}
       {also.length > 0 && (
-        <ul className="chips" aria-label="Also seen by">
+        <ul className="chips" aria-label={words.comparison.storyRow.alsoSeenBy}>
           <li className="soft" aria-hidden>
-            also seen by
+            {words.comparison.storyRow.alsoSeenBy2}
           </li>
           {also.map((name) => (
             <li key={name} className="chip-plain">
               {name}
             </li>
           ))}
-          {n_more > 0 && <li className="soft">and {formatCount(n_more)} more</li>}
+          {n_more > 0 && <li className="soft">{words.comparison.storyRow.andMore(formatCount(n_more))}</li>}
         </ul>
       )}
     </div>
@@ -158,7 +155,7 @@ function Evidence({ story, ranked, stats, place, zone, align, hasManyHosts, mayM
   };
   return (
     <>
-      <ul className="story-evidence" aria-label="Evidence">
+      <ul className="story-evidence" aria-label={words.comparison.storyRow.evidence}>
         {story.processes.map((process) => (
           <li key={`${process.host} ${process.stat} ${process.instance}`}>
             {process.sentence}
@@ -187,7 +184,7 @@ function Evidence({ story, ranked, stats, place, zone, align, hasManyHosts, mayM
           );
         })}
       </ul>
-      <ol className="findings" aria-label="Changes of this story">
+      <ol className="findings" aria-label={words.comparison.storyRow.changesOfThisStory}>
         {shown.map((group) => (
           <GroupCard
             key={groupKey(group)}
@@ -212,10 +209,10 @@ function Evidence({ story, ranked, stats, place, zone, align, hasManyHosts, mayM
             setAll(true);
           }}
         >
-          Show all {formatCount(groups.length)} changes
+          {words.comparison.storyRow.showAllChanges(formatCount(groups.length))}
         </button>
       )}
-      {n_missing > 0 && <p className="soft">{plural(n_missing, "weaker change")} of this story are not in the result.</p>}
+      {n_missing > 0 && <p className="soft">{words.comparison.storyRow.weakerChangeStoryNot(n_missing)}</p>}
     </>
   );
 }

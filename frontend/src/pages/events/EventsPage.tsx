@@ -4,12 +4,13 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { EventTable } from "../../components/EventTable";
 import { IgnoredNote } from "../../components/IgnoredNote";
-import { zoneOf } from "../../state/clock";
+import { useZone } from "../../components/zone";
 import { decodeEventsView, encodeEventsView } from "../../state/events";
+import { words } from "../../words";
 
 /** The events of all hosts: what was noted, deployed, logged and changed. */
 export function EventsPage() {
-  useDocumentTitle("Events · normstat");
+  useDocumentTitle(words.events.eventsPage.eventsNormstat);
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeEventsView(search), [search]);
   const navigate = useNavigate();
@@ -17,12 +18,12 @@ export function EventsPage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Title order={1} mb="sm">
-        Events
+        {words.common.events}
       </Title>
       <EventTable
         host={null}
         view={view}
-        zone={zoneOf(view.clock)}
+        zone={useZone(view.clock)}
         clock={view.clock}
         onView={(change) => {
           void navigate({ to: "/events", search: encodeEventsView({ ...view, page: 0, ...change }), replace: true });

@@ -1,8 +1,9 @@
-import { ActionIcon, CopyButton, Group, MultiSelect, SegmentedControl, Select, Tooltip } from "@mantine/core";
-import { IconCheck, IconLink } from "@tabler/icons-react";
+import { Group, MultiSelect, SegmentedControl, Select, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { instancesQuery } from "../../api/queries";
+import { CopyLink } from "../../components/CopyLink";
 import { RangePicker } from "../../components/RangePicker";
+import { useZone } from "../../components/zone";
 import type { HostMetrics } from "../../logic/api";
 import {
   type Across,
@@ -15,31 +16,37 @@ import {
   reductionWord,
   usualMetric,
 } from "../../logic/host_lines";
-import { resolveRange, toggleLive } from "../../logic/range";
+import { freezeRange, resolveRange } from "../../logic/range";
 import { lengthOf, MINUTE, toDurationMs, toEpochMs } from "../../logic/time";
-import { useNow, zoneOf } from "../../state/clock";
-import type { GraphView } from "../../state/graph";
-import { currentLink } from "../../state/url";
+import { useNow } from "../../state/clock";
+import { encodeGraphView, type GraphView } from "../../state/graph";
+import { linkWith } from "../../state/url";
 import { RunEditor } from "./RunEditor";
 import type { GraphViewState } from "./useGraphView";
+import { words } from "../../words";
 
 interface GraphBarProps {
   readonly state: GraphViewState;
   readonly hosts: readonly string[];
   readonly groups: readonly string[];
+  readonly tags: readonly string[];
   /** What the chosen hosts have; null until it is known. */
   readonly metrics: HostMetrics | null;
 }
 
-const KIND_LABELS: Readonly<Record<GraphKind, string>> = { lines: "Lines", small: "Small graphs", heatmap: "Heatmap" };
+const KIND_LABELS: Readonly<Record<GraphKind, string>> = {
+  lines: words.common.lines,
+  small: words.graph.graphBar.smallGraphs,
+  heatmap: words.graph.graphBar.heatmap,
+};
 const TOPS = [3, 5, 10, 20, 50];
 
 /** Chooses what is drawn: hosts, metric, window, and how the lines become fewer. */
-export function GraphBar({ state, hosts, groups, metrics }: GraphBarProps) {
+export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps) {
   const { view, set } = state;
   const now = useNow(toDurationMs(MINUTE / 2));
-  const zone = zoneOf(view.clock);
-  const shown = resolveRange(view.range, now);
+  const zone = useZone(view.clock);
+  const shown = resolveRange(view.range, now, zone);
   const isElapsed = view.runs.length > 0;
   const nAsked = metrics?.hosts.length ?? 0;
   const known = metrics?.metrics ?? [];
@@ -49,9 +56,14 @@ export function GraphBar({ state, hosts, groups, metrics }: GraphBarProps) {
       set({ runs: [], hosts: [...new Set([...view.hosts, ...view.runs.map(({ host }) => host)])] });
       return;
     }
-    const fixed = resolveRange(view.range.kind === "live" ? toggleLive(view.range, now) : view.range, now);
+    const fixed = resolveRange(freezeRange(view.range, now, zone), now, zone);
     const names = metrics?.hosts ?? view.hosts;
-    set({ runs: names.map((host) => ({ host, start: toEpochMs(fixed.start) })), length: lengthOf(fixed), group: null });
+    set({
+      runs: names.map((host) => ({ host, start: toEpochMs(fixed.start) })),
+      length: lengthOf(fixed),
+      group: null,
+      tag: null,
+    });
   };
   return (
     <div className="card graph-bar no-print">
@@ -61,8 +73,8 @@ export function GraphBar({ state, hosts, groups, metrics }: GraphBarProps) {
             <MultiSelect
               className="graph-hosts"
               size="xs"
-              label="Hosts"
-              placeholder={view.hosts.length === 0 ? "Choose hosts" : ""}
+              label={words.common.hosts}
+              placeholder={view.hosts.length === 0 ? words.graph.graphBar.chooseHosts : ""}
               searchable
               clearable
               hidePickedOptions
@@ -77,8 +89,8 @@ export function GraphBar({ state, hosts, groups, metrics }: GraphBarProps) {
               <Select
                 size="xs"
                 w={150}
-                label="Host group"
-                placeholder="None"
+                label={words.graph.graphBar.hostGroup}
+                placeholder={words.graph.graphBar.none}
                 clearable
                 data={[...new Set([...groups, ...(view.group === null ? [] : [view.group])])]}
                 value={view.group}
@@ -87,17 +99,32 @@ export function GraphBar({ state, hosts, groups, metrics }: GraphBarProps) {
                 }}
               />
             )}
+            {(tags.length > 0 || view.tag !== null) && (
+              <Select
+                size="xs"
+                w={130}
+                label={words.graph.graphBar.tag}
+                placeholder={words.graph.graphBar.none}
+                clearable
+                searchable
+                data={[...new Set([...tags, ...(view.tag === null ? [] : [view.tag])])]}
+                value={view.tag}
+                onChange={(tag) => {
+                  set({ tag });
+                }}
+              />
+            )}
           </>
         )}
         <Select
           className="graph-metric"
           size="xs"
-          label="Metric"
-          placeholder="Choose a metric"
+          label={words.graph.graphBar.metric}
+          placeholder={words.graph.graphBar.chooseAMetric}
           searchable
           allowDeselect={false}
           limit={300}
-          nothingFoundMessage="No metric of these hosts has these words"
+          nothingFoundMessage={words.graph.graphBar.noMetricTheseHosts}
           data={withChosen(metricOptions(known, nAsked), metric)}
           value={metric}
           onChange={(next) => {
@@ -116,14 +143,14 @@ export function GraphBar({ state, hosts, groups, metrics }: GraphBarProps) {
             }}
           />
         )}
-        <Tooltip label="By clock: one window for all. By elapsed time: each line begins at a start of its own, all side by side">
+        <Tooltip label={words.graph.graphBar.clockOneWindowAll}>
           <SegmentedControl
             size="xs"
-            aria-label="Align lines by"
+            aria-label={words.graph.graphBar.alignLinesBy}
             value={isElapsed ? "elapsed" : "clock"}
             data={[
-              { value: "clock", label: "By clock" },
-              { value: "elapsed", label: "By elapsed time" },
+              { value: "clock", label: words.graph.graphBar.byClock },
+              { value: "elapsed", label: words.graph.graphBar.byElapsedTime },
             ]}
             onChange={(value) => {
               align(value === "elapsed");
@@ -132,7 +159,7 @@ export function GraphBar({ state, hosts, groups, metrics }: GraphBarProps) {
         </Tooltip>
         <SegmentedControl
           size="xs"
-          aria-label="Show as"
+          aria-label={words.graph.graphBar.showAs}
           value={view.kind}
           data={GRAPH_KINDS.map((kind) => ({ value: kind, label: KIND_LABELS[kind] }))}
           onChange={(value) => {
@@ -140,15 +167,13 @@ export function GraphBar({ state, hosts, groups, metrics }: GraphBarProps) {
           }}
         />
         <Reducing view={view} set={set} metrics={metrics} metric={metric} />
-        <CopyButton value={currentLink()}>
-          {({ copied, copy }) => (
-            <Tooltip label={copied ? "copied" : "copy link to this view"}>
-              <ActionIcon variant="default" size={30} aria-label="Copy link" onClick={copy}>
-                {copied ? <IconCheck size={15} /> : <IconLink size={15} />}
-              </ActionIcon>
-            </Tooltip>
-          )}
-        </CopyButton>
+        <CopyLink
+          frozen={
+            view.range.kind === "fixed" || isElapsed
+              ? null
+              : linkWith(encodeGraphView({ ...view, range: freezeRange(view.range, now, zone) }))
+          }
+        />
       </Group>
       {isElapsed && <RunEditor view={view} hosts={hosts} zone={zone} onChange={set} />}
     </div>
@@ -161,7 +186,7 @@ type Options = ReturnType<typeof metricOptions>;
 function withChosen(options: Options, metric: string | null) {
   const all = options.map(({ group, items }) => ({ group, items: [...items] }));
   const isThere = metric === null || options.some(({ items }) => items.some(({ value }) => value === metric));
-  return isThere ? all : [{ group: "In the link", items: [{ value: metric, label: metric }] }, ...all];
+  return isThere ? all : [{ group: words.graph.graphBar.inTheLink, items: [{ value: metric, label: metric }] }, ...all];
 }
 
 interface ReducingProps {
@@ -171,15 +196,16 @@ interface ReducingProps {
   readonly metric: string | null;
 }
 
-const NAMED = "instance ";
+const NAMED = words.graph.graphBar.instance;
 
 /** Chooses how instances become the line of a host, how hosts become one line, and how many lines are drawn. */
 function Reducing({ view, set, metrics, metric }: ReducingProps) {
   const now = useNow(toDurationMs(MINUTE / 2));
+  const zone = useZone(view.clock);
   const [column = ""] = metrics?.metrics.find(({ key }) => key === metric)?.fields ?? [];
   const [stat = ""] = column.split(".");
   const host = metrics?.hosts.find((name) => !metrics.unknown_hosts.includes(name)) ?? "";
-  const window = resolveRange(view.range, now);
+  const window = resolveRange(view.range, now, zone);
   const instances = useQuery({
     ...instancesQuery(host, stat, { start: roundDown(window.start), end: roundDown(window.end) }),
     enabled: host !== "" && stat !== "",
@@ -193,12 +219,15 @@ function Reducing({ view, set, metrics, metric }: ReducingProps) {
         <Select
           size="xs"
           w={186}
-          label="Instances of a host"
+          label={words.graph.graphBar.instancesOfAHost}
           searchable
           allowDeselect={false}
           data={[
-            { group: "All of a host", items: ACROSS.map((value) => ({ value, label: acrossLabel(value) })) },
-            { group: "One, on every host", items: named.map((name) => ({ value: `${NAMED}${name}`, label: name })) },
+            { group: words.graph.graphBar.allOfAHost, items: ACROSS.map((value) => ({ value, label: acrossLabel(value) })) },
+            {
+              group: words.graph.graphBar.oneOnEveryHost,
+              items: named.map((name) => ({ value: `${NAMED}${name}`, label: name })),
+            },
           ]}
           value={view.instance === null ? view.across : `${NAMED}${view.instance}`}
           onChange={(value) => {
@@ -213,10 +242,10 @@ function Reducing({ view, set, metrics, metric }: ReducingProps) {
       <Select
         size="xs"
         w={186}
-        label="Over hosts"
+        label={words.graph.graphBar.overHosts}
         allowDeselect={false}
         data={[
-          { value: "", label: "A line for each" },
+          { value: "", label: words.graph.graphBar.aLineForEach },
           ...REDUCTIONS.map((value) => ({ value, label: capital(reductionWord(value)) })),
         ]}
         value={view.over ?? ""}
@@ -228,13 +257,13 @@ function Reducing({ view, set, metrics, metric }: ReducingProps) {
         <Select
           size="xs"
           w={92}
-          label="Worst"
+          label={words.graph.graphBar.worst}
           allowDeselect={false}
           data={[
-            { value: "", label: "All" },
+            { value: "", label: words.graph.graphBar.all },
             ...[...new Set([...TOPS, ...(view.top === null ? [] : [view.top])])].map((n) => ({
               value: String(n),
-              label: `Top ${String(n)}`,
+              label: words.graph.graphBar.top(String(n)),
             })),
           ]}
           value={view.top === null ? "" : String(view.top)}
@@ -248,7 +277,11 @@ function Reducing({ view, set, metrics, metric }: ReducingProps) {
 }
 
 function acrossLabel(across: Across): string {
-  return across === "usual" ? "Usual" : across === "each" ? "A line for each" : capital(reductionWord(across));
+  return across === "usual"
+    ? words.graph.graphBar.usual
+    : across === "each"
+      ? words.graph.graphBar.aLineForEach
+      : capital(reductionWord(across));
 }
 
 function capital(word: string): string {

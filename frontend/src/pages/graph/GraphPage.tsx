@@ -6,45 +6,51 @@ import { hostGroupsQuery } from "../../api/baselines";
 import { hostsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { StateView } from "../../components/StateView";
-import type { HostMetrics } from "../../logic/api";
+import { useZone } from "../../components/zone";
+import type { HostInfo, HostMetrics } from "../../logic/api";
+import { tagsOf } from "../../logic/fleet";
 import { usualMetric } from "../../logic/host_lines";
-import { zoneOf } from "../../state/clock";
 import { GraphBar } from "./GraphBar";
 import { HostGraph } from "./HostGraph";
 import { type GraphViewState, useGraphView } from "./useGraphView";
+import { words } from "../../words";
 import "./graph.css";
 
-/** One metric of several hosts, or of all hosts of a group. */
+const NO_HOSTS: readonly HostInfo[] = [];
+
+/** One metric of several hosts, or of all hosts of a group or with a tag. */
 export function GraphPage() {
-  useDocumentTitle("Graph of several hosts · normstat");
-  const state = useGraphView();
-  const { view } = state;
+  useDocumentTitle(words.graph.graphPage.graphSeveralHostsNormstat);
   const hosts = useQuery(hostsQuery);
+  const state = useGraphView(hosts.data?.hosts ?? NO_HOSTS);
+  const { view } = state;
   const groups = useQuery(hostGroupsQuery);
   const names = view.runs.length > 0 ? [...new Set(view.runs.map(({ host }) => host))] : view.hosts;
   const group = view.runs.length > 0 ? null : view.group;
-  const isAsked = names.length > 0 || group !== null;
-  const metrics = useQuery({ ...hostMetricsQuery({ hosts: names, group }), enabled: isAsked });
+  const tag = view.runs.length > 0 ? null : view.tag;
+  const isAsked = names.length > 0 || group !== null || tag !== null;
+  const metrics = useQuery({ ...hostMetricsQuery({ hosts: names, group, tag }), enabled: isAsked });
   return (
     <div className="page graph-page">
       <IgnoredNote ignored={state.ignored} />
       <Title order={1} mb="xs">
-        Several hosts
+        {words.graph.graphPage.severalHosts}
       </Title>
       <GraphBar
         state={state}
         hosts={hosts.data?.hosts.map(({ name }) => name) ?? []}
         groups={groups.data?.groups.map(({ name }) => name) ?? []}
+        tags={tagsOf(hosts.data?.hosts ?? []).map(({ name }) => name)}
         metrics={metrics.data ?? null}
       />
       {!isAsked ? (
         <div className="card">
           <StateView
-            state={{
-              kind: "empty",
-              title: "No hosts chosen",
-              next: "Choose hosts or a host group above. One metric of all of them is drawn in one graph.",
-            }}
+            state={
+              hosts.isPending
+                ? { kind: "loading", what: words.graph.graphPage.theHosts }
+                : { kind: "empty", title: words.graph.graphPage.noHostsChosen, next: words.graph.graphPage.chooseHostsHostGroup }
+            }
           />
         </div>
       ) : metrics.data === undefined ? (
@@ -53,7 +59,7 @@ export function GraphPage() {
             state={
               metrics.error
                 ? { kind: "error", error: metrics.error, onRetry: () => void metrics.refetch() }
-                : { kind: "loading", what: "the metrics of these hosts" }
+                : { kind: "loading", what: words.graph.graphPage.metricsTheseHosts }
             }
           />
         </div>
@@ -67,6 +73,7 @@ export function GraphPage() {
 function ChosenGraph({ state, metrics }: { readonly state: GraphViewState; readonly metrics: HostMetrics }) {
   const { view } = state;
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  const zone = useZone(view.clock);
   const metric = view.metric ?? usualMetric(metrics.metrics);
   if (metric === null) {
     const areUnknown = metrics.unknown_hosts.length === metrics.hosts.length;
@@ -75,14 +82,14 @@ function ChosenGraph({ state, metrics }: { readonly state: GraphViewState; reado
         <StateView
           state={{
             kind: "empty",
-            title: areUnknown ? `There is no host ${metrics.unknown_hosts.join(", ")}` : "These hosts have no samples yet",
-            next: areUnknown
-              ? "It was deleted, renamed, or never sent data. Choose other hosts above."
-              : "See the Streams tab of a host for what it sends.",
+            title: areUnknown
+              ? words.graph.graphPage.thereIsNoHost(metrics.unknown_hosts.join(", "))
+              : words.graph.graphPage.theseHostsHaveNo,
+            next: areUnknown ? words.graph.graphPage.deletedRenamedNeverSent : words.graph.graphPage.seeStreamsTabHost,
           }}
         />
       </div>
     );
   }
-  return <HostGraph state={state} metric={metric} zone={zoneOf(view.clock)} scheme={scheme} />;
+  return <HostGraph state={state} metric={metric} zone={zone} scheme={scheme} />;
 }

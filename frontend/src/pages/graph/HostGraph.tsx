@@ -16,11 +16,12 @@ import {
   zoomRuns,
 } from "../../logic/host_lines";
 import type { Scheme } from "../../logic/palette";
-import { livePeriod, resolveRange, zoomRange } from "../../logic/range";
+import { isGrowing, livePeriod, resolveRange, usualLength, zoomRange } from "../../logic/range";
 import { PANEL_MARGINS, plotWidth, requestWidth } from "../../logic/surface";
 import { fromApi, lengthOf, SECOND, toDurationMs, toEpochMs, type Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
+import { usePlots } from "../../plot/Plot";
 import type { GraphView } from "../../state/graph";
 import { PointerStore } from "../../state/pointer";
 import { HostHeatmap } from "./HostHeatmap";
@@ -28,6 +29,7 @@ import { LineGraph } from "./LineGraph";
 import { LineTable } from "./LineTable";
 import { SmallGraphs } from "./SmallGraphs";
 import type { GraphViewState } from "./useGraphView";
+import { words } from "../../words";
 
 interface HostGraphProps {
   readonly state: GraphViewState;
@@ -60,14 +62,15 @@ export function HostGraph({ state, metric, zone, scheme }: HostGraphProps) {
   const width = useSettled(measured);
   const [pointer] = useState(() => new PointerStore());
   const isElapsed = view.runs.length > 0;
-  const isLive = !isElapsed && view.range.kind === "live";
-  const now = useNow(isLive ? livePeriod(lengthOf(resolveRange(view.range, toEpochMs(0))), false) : IDLE_PERIOD);
-  const { start, end } = windowOf(view, now);
+  const isLive = !isElapsed && isGrowing(view.range);
+  const now = useNow(isLive ? livePeriod(usualLength(view.range), false) : IDLE_PERIOD);
+  const { start, end } = windowOf(view, now, zone);
   const asked = useSettled(useMemo(() => ({ start, end }), [start, end]));
   const found = useQuery({
     ...hostLinesQuery({
       hosts: isElapsed ? [] : view.hosts,
       group: isElapsed ? null : view.group,
+      tag: isElapsed ? null : view.tag,
       runs: view.runs,
       metric,
       instance: view.instance,
@@ -79,6 +82,7 @@ export function HostGraph({ state, metric, zone, scheme }: HostGraphProps) {
     }),
     enabled: width > 0,
   });
+  usePlots(found.isFetching);
   const { data } = found;
   const block = useMemo(() => (data === undefined ? null : decodeHostLines(data, zone)), [data, zone]);
   const slots = useMemo(() => slotsOf(block), [block]);
@@ -90,7 +94,7 @@ export function HostGraph({ state, metric, zone, scheme }: HostGraphProps) {
             state={
               found.error
                 ? { kind: "error", error: found.error, onRetry: () => void found.refetch() }
-                : { kind: "loading", what: "the lines" }
+                : { kind: "loading", what: words.graph.hostGraph.theLines }
             }
           />
         </div>
@@ -113,7 +117,7 @@ export function HostGraph({ state, metric, zone, scheme }: HostGraphProps) {
               );
             },
             onZoomOut: () => {
-              set(isElapsed ? { length: toDurationMs(2 * view.length) } : { range: zoomRange(view.range, end, 2) });
+              set(isElapsed ? { length: toDurationMs(2 * view.length) } : { range: zoomRange(view.range, end, 2, zone) });
             },
           }}
         />
@@ -123,8 +127,8 @@ export function HostGraph({ state, metric, zone, scheme }: HostGraphProps) {
 }
 
 /** Return the window to show; runs are drawn from 1970-01-01T00:00:00Z on. */
-function windowOf(view: GraphView, now: Window["end"]): Window {
-  return view.runs.length > 0 ? { start: toEpochMs(0), end: toEpochMs(view.length) } : resolveRange(view.range, now);
+function windowOf(view: GraphView, now: Window["end"], zone: Zone): Window {
+  return view.runs.length > 0 ? { start: toEpochMs(0), end: toEpochMs(view.length) } : resolveRange(view.range, now, zone);
 }
 
 /** Colours by name, so that a line keeps its colour while the order of the worst changes. */
@@ -138,9 +142,9 @@ function DrawnBlock({ view, graph }: { readonly view: GraphView; readonly graph:
   const { metric } = block;
   return (
     <>
-      <section className="card graph-card" aria-label={metric?.title ?? "Graph"}>
+      <section className="card graph-card" aria-label={metric?.title ?? words.graph.hostGraph.graph}>
         <Group gap={8} wrap="nowrap" className="graph-head">
-          <h2 title={metric?.help}>{metric === null ? "No such hosts" : metric.title}</h2>
+          <h2 title={metric?.help}>{metric === null ? words.graph.hostGraph.noSuchHosts : metric.title}</h2>
           <Text className="graph-note soft">{describeHostLines(block)}</Text>
           {block.lines.length > 0 && (
             <Button
@@ -160,8 +164,8 @@ function DrawnBlock({ view, graph }: { readonly view: GraphView; readonly graph:
             isCompact
             state={{
               kind: "empty",
-              title: "None of these hosts has samples of this metric in this window",
-              next: "Choose another window, another metric, or other hosts. The list below says why each host has no line.",
+              title: words.graph.hostGraph.noneTheseHostsHas,
+              next: words.graph.hostGraph.chooseAnotherWindowAnother,
             }}
           />
         ) : view.kind === "heatmap" ? (
@@ -182,7 +186,12 @@ function DrawnBlock({ view, graph }: { readonly view: GraphView; readonly graph:
 /** The hosts without a line, and why. */
 function LeftOut({ block }: { readonly block: HostLines }) {
   return block.left_out.length === 0 ? null : (
-    <Alert color="yellow" py={8} my="sm" title={`${String(block.left_out.length)} of ${String(block.n_asked)} not drawn`}>
+    <Alert
+      color="yellow"
+      py={8}
+      my="sm"
+      title={words.graph.hostGraph.ofNotDrawn(String(block.left_out.length), String(block.n_asked))}
+    >
       <ul className="graph-left-out">
         {block.left_out.map(({ host, reason }, index) => (
           <li key={`${host} ${String(index)}`}>{reason}</li>

@@ -5,6 +5,7 @@ import { buildHeatmapFigure } from "../../plot/heatmap";
 import { Plot } from "../../plot/Plot";
 import type { HostGraphContext } from "./HostGraph";
 import { GraphSurface } from "./LineGraph";
+import { words } from "../../words";
 
 const MARGINS = { ...HEATMAP_MARGINS, left: 150 };
 
@@ -36,11 +37,14 @@ export function HostHeatmap({ graph }: { readonly graph: HostGraphContext }) {
         width={width}
         height={height}
         margins={MARGINS}
-        label="Heatmap: use the arrow keys to step through the samples"
+        label={words.graph.hostHeatmap.heatmapUseArrowKeys}
       >
-        <Plot figure={figure} label={`Heatmap of ${block.metric?.title ?? ""}: ${String(block.lines.length)} rows`} />
+        <Plot
+          figure={figure}
+          label={words.graph.hostHeatmap.heatmapOfRows(block.metric?.title ?? "", String(block.lines.length))}
+        />
       </GraphSurface>
-      <p className="graph-caption soft">Each cell is the {which} sample in its span of time; an empty cell has none.</p>
+      <p className="graph-caption soft">{words.graph.hostHeatmap.eachCellSampleSpan(which)}</p>
     </>
   );
 }

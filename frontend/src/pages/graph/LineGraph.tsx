@@ -6,6 +6,7 @@ import { PANEL_MARGINS } from "../../logic/surface";
 import { buildHostFigure } from "../../plot/hosts";
 import { Plot } from "../../plot/Plot";
 import type { HostGraphContext } from "./HostGraph";
+import { words } from "../../words";
 
 const HEIGHT = 380;
 
@@ -32,8 +33,8 @@ export function LineGraph({ graph }: { readonly graph: HostGraphContext }) {
   );
   const title = block.metric?.title ?? "";
   return (
-    <GraphSurface graph={graph} width={width} height={HEIGHT} label={`${title}: use the arrow keys to step through the samples`}>
-      <span className="graph-unit">{figure.axisUnit === "" ? "number" : figure.axisUnit}</span>
+    <GraphSurface graph={graph} width={width} height={HEIGHT} label={words.graph.lineGraph.useArrowKeysStep(title)}>
+      <span className="graph-unit">{figure.axisUnit === "" ? words.common.number : figure.axisUnit}</span>
       <Plot figure={figure} label={`${title}, ${describeHostLines(block)}`} />
     </GraphSurface>
   );

@@ -11,13 +11,14 @@ import type { GraphView } from "../../state/graph";
 import { usePointer } from "../../state/pointer";
 import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import type { HostGraphContext } from "./HostGraph";
+import { words } from "../../words";
 
 const HEADS: Readonly<Record<LineOrder, string>> = {
-  name: "Line",
-  last: "Last",
-  mean: "Mean",
-  lowest: "Lowest",
-  highest: "Highest",
+  name: words.common.line,
+  last: words.graph.lineTable.last,
+  mean: words.graph.lineTable.mean,
+  lowest: words.graph.lineTable.lowest,
+  highest: words.graph.lineTable.highest,
 };
 const DASHES: Readonly<Record<string, string | undefined>> = { dash: "5 3", dot: "2 2", dashdot: "6 2 2 2" };
 
@@ -30,7 +31,7 @@ export function LineTable({ graph, view }: { readonly graph: HostGraphContext; r
     <Table.Th key={own} className={own === "name" ? "" : "number"} aria-sort={own === order ? "descending" : "none"}>
       <UnstyledButton
         className="graph-order"
-        aria-label={`Sort by ${HEADS[own].toLowerCase()}`}
+        aria-label={words.graph.lineTable.sortBy(HEADS[own].toLowerCase())}
         onClick={() => {
           setOrder(own);
         }}
@@ -41,14 +42,14 @@ export function LineTable({ graph, view }: { readonly graph: HostGraphContext; r
     </Table.Th>
   );
   return (
-    <ScrollCard label="Lines">
-      <Table aria-label="Lines of the graph">
+    <ScrollCard label={words.common.lines}>
+      <Table aria-label={words.graph.lineTable.linesOfTheGraph}>
         <Table.Thead>
           <Table.Tr>
             {head("name")}
-            <Table.Th className="number">At the crosshair</Table.Th>
+            <Table.Th className="number">{words.graph.lineTable.atTheCrosshair}</Table.Th>
             {LINE_ORDERS.filter((own) => own !== "name").map(head)}
-            <Table.Th>Read from</Table.Th>
+            <Table.Th>{words.graph.lineTable.readFrom}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -121,12 +122,7 @@ function CrosshairValue({ line, graph }: { readonly line: HostLine; readonly gra
   return (
     <>
       {formatOf(graph.block.metric, sampleAt(line, hovered, tolerance)?.value ?? null)}
-      {n !== null && (
-        <span className="soft">
-          {" "}
-          ({n} of {graph.block.n_hosts} hosts)
-        </span>
-      )}
+      {n !== null && <span className="soft"> {words.graph.lineTable.ofHosts(String(n), String(graph.block.n_hosts))}</span>}
     </>
   );
 }

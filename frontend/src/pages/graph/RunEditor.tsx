@@ -6,6 +6,7 @@ import { formatDuration, parseDuration } from "../../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import type { GraphView } from "../../state/graph";
+import { words } from "../../words";
 
 interface RunEditorProps {
   readonly view: GraphView;
@@ -22,13 +23,13 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
   };
   return (
     <fieldset className="graph-runs">
-      <legend>Runs, beside each other from their starts</legend>
+      <legend>{words.graph.runEditor.runsBesideEachOther}</legend>
       {runs.map((run, index) => (
         <Group key={`${String(index)} ${run.host} ${String(run.start)}`} gap={6} align="flex-end">
           <Select
             size="xs"
             w={190}
-            label={`Host of run ${String(index + 1)}`}
+            label={words.graph.runEditor.hostOfRun(String(index + 1))}
             searchable
             allowDeselect={false}
             data={[...new Set([...hosts, run.host])]}
@@ -40,9 +41,9 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
             }}
           />
           <TypedText
-            label={`Start of run ${String(index + 1)} (${zoneLabel(zone, run.start)})`}
+            label={words.graph.runEditor.startOfRun(String(index + 1), zoneLabel(zone, run.start))}
             text={formatInstant(zone, run.start)}
-            trouble="write 2026-11-21 09:05:00 or now-2h"
+            trouble={words.graph.runEditor.startExamples}
             onType={(text) => {
               const start = parseInstant(text, zone, readNow());
               if (start !== null) {
@@ -53,7 +54,7 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
           />
           {runs.length > 1 && (
             <ActionIcon
-              aria-label={`Remove run ${String(index + 1)}`}
+              aria-label={words.graph.runEditor.removeRun(String(index + 1))}
               size={30}
               onClick={() => {
                 onChange({ runs: runs.filter((_, at) => at !== index) });
@@ -75,10 +76,10 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
             }
           }}
         >
-          Add a run
+          {words.graph.runEditor.addARun}
         </Button>
         <TypedText
-          label="Length of the runs"
+          label={words.graph.runEditor.lengthOfTheRuns}
           text={formatDuration(length)}
           trouble="write 90s, 15m, 1h30m or 2d"
           onType={(text) => {
@@ -90,7 +91,7 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
           }}
         />
         <Text fz="xs" className="soft">
-          The same host may have several runs: yesterday's beside today's.
+          {words.graph.runEditor.sameHostMayHave}
         </Text>
       </Group>
     </fieldset>

@@ -6,6 +6,7 @@ import { buildHostFigure } from "../../plot/hosts";
 import { Plot } from "../../plot/Plot";
 import type { HostGraphContext } from "./HostGraph";
 import { GraphSurface } from "./LineGraph";
+import { words } from "../../words";
 
 const HEIGHT = 130;
 const MARGINS = { left: 52, right: 10, top: 8, bottom: 20 };
@@ -60,7 +61,7 @@ const SmallGraph = memo(function SmallGraph({ line, graph, shared, width }: Smal
       </figcaption>
       {isNear && (
         <GraphSurface graph={graph} width={width} height={HEIGHT} margins={MARGINS} label={line.name}>
-          <Plot figure={figure} label={`${block.metric?.title ?? ""} of ${line.name}`} />
+          <Plot figure={figure} label={words.graph.smallGraphs.of(block.metric?.title ?? "", line.name)} />
         </GraphSurface>
       )}
     </figure>

@@ -7,6 +7,7 @@ import { ErrorLine } from "../../components/StateView";
 import type { StatInfo } from "../../logic/api";
 import { type CustomPanel, fieldOptions, type InstanceChoice } from "../../logic/panel";
 import type { Window } from "../../logic/time";
+import { words } from "../../words";
 
 interface AddPanelDialogProps {
   readonly host: string;
@@ -38,7 +39,7 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
   const isComplete = stat !== null && fields.length > 0 && (choice.kind !== "only" || choice.names.length > 0);
 
   return (
-    <Modal opened onClose={onClose} title="Add a panel" size="lg">
+    <Modal opened onClose={onClose} title={words.host.addPanelDialog.addAPanel} size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -49,7 +50,7 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
       >
         <Stack gap="sm">
           <Select
-            label="Stat"
+            label={words.common.stat}
             searchable
             allowDeselect={false}
             data={stats.map(({ name, title }) => ({ value: name, label: `${title} (${name})` }))}
@@ -63,8 +64,8 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
           {stat && (
             <MultiSelect
               key={stat.name}
-              label="Fields"
-              description="Fields with different units get separate panels"
+              label={words.host.addPanelDialog.fields}
+              description={words.host.addPanelDialog.fieldsDifferentUnitsGet}
               searchable
               limit={200}
               data={fieldOptions(stat).map(({ group, items }) => ({ group, items: [...items] }))}
@@ -76,12 +77,12 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
             <Group align="flex-end" gap="sm">
               <SegmentedControl
                 size="xs"
-                aria-label={`Which ${stat.instance_title}`}
+                aria-label={words.host.addPanelDialog.which(stat.instance_title)}
                 value={kind}
                 data={[
-                  { value: "top", label: "top" },
-                  { value: "all", label: "all" },
-                  { value: "only", label: "selected" },
+                  { value: "top", label: words.host.addPanelDialog.top },
+                  { value: "all", label: words.host.addPanelDialog.all },
+                  { value: "only", label: words.common.selected },
                 ]}
                 onChange={setKind}
               />
@@ -91,7 +92,7 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
                   w={90}
                   min={1}
                   max={200}
-                  aria-label="Number of instances"
+                  aria-label={words.host.addPanelDialog.numberOfInstances}
                   value={n}
                   onChange={(value) => {
                     setN(typeof value === "number" ? value : n);
@@ -106,13 +107,13 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
             .map((field) => (
               <FieldCard key={field.key} field={field} />
             ))}
-          {stats.length === 0 && <Text fz="sm">This host has no samples yet.</Text>}
+          {stats.length === 0 && <Text fz="sm">{words.host.addPanelDialog.hostHasNoSamples}</Text>}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {words.common.cancel}
             </Button>
             <Button type="submit" disabled={!isComplete}>
-              Add panel
+              {words.host.addPanelDialog.addPanel}
             </Button>
           </Group>
         </Stack>
@@ -137,8 +138,8 @@ function InstanceNames({ host, stat, window: shown, names, onChange }: InstanceN
     <div style={{ flex: 1 }}>
       <MultiSelect
         size="xs"
-        aria-label={`Which ${stat.instance_title}`}
-        placeholder={instances.isPending ? "loading …" : stat.instance_title}
+        aria-label={words.host.addPanelDialog.which(stat.instance_title)}
+        placeholder={instances.isPending ? words.host.addPanelDialog.loading : stat.instance_title}
         searchable
         limit={200}
         data={instances.data?.instances.map(({ name }) => name) ?? []}

@@ -1,6 +1,5 @@
 import { Anchor, VisuallyHidden } from "@mantine/core";
-import { memo, useState } from "react";
-import { EventDialog } from "../../components/EventDialog";
+import { lazy, memo, Suspense, useState } from "react";
 import { EventNote } from "../../components/EventLayer";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
@@ -19,12 +18,14 @@ import {
   windowBetweenEvents,
   windowFromEvent,
 } from "../../logic/event";
-import { plural } from "../../logic/number";
 import type { Margins } from "../../logic/surface";
 import type { EpochMs, Window } from "../../logic/time";
 import { formatInstant, type Zone } from "../../logic/zone";
 import { EVENTS_ID, type GraphContext } from "./graph";
+import { words } from "../../words";
 import "./Events.css";
+
+const EventDialog = lazy(() => import("../../components/EventDialog").then((module) => ({ default: module.EventDialog })));
 
 // A flag is this wide.
 const MIN_DISTANCE_PX = 14;
@@ -98,7 +99,7 @@ export function EventFlags({ graph, width, margins }: EventFlagsProps) {
       )}
       {anchor !== null && (
         <VisuallyHidden role="status">
-          The window begins at {formatInstant(graph.zone, anchor)}. Shift-click another event to end it there.
+          {words.host.events.windowBeginsShiftClick(formatInstant(graph.zone, anchor))}
         </VisuallyHidden>
       )}
     </>
@@ -121,27 +122,29 @@ interface EventListProps {
 export const EventList = memo(function EventList({ host, marks, nLeftOut, window: shown, zone, onZoom, onNote }: EventListProps) {
   const me = useMe();
   const [changed, setChanged] = useState<HostEvent | null>(null);
-  const deletion = useEventDeletion();
+  const deleteEvent = useEventDeletion();
   const last = marks.at(-1);
   const isWriter = mayWrite(me);
   return (
     <div className="event-head">
       {last === undefined ? (
-        <span className="soft">No events in this window</span>
+        <span className="soft">{words.host.events.noEventsWindow}</span>
       ) : (
         <details className="event-list">
           <summary>
-            <span className="event-swatch" data-kind={last.kind} aria-hidden /> {plural(marks.length + nLeftOut, "event")} in this
-            window
-            <span className="soft">
-              {marks.length > 1 && " · last"}: {last.text}
-            </span>
+            <span className="event-swatch" data-kind={last.kind} aria-hidden />{" "}
+            {words.host.events.eventInThisWindow(
+              marks.length + nLeftOut,
+              <span className="soft">
+                {marks.length > 1 && words.host.events.last}: {last.text}
+              </span>,
+            )}
           </summary>
           {/* What describes the graphs: the list without its buttons. */}
           <div id={EVENTS_ID} hidden>
             {marks.map((mark) => describeMark(zone, mark)).join("; ")}
           </div>
-          <ol aria-label="Events in this window">
+          <ol aria-label={words.host.events.eventsInThisWindow}>
             {marks.map((mark) => (
               <li key={markKey(mark)}>
                 <span className="event-swatch" data-kind={mark.kind} aria-hidden />
@@ -166,14 +169,14 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
                 )}
                 <span className="event-actions no-print">
                   <EventAction
-                    text="From here"
+                    text={words.host.events.fromHere}
                     about={mark.text}
                     onClick={() => {
                       onZoom(windowFromEvent(shown, mark.at, "start"));
                     }}
                   />
                   <EventAction
-                    text="To here"
+                    text={words.host.events.toHere}
                     about={mark.text}
                     onClick={() => {
                       onZoom(windowFromEvent(shown, mark.end ?? mark.at, "end"));
@@ -183,7 +186,7 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
                     <>
                       {mayChange(mark.event) && (
                         <EventAction
-                          text="Change"
+                          text={words.common.change}
                           about={mark.text}
                           onClick={() => {
                             setChanged(mark.event);
@@ -191,10 +194,10 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
                         />
                       )}
                       <EventAction
-                        text="Delete"
+                        text={words.common.delete}
                         about={mark.text}
                         onClick={() => {
-                          deletion.remove(mark.event);
+                          deleteEvent(mark.event);
                         }}
                       />
                     </>
@@ -202,28 +205,29 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
                 </span>
               </li>
             ))}
-            {nLeftOut > 0 && <li>{plural(nLeftOut, "earlier event")} not listed: choose a shorter window.</li>}
+            {nLeftOut > 0 && <li>{words.host.events.earlierEventNotListed(nLeftOut)}</li>}
           </ol>
         </details>
       )}
       {isWriter && (
         <Anchor component="button" type="button" fz="inherit" className="no-print" onClick={onNote}>
-          Note an event (n)
+          {words.host.events.noteAnEventN}
         </Anchor>
       )}
-      {changed && (
-        <EventDialog
-          host={host}
-          event={changed}
-          at={shown.start}
-          end={null}
-          zone={zone}
-          onClose={() => {
-            setChanged(null);
-          }}
-        />
-      )}
-      {deletion.toast}
+      <Suspense fallback={null}>
+        {changed && (
+          <EventDialog
+            host={host}
+            event={changed}
+            at={shown.start}
+            end={null}
+            zone={zone}
+            onClose={() => {
+              setChanged(null);
+            }}
+          />
+        )}
+      </Suspense>
     </div>
   );
 });

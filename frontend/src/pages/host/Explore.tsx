@@ -9,6 +9,7 @@ import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan } from
 import { openPalette } from "../../state/palette";
 import type { GraphContext } from "./graph";
 import { Panel } from "./Panel";
+import { words } from "../../words";
 import "./Explore.css";
 
 interface ExploreProps {
@@ -38,10 +39,10 @@ export function Explore({ metrics, stats, graph, onChange, onAdd }: ExploreProps
     return null;
   }
   return (
-    <section className="host-section" aria-label="Explore">
+    <section className="host-section" aria-label={words.host.explore.explore}>
       <Group gap="xs" className="explore-head">
-        <h2>Explore</h2>
-        <Tooltip label="Draw another metric (e)">
+        <h2>{words.host.explore.explore}</h2>
+        <Tooltip label={words.host.explore.drawAnotherMetricE}>
           <Button
             size="compact-xs"
             variant="default"
@@ -50,7 +51,7 @@ export function Explore({ metrics, stats, graph, onChange, onAdd }: ExploreProps
               openPalette("metrics");
             }}
           >
-            Another metric
+            {words.host.explore.anotherMetric}
           </Button>
         </Tooltip>
         <Button
@@ -60,7 +61,7 @@ export function Explore({ metrics, stats, graph, onChange, onAdd }: ExploreProps
             onChange([]);
           }}
         >
-          Close
+          {words.common.close}
         </Button>
       </Group>
       {planned.map((each) => (
@@ -110,10 +111,14 @@ function Explored({ each, graph, onChoose, onNothing, onAdd, onClose }: Explored
               onAdd(panel);
             }}
           >
-            Add as panel
+            {words.host.explore.addAsPanel}
           </Button>
         )}
-        <ActionIcon size="sm" aria-label={`Close ${plans[0]?.title ?? formatExplored(each.metric)}`} onClick={onClose}>
+        <ActionIcon
+          size="sm"
+          aria-label={words.host.explore.close(plans[0]?.title ?? formatExplored(each.metric))}
+          onClick={onClose}
+        >
           <IconX size={15} />
         </ActionIcon>
       </Group>
@@ -123,8 +128,8 @@ function Explored({ each, graph, onChoose, onNothing, onAdd, onClose }: Explored
             isCompact
             state={{
               kind: "empty",
-              title: `${graph.host} has no samples of ${formatExplored({ ...each.metric, choice: null })}`,
-              next: "Choose another metric, or search for it: other hosts may send it.",
+              title: words.host.explore.hasNoSamplesOf(graph.host, formatExplored({ ...each.metric, choice: null })),
+              next: words.host.explore.chooseAnotherMetricSearch,
             }}
           />
         </div>

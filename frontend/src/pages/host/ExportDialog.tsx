@@ -4,6 +4,7 @@ import { csvAddress, parquetAddress } from "../../api/endpoints";
 import type { StatInfo } from "../../logic/api";
 import { describeDuration, lengthOf, type Window } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
+import { words } from "../../words";
 
 interface ExportDialogProps {
   readonly host: string;
@@ -16,11 +17,15 @@ interface ExportDialogProps {
 /** Exports the raw samples of a window: all stats as long CSV, or one stat as wide CSV or Parquet. */
 export function ExportDialog({ host, window: exported, zone, stats, onClose }: ExportDialogProps) {
   return (
-    <Modal opened onClose={onClose} title="Export" size="lg">
+    <Modal opened onClose={onClose} title={words.host.exportDialog.export} size="lg">
       <Stack gap="sm">
         <Text fz="sm">
-          All samples of <b>{host}</b>, {formatWindow(zone, exported)} {zoneLabel(zone, exported.end)} (
-          {describeDuration(lengthOf(exported))}), exactly as the tools printed them.
+          {words.host.exportDialog.allSamplesExactlyTools(
+            <b>{host}</b>,
+            formatWindow(zone, exported),
+            zoneLabel(zone, exported.end),
+            describeDuration(lengthOf(exported)),
+          )}
         </Text>
         <Button
           component="a"
@@ -29,11 +34,10 @@ export function ExportDialog({ host, window: exported, zone, stats, onClose }: E
           leftSection={<IconDownload size={14} />}
           variant="light"
         >
-          CSV of all stats, one value per line: time, epoch, stat, instance, field, value, unit
+          {words.host.exportDialog.csvAllStatsOne}
         </Button>
         <Text fz="sm" className="soft">
-          One stat, one sample per line (time, instance and a column per field), as CSV or as Parquet for pandas, DuckDB and
-          similar tools
+          {words.host.exportDialog.oneStatOneSample}
         </Text>
         <Table>
           <Table.Tbody>
@@ -71,7 +75,7 @@ function Download({ format, stat, href }: DownloadProps) {
       href={href}
       download
       leftSection={<IconDownload size={13} aria-hidden />}
-      aria-label={`${format} of ${stat}`}
+      aria-label={words.host.exportDialog.of(format, stat)}
     >
       {format}
     </Button>

@@ -8,11 +8,12 @@ import { StateView } from "../../components/StateView";
 import type { FactChange, HostFact } from "../../logic/api";
 import { describeEarliest } from "../../logic/event";
 import { countRecent, factMoment, factSections, windowAround } from "../../logic/fact";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { fromApi, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import { words } from "../../words";
 
 interface FactsProps {
   readonly host: string;
@@ -29,7 +30,7 @@ export function Facts({ host, zone, clock }: FactsProps) {
       <StateView
         state={
           facts.error === null
-            ? { kind: "loading", what: "host facts" }
+            ? { kind: "loading", what: words.host.facts.hostFacts }
             : { kind: "error", error: facts.error, onRetry: () => void facts.refetch() }
         }
       />
@@ -37,53 +38,45 @@ export function Facts({ host, zone, clock }: FactsProps) {
   }
   if (facts.data.read_at === null) {
     return (
-      <StateView
-        state={{
-          kind: "empty",
-          title: "No facts about this host",
-          next: "An agent reports them if its stats.conf has the line host_facts; files of other tools do not hold them.",
-        }}
-      />
+      <StateView state={{ kind: "empty", title: words.host.facts.noFactsAboutHost, next: words.host.facts.agentReportsThemIf }} />
     );
   }
   const { facts: known, changes, known_since: knownSince, read_at: readAt, n_changes_left_out: nLeftOut } = facts.data;
   const nRecent = countRecent(changes, now);
   const changed = (
-    <section key="changes" aria-label="Changes">
-      <Title order={2}>{nRecent === 0 ? "Changes" : `Changes: ${formatCount(nRecent)} in the last 24 hours`}</Title>
+    <section key="changes" aria-label={words.host.facts.changes}>
+      <Title order={2}>
+        {nRecent === 0 ? words.host.facts.changes : words.host.facts.changesLastHours(formatCount(nRecent))}
+      </Title>
       {changes.length === 0 ? (
         <Text fz="sm" className="soft">
-          Nothing has changed
-          {knownSince !== null && (
-            <>
-              {" "}
-              since the first report, <Instant at={fromApi(knownSince)} zone={zone} />
-            </>
+          {words.host.facts.nothingHasChanged(
+            knownSince !== null && <> {words.host.facts.sinceTheFirstReport(<Instant at={fromApi(knownSince)} zone={zone} />)}</>,
           )}
-          .
         </Text>
       ) : (
         <ChangeTable host={host} changes={changes} zone={zone} clock={clock} />
       )}
       {nLeftOut > 0 && (
         <Text fz="sm" className="soft">
-          {plural(nLeftOut, "older change")} not listed.
+          {words.host.facts.olderChangeNotListed(nLeftOut)}
         </Text>
       )}
     </section>
   );
   const all = (
-    <section key="facts" aria-label="Facts">
-      <Title order={2}>This host</Title>
+    <section key="facts" aria-label={words.host.facts.facts}>
+      <Title order={2}>{words.host.facts.thisHost}</Title>
       <FactTable facts={known} knownSince={knownSince} zone={zone} />
       <Text fz="sm" className="soft">
-        Last report <Instant at={fromApi(readAt)} zone={zone} />. No date: unchanged since the first report
-        {knownSince !== null && (
-          <>
-            , <Instant at={fromApi(knownSince)} zone={zone} />
-          </>
+        {words.host.facts.lastReportNoDate(
+          <Instant at={fromApi(readAt)} zone={zone} />,
+          knownSince !== null && (
+            <>
+              , <Instant at={fromApi(knownSince)} zone={zone} />
+            </>
+          ),
         )}
-        .
       </Text>
     </section>
   );
@@ -98,13 +91,13 @@ interface FactTableProps {
 
 function FactTable({ facts, knownSince, zone }: FactTableProps) {
   return (
-    <ScrollCard label="Facts about this host">
-      <Table aria-label="Facts about this host" verticalSpacing={3} className="fact-table">
+    <ScrollCard label={words.host.facts.factsAboutThisHost}>
+      <Table aria-label={words.host.facts.factsAboutThisHost} verticalSpacing={3} className="fact-table">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Fact</Table.Th>
-            <Table.Th>Value</Table.Th>
-            <Table.Th>Changed</Table.Th>
+            <Table.Th>{words.host.facts.fact}</Table.Th>
+            <Table.Th>{words.host.facts.value}</Table.Th>
+            <Table.Th>{words.host.facts.changed}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         {factSections(facts).map((section) => (
@@ -141,16 +134,16 @@ interface ChangeTableProps {
 
 function ChangeTable({ host, changes, zone, clock }: ChangeTableProps) {
   return (
-    <ScrollCard label="Changes of facts">
-      <Table aria-label="Changes of facts" verticalSpacing={3} className="fact-table">
+    <ScrollCard label={words.host.facts.changesOfFacts}>
+      <Table aria-label={words.host.facts.changesOfFacts} verticalSpacing={3} className="fact-table">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Seen at</Table.Th>
-            <Table.Th>Fact</Table.Th>
-            <Table.Th>Before</Table.Th>
-            <Table.Th>After</Table.Th>
+            <Table.Th>{words.host.facts.seenAt}</Table.Th>
+            <Table.Th>{words.host.facts.fact}</Table.Th>
+            <Table.Th>{words.host.facts.before}</Table.Th>
+            <Table.Th>{words.host.facts.after}</Table.Th>
             <Table.Th>
-              <VisuallyHidden>Graphs</VisuallyHidden>
+              <VisuallyHidden>{words.host.facts.graphs}</VisuallyHidden>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -181,7 +174,7 @@ function ChangeTable({ host, changes, zone, clock }: ChangeTableProps) {
                   })}
                   fz="sm"
                 >
-                  Graphs
+                  {words.host.facts.graphs}
                 </PageLink>
               </Table.Td>
             </Table.Tr>
@@ -209,7 +202,7 @@ interface FactValueProps {
 
 function FactValue({ factKey, value, text, zone }: FactValueProps) {
   if (value === null) {
-    return <span className="soft">none</span>;
+    return <span className="soft">{words.common.none}</span>;
   }
   const moment = factMoment(factKey, value);
   return moment === null ? text : <Instant at={moment} zone={zone} />;

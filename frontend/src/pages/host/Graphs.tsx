@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import { useCallbackRef, useHotkeys } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
@@ -6,44 +5,50 @@ import { lazy, Suspense, useMemo, useState } from "react";
 import { useLive } from "../../api/live";
 import { baselinesQuery, eventsQuery } from "../../api/queries";
 import { mayWrite, useMe } from "../../components/me";
-import { StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
 import { newestBaseline } from "../../logic/against";
 import type { HostInfo, StatInfo } from "../../logic/api";
 import { eventsWindow, marksInside, momentToNote, toMarks } from "../../logic/event";
 import { type Command, KEYS } from "../../logic/keys";
-import { type PanelLook, withLook, withoutPanel } from "../../logic/look";
+import { type PanelLook, withLook, withoutHeights } from "../../logic/look";
 import type { Scheme } from "../../logic/palette";
-import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan } from "../../logic/panel";
+import type { CustomPanel } from "../../logic/panel";
 import {
   liveEnd,
+  freezeRange,
+  isGrowing,
   livePeriod,
   liveStep,
   resolveRange,
   shiftRange,
   toggleLive,
+  usualLength,
   windowEndingAt,
   zoomRange,
 } from "../../logic/range";
-import { type EpochMs, fromApi, lengthOf, SECOND, toDurationMs, type Window } from "../../logic/time";
+import { type EpochMs, fromApi, lengthOf, SECOND, toDurationMs, type Window, windowBetween } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
 import { openPalette, useCommands } from "../../state/palette";
 import { PointerStore } from "../../state/pointer";
+import { encodeHostView, linkWith } from "../../state/url";
 import { EventList } from "./Events";
 import { Explore } from "./Explore";
 import type { Dialog } from "./GraphDialog";
 import type { GraphContext, Tool } from "./graph";
 import { MarkBar } from "./MarkBar";
 import { OverlayMenu } from "./OverlayMenu";
-import { Panel } from "./Panel";
+import { HostPanels, panelInHand } from "./HostPanels";
+import { ShownProcesses } from "./ShownProcesses";
+import { ScoreRows } from "./ScoreRows";
 import { TimeStrip } from "./TimeStrip";
 import { Toolbar } from "./Toolbar";
-import { ViewSections } from "./ViewSections";
 import { ViewMenu } from "./ViewMenu";
+import { sayFrozen, usePanelChanges } from "./usePanelChanges";
 import { useHostPanels } from "./useHostPanels";
 import { usePeriods } from "./usePeriods";
 import type { HostViewState } from "./useHostView";
+import { words } from "../../words";
 
 interface GraphsProps {
   readonly host: HostInfo;
@@ -68,34 +73,40 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const [pointer] = useState(() => new PointerStore());
   const baselines = useQuery(baselinesQuery(host.name)).data?.baselines;
 
-  const isLive = range.kind === "live";
-  const live = useLive(host.name, isLive, liveStep(isLive ? range.length : lengthOf(range.window)));
-  const now = useNow(isLive ? livePeriod(range.length, live.connection === "open") : IDLE_PERIOD);
-  const { start, end } = resolveRange(range, liveEnd(now, isLive ? live : null));
+  const isLive = isGrowing(range);
+  const live = useLive(host.name, isLive, liveStep(usualLength(range)));
+  const now = useNow(isLive ? livePeriod(usualLength(range), live.connection === "open") : IDLE_PERIOD);
+  const { start, end } = resolveRange(range, liveEnd(now, isLive ? live : null), zone);
   const shown = useMemo(() => ({ start, end }), [start, end]);
   const asked = useSettled(shown);
 
   const hostStats = useMemo(() => stats.filter(({ name }) => host.stats.includes(name)), [stats, host.stats]);
-  const { isView, views, unknown, viewSections, sections } = useHostPanels(host, stats, view);
+  const panels = useHostPanels(host, stats, view);
+  const { viewSections, sections } = panels;
 
   const run = (command: Command): void => {
     const at = readNow();
-    const subject = mark ?? resolveRange(range, liveEnd(at, null));
+    const subject = mark ?? resolveRange(range, liveEnd(at, null), zone);
     switch (command) {
       case "back":
       case "forward":
-        set({ range: shiftRange(range, end, command === "back" ? -0.5 : 0.5) });
+        set({ range: shiftRange(range, end, command === "back" ? -0.5 : 0.5, zone) });
         break;
       case "zoom-in":
       case "zoom-out":
-        set({ range: zoomRange(range, end, command === "zoom-in" ? 0.5 : 2) });
+        set({ range: zoomRange(range, end, command === "zoom-in" ? 0.5 : 2, zone) });
         break;
       case "undo":
         router.history.back();
         break;
-      case "live":
-        set({ range: toggleLive(range, end) });
+      case "live": {
+        const next = toggleLive(range, end, zone);
+        set({ range: next });
+        sayFrozen(next, zone, () => {
+          set({ range });
+        });
         break;
+      }
       case "mark-tool":
         setTool(tool === "mark" ? "zoom" : "mark");
         break;
@@ -114,6 +125,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           setDialog({ kind: "event", window: mark ?? momentToNote(pointer.get().hovered, at, subject) });
         }
         break;
+      case "processes":
+        set({ instant: view.instant === null ? { at: pointer.get().hovered ?? subject.end, stat: null } : null });
+        break;
       case "band":
         set({ bandId: view.bandId === null ? (newestBaseline(baselines ?? [])?.id ?? null) : null });
         break;
@@ -125,11 +139,18 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       case "explore":
         openPalette("metrics");
         break;
+      case "full":
+        set({ fullPanel: view.fullPanel === null ? panelInHand() : null });
+        break;
       case "cancel":
-        if (tool === "mark") {
+        if (view.fullPanel !== null) {
+          set({ fullPanel: null });
+        } else if (tool === "mark") {
           setTool("zoom");
         } else if (mark !== null) {
           set({ mark: null, markPanel: null });
+        } else if (view.instant !== null) {
+          set({ instant: null });
         }
     }
   };
@@ -153,7 +174,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const { bandId } = view;
   const bandName = baselines?.find(({ id }) => id === bandId)?.name;
   const bandBaseline = useMemo(
-    () => (bandId === null ? null : { id: bandId, name: bandName ?? `baseline ${String(bandId)}` }),
+    () => (bandId === null ? null : { id: bandId, name: bandName ?? words.host.graphs.baseline(String(bandId)) }),
     [bandId, bandName],
   );
   // Stable, so that panels render when their window changes, not each time the host is fetched.
@@ -167,6 +188,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const onLook = useCallbackRef((panel: string, change: Partial<PanelLook>) => {
     set({ looks: withLook(view.looks, panel, change) });
   });
+  const onFull = useCallbackRef((fullPanel: string | null) => {
+    set({ fullPanel });
+  });
   const onZoomOut = useCallbackRef(() => {
     run("zoom-out");
   });
@@ -176,19 +200,17 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const onShow = useCallbackRef((at: EpochMs) => {
     set({ range: { kind: "fixed", window: windowEndingAt(at, lengthOf(shown)) } });
   });
-  const changePanel = useCallbackRef((plan: PanelPlan, choice: InstanceChoice) => {
-    if (plan.customIndex === null) {
-      set({ choices: new Map([...view.choices, [choiceKey(plan), choice]]) });
-    } else {
-      set({ panels: view.panels.map((panel, index) => (index === plan.customIndex ? { ...panel, choice } : panel)) });
-    }
-  });
-  const removePanel = useCallbackRef((plan: PanelPlan) => {
-    set({
-      panels: view.panels.filter((_, index) => index !== plan.customIndex),
-      looks: plan.customIndex === null ? view.looks : withoutPanel(view.looks, plan.customIndex),
-    });
-  });
+  const { changePanel, removePanel } = usePanelChanges(state);
+  const linkTo = useCallbackRef((panel: string, window: Window) =>
+    linkWith(
+      encodeHostView({
+        ...view,
+        range: { kind: "fixed", window: windowBetween(window.start, window.end) },
+        fullPanel: panel,
+        explored: [],
+      }),
+    ),
+  );
   const lastSampleAt = host.last_sample_at === null ? null : fromApi(host.last_sample_at);
   const hasCpuLabels = host.os.startsWith("SunOS") && host.stats.includes("host_facts");
   const graph = useMemo(
@@ -209,10 +231,13 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       hasCpuLabels,
       onZoom,
       looks: view.looks,
+      fullPanel: view.fullPanel,
+      onFull,
       onLook,
       onMark,
       onZoomOut,
       onShow,
+      linkTo,
     }),
     [
       host.name,
@@ -231,10 +256,13 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       hasCpuLabels,
       onZoom,
       view.looks,
+      view.fullPanel,
+      onFull,
       onLook,
       onMark,
       onZoomOut,
       onShow,
+      linkTo,
     ],
   );
   const addPanel = (panel: CustomPanel): void => {
@@ -269,14 +297,19 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
             set({ range: next });
           }}
           onCommand={run}
+          frozenLink={range.kind === "fixed" ? null : linkWith(encodeHostView({ ...view, range: freezeRange(range, end, zone) }))}
           viewMenu={
             <ViewMenu
               viewKeys={view.viewKeys}
               plans={[...sections, ...viewSections].flatMap(({ panels }) => panels)}
+              looks={view.looks}
               stats={stats}
               clock={view.clock}
               onChoose={(viewKeys) => {
-                set({ viewKeys });
+                set({ viewKeys, fullPanel: null });
+              }}
+              onSized={() => {
+                set({ looks: withoutHeights(view.looks) });
               }}
             />
           }
@@ -313,6 +346,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           />
         )}
         <TimeStrip graph={graph} />
+        <ScoreRows graph={graph} />
         <EventList
           host={host.name}
           marks={marks}
@@ -334,51 +368,19 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           set({ panels: [...view.panels, panel], explored });
         }}
       />
-      {sections.map((section) => (
-        <section key={section.key} className="host-section" aria-label={section.title}>
-          <h2>{section.title}</h2>
-          <div className="host-panels">
-            {section.panels.map((plan) => (
-              <Panel key={plan.id} plan={plan} graph={graph} onChoose={changePanel} onRemove={removePanel} />
-            ))}
-          </div>
-        </section>
-      ))}
-      {isView && (
-        <ViewSections
-          sections={viewSections}
-          unknown={views.data === undefined ? [] : unknown}
-          error={views.error}
-          graph={graph}
-          onChoose={changePanel}
-          onRetry={() => void views.refetch()}
-          onEverything={() => {
-            set({ viewKeys: [] });
-          }}
-        />
-      )}
-      {!isView && sections.length === 0 && (
-        <StateView
-          state={{
-            kind: "empty",
-            title: "This host has no samples yet",
-            next: (
-              <>
-                See the Streams tab. A live stream without samples may come from a tool that has no spec.{" "}
-                <Button
-                  size="compact-xs"
-                  variant="default"
-                  onClick={() => {
-                    set({ tab: "streams" });
-                  }}
-                >
-                  Show streams
-                </Button>
-              </>
-            ),
-          }}
-        />
-      )}
+      <HostPanels
+        panels={panels}
+        graph={graph}
+        onChoose={changePanel}
+        onRemove={removePanel}
+        onEverything={() => {
+          set({ viewKeys: [], fullPanel: null });
+        }}
+        onStreams={() => {
+          set({ tab: "streams" });
+        }}
+      />
+      <ShownProcesses state={state} graph={graph} window={shown} baselines={baselines ?? []} />
       {dialog && (
         <Suspense>
           <GraphDialog

@@ -1,16 +1,23 @@
 import { NativeSelect } from "@mantine/core";
-import { useMemo, useState } from "react";
-import { TimeSurface } from "../../components/TimeSurface";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { referencesQuery } from "../../api/queries";
 import type { SeriesBlock } from "../../logic/block";
 import { columnsOf, distributionsOf, instanceRows } from "../../logic/histogram";
 import { fieldsAsked, type InstanceChoice, type PanelPlan } from "../../logic/panel";
+import type { FieldInfo, ReferenceRule } from "../../logic/api";
+import { referencesOf } from "../../logic/reference";
 import { describeResolution, nextSampleTime, windowOf } from "../../logic/series";
 import { HEATMAP_MARGINS, heatmapHeight } from "../../logic/surface";
-import { buildHeatmapFigure } from "../../plot/heatmap";
+import { buildHeatmapFigure, type HeatmapInput, type HeatmapScale } from "../../plot/heatmap";
 import { Plot } from "../../plot/Plot";
-import { EVENTS_ID, type GraphContext } from "./graph";
+import type { GraphContext } from "./graph";
+import { PanelSurface } from "./PanelSurface";
 import { HeatmapTip } from "./HeatmapTip";
 import { MovedTicks } from "./MovedTicks";
+import { usePanelHeight } from "./PanelGrip";
+import type { PictureSource } from "./picture_source";
+import { words } from "../../words";
 
 interface HeatmapGraphProps {
   readonly plan: PanelPlan;
@@ -18,10 +25,24 @@ interface HeatmapGraphProps {
   readonly block: SeriesBlock;
   readonly width: number;
   readonly onChoose: (choice: InstanceChoice) => void;
+  readonly onSource: (source: PictureSource) => void;
+}
+
+/** Return the scale of a field: latencies of disks span decades, and the 8 ms of a disk access are marked. */
+function scaleOfField(
+  rules: readonly ReferenceRule[],
+  { stat, fields, unit }: PanelPlan,
+  field: FieldInfo | undefined,
+): HeatmapScale {
+  const isLatency = fields.some(({ meanings }) => meanings.includes("disk.latency"));
+  if (!isLatency || field === undefined) {
+    return { kind: "values", unit };
+  }
+  return { kind: "logarithm", unit, reference: referencesOf(rules, stat.name, [field])[0]?.value ?? null };
 }
 
 /** A heatmap of the buckets of one distribution (selectable if there are several), or of all instances of one field. */
-export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGraphProps) {
+export function HeatmapGraph({ plan, graph, block, width, onChoose, onSource }: HeatmapGraphProps) {
   const [chosen, setChosen] = useState<string | null>(null);
   const isOfInstances = plan.choice.kind === "heatmap";
   const distributions = useMemo(() => (isOfInstances ? instanceRows(block) : distributionsOf(block)), [block, isOfInstances]);
@@ -29,28 +50,39 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
   const { window: shown, zone, scheme, pointer } = graph;
   const drawn = useMemo(() => windowOf(block), [block]);
   const nRows = distribution?.buckets.length ?? 0;
-  const height = heatmapHeight(nRows);
+  const height = usePanelHeight(plan, graph, heatmapHeight(nRows));
   const [field] = fieldsAsked(plan);
   const worse = isOfInstances ? field?.worse : undefined;
   const pick = worse === "lower" ? "lowest" : "highest";
-  const figure = useMemo(
-    () =>
+  const rules = useQuery(referencesQuery).data?.references;
+  const scale = useMemo(
+    (): HeatmapScale => (isOfInstances ? scaleOfField(rules ?? [], plan, field) : { kind: "decades" }),
+    [isOfInstances, rules, plan, field],
+  );
+  const input = useMemo(
+    (): HeatmapInput | null =>
       distribution === undefined
         ? null
-        : buildHeatmapFigure({
+        : {
             distribution,
             columns: columnsOf(block),
             pick,
-            scale: isOfInstances ? { kind: "values", unit: plan.unit } : { kind: "decades" },
+            scale,
             window: drawn,
             zone,
             scheme,
             margins: HEATMAP_MARGINS,
             width,
             height,
-          }),
-    [distribution, block, pick, isOfInstances, plan.unit, drawn, zone, scheme, width, height],
+          },
+    [distribution, block, pick, scale, drawn, zone, scheme, width, height],
   );
+  const figure = useMemo(() => (input === null ? null : buildHeatmapFigure(input)), [input]);
+  useEffect(() => {
+    if (input !== null) {
+      onSource({ kind: "heatmap", input });
+    }
+  }, [onSource, input]);
   if (figure === null || distribution === undefined) {
     return null;
   }
@@ -58,29 +90,20 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
   const rows = isOfInstances ? "rows" : "buckets";
   return (
     <>
-      <TimeSurface
+      <PanelSurface
+        graph={graph}
+        panel={plan.id}
         width={width}
         height={height}
         margins={HEATMAP_MARGINS}
-        window={shown}
-        tool={graph.tool}
-        pointer={pointer}
-        bands={graph.bands}
-        events={graph.events}
-        zone={zone}
-        eventsId={graph.events.length === 0 ? undefined : EVENTS_ID}
-        panel={plan.id}
-        label={`${plan.title}, ${name}: use the arrow keys to step through the samples`}
-        onZoom={graph.onZoom}
-        onMark={(window) => {
-          graph.onMark(window, plan.id);
-        }}
-        onZoomOut={graph.onZoomOut}
-        onStep={(direction) => {
-          pointer.set({ hovered: nextSampleTime(block, pointer.get().hovered, direction) });
-        }}
+        label={words.host.heatmapGraph.useArrowKeysStep(plan.title, name)}
+        onStep={(from, direction) => nextSampleTime(block, from, direction)}
       >
-        <Plot figure={figure} view={shown} label={`Heatmap of ${name}: ${String(nRows)} ${rows}, ${describeResolution(block)}`} />
+        <Plot
+          figure={figure}
+          view={shown}
+          label={words.host.heatmapGraph.heatmapOf(name, String(nRows), rows, describeResolution(block))}
+        />
         <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={HEATMAP_MARGINS} />
         <HeatmapTip
           panel={plan.id}
@@ -94,13 +117,13 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
           zone={zone}
           pointer={pointer}
         />
-      </TimeSurface>
+      </PanelSurface>
       {isOfInstances && plan.fields.length > 1 && (
         <NativeSelect
           size="xs"
           w={180}
           pl={8}
-          label="Field"
+          label={words.host.heatmapGraph.field}
           value={field?.key ?? ""}
           data={plan.fields.map(({ key, column }) => ({ value: key, label: column }))}
           onChange={(event) => {
@@ -111,9 +134,9 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose }: HeatmapGra
       {distributions.length > 1 && (
         <NativeSelect
           size="xs"
-          label="Distribution"
+          label={words.host.heatmapGraph.distribution}
           value={distribution.key}
-          data={distributions.map(({ key }) => ({ value: key, label: key === "" ? "(no key)" : key }))}
+          data={distributions.map(({ key }) => ({ value: key, label: key === "" ? words.host.heatmapGraph.noKey : key }))}
           onChange={(event) => {
             setChosen(event.currentTarget.value);
           }}

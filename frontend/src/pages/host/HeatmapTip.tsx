@@ -4,12 +4,13 @@ import { toEpochMs, type Window } from "../../logic/time";
 import { formatClock, type Zone } from "../../logic/zone";
 import { cellAt, type HeatmapCells } from "../../plot/heatmap";
 import { type PointerStore, usePointer } from "../../state/pointer";
+import { words } from "../../words";
 
 interface HeatmapTipProps {
   readonly panel: string;
   readonly cells: HeatmapCells;
   /** Which sample of a cell is shown. */
-  readonly pick: "highest" | "lowest";
+  readonly pick: "highest" | "lowest" | "mean";
   readonly decimals: number;
   readonly unit: string;
   readonly width: number;
@@ -34,7 +35,7 @@ export function HeatmapTip({ panel, cells, pick, decimals, unit, width, height, 
     <div className="nearest-tip" style={tipPlace(x, point.y, width, height)} aria-hidden>
       <b>{formatWithUnit(cell.value, decimals, unit)}</b> {cell.label}
       <div>
-        {pick} from {formatClock(zone, toEpochMs(cell.start))} to {formatClock(zone, toEpochMs(cell.end))}
+        {words.host.heatmapTip.fromTo(pick, formatClock(zone, toEpochMs(cell.start)), formatClock(zone, toEpochMs(cell.end)))}
       </div>
     </div>
   );

@@ -9,20 +9,24 @@ import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
 import { StateBadge } from "../../components/StateBadge";
 import { StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import type { HostDetail, HostInfo, StatInfo, StatList } from "../../logic/api";
 import { describeClockOffset } from "../../logic/host";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { unknownPanels } from "../../logic/panel";
 import { DEFAULT_RANGE, openingWindow, type Range } from "../../logic/range";
 import { type EpochMs, fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { readNow, zoneOf } from "../../state/clock";
+import { readNow } from "../../state/clock";
 import { HOST_TABS } from "../../state/url";
 import { Graphs } from "./Graphs";
+import { HostTags } from "./HostTags";
 import { type HostViewState, useHostView } from "./useHostView";
+import { words } from "../../words";
 import "./HostPage.css";
 
 // The graphs need none of these.
+const UseTab = lazy(() => import("./UseTab").then((module) => ({ default: module.UseTab })));
 const Processes = lazy(() => import("./Processes").then((module) => ({ default: module.Processes })));
 const EventTab = lazy(() => import("./EventTab").then((module) => ({ default: module.EventTab })));
 const Facts = lazy(() => import("./Facts").then((module) => ({ default: module.Facts })));
@@ -33,7 +37,7 @@ const LOADING = <StateView state={{ kind: "loading" }} />;
 /** One host: its graphs, its streams and their rejected lines. */
 export function HostPage() {
   const { host } = useParams({ from: "/shell/hosts/$host" });
-  useDocumentTitle(`${host} · normstat`);
+  useDocumentTitle(words.host.hostPage.normstat(host));
   const state = useHostView(host);
   const detail = useQuery(hostQuery(host));
   const stats = useQuery(hostStatsQuery(host));
@@ -45,7 +49,9 @@ export function HostPage() {
   return (
     <div className="page">
       {error instanceof ApiError && error.status === 404 ? (
-        <StateView state={{ kind: "empty", title: `Host ${host} not found`, next: "Check the name in the list of hosts." }} />
+        <StateView
+          state={{ kind: "empty", title: words.host.hostPage.hostNotFound(host), next: words.host.hostPage.checkNameListHosts }}
+        />
       ) : (
         <StateView
           state={
@@ -81,12 +87,15 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
   const { host } = detail;
   const { state, isOnLastSamples } = useOpening(host, stateOfUrl);
   const { view } = state;
-  const zone = zoneOf(view.clock);
+  const zone = useZone(view.clock);
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   return (
     <div className="page host-page">
       <IgnoredNote
-        ignored={[...state.ignored, ...unknownPanels(view.panels, stats).map((stat) => `panel: ${host.name} sends no ${stat}`)]}
+        ignored={[
+          ...state.ignored,
+          ...unknownPanels(view.panels, stats).map((stat) => words.host.hostPage.panelSendsNo(host.name, stat)),
+        ]}
       />
       <Tabs
         variant="default"
@@ -96,18 +105,25 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
           state.set({ tab: HOST_TABS.find((known) => known === tab) ?? "graphs", streamId: null, place: null, process: null });
         }}
       >
-        <Group justify="space-between" align="flex-end" gap="xs" className="host-head">
+        <Group
+          justify="space-between"
+          align="flex-end"
+          gap="xs"
+          className="host-head"
+          hidden={view.fullPanel !== null && view.tab === "graphs"}
+        >
           <HostTitle host={host} zone={zone} />
           <Tabs.List>
-            <Tabs.Tab value="graphs">Graphs</Tabs.Tab>
-            <Tabs.Tab value="processes">Processes</Tabs.Tab>
-            <Tabs.Tab value="events">Events</Tabs.Tab>
-            <Tabs.Tab value="facts">Facts</Tabs.Tab>
+            <Tabs.Tab value="graphs">{words.host.hostPage.graphs}</Tabs.Tab>
+            <Tabs.Tab value="use">{words.host.hostPage.use}</Tabs.Tab>
+            <Tabs.Tab value="processes">{words.common.processes}</Tabs.Tab>
+            <Tabs.Tab value="events">{words.common.events}</Tabs.Tab>
+            <Tabs.Tab value="facts">{words.host.hostPage.facts}</Tabs.Tab>
             <Tabs.Tab value="streams">
-              Streams {formatCount(host.n_streams_live)}/{formatCount(host.n_streams)}
+              {words.host.hostPage.streams(formatCount(host.n_streams_live), formatCount(host.n_streams))}
             </Tabs.Tab>
             <Tabs.Tab value="rejected" {...(host.n_rejected > 0 ? { c: "var(--bad)" } : {})}>
-              {plural(host.n_rejected, "rejected line")}
+              {words.host.hostPage.nRejectedLine(host.n_rejected)}
             </Tabs.Tab>
           </Tabs.List>
         </Group>
@@ -122,6 +138,11 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
             />
           )}
           <Graphs host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
+        </Tabs.Panel>
+        <Tabs.Panel value="use" pt="sm">
+          <Suspense fallback={LOADING}>
+            <UseTab host={host} state={state} zone={zone} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="processes" pt="sm">
           <Suspense fallback={LOADING}>
@@ -199,11 +220,9 @@ function LastSamplesNote({ host, zone, onLive }: LastSamplesNoteProps) {
   const last = sampleTime(host.last_sample_at);
   return last === null ? null : (
     <Group gap="sm" my={8} role="note">
-      <Text fz="sm">
-        No samples since <Instant at={last} zone={zone} />. The graphs show the last ones.
-      </Text>
+      <Text fz="sm">{words.host.hostPage.noSamplesSinceGraphs(<Instant at={last} zone={zone} />)}</Text>
       <Button size="compact-xs" variant="default" onClick={onLive}>
-        Go live
+        {words.host.hostPage.goLive}
       </Button>
     </Group>
   );
@@ -217,13 +236,11 @@ function HostTitle({ host, zone }: { readonly host: HostInfo; readonly zone: Zon
       <Text fz="sm" className="soft">
         {host.os}
         {host.last_sample_at !== null && (
-          <>
-            {" · last sample "}
-            <Instant at={fromApi(host.last_sample_at)} zone={zone} />
-          </>
+          <> {words.host.hostPage.lastSample(<Instant at={fromApi(host.last_sample_at)} zone={zone} />)}</>
         )}
-        {host.clock_offset_s !== null && ` · clock ${describeClockOffset(host.clock_offset_s)}`}
+        {host.clock_offset_s !== null && words.host.hostPage.clock(describeClockOffset(host.clock_offset_s))}
       </Text>
+      <HostTags host={host} />
     </Group>
   );
 }

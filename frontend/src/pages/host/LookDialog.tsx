@@ -4,6 +4,7 @@ import { BYTE_UNITS, DEFAULT_LOOK, type PanelLook, parseBound } from "../../logi
 import type { PanelPlan } from "../../logic/panel";
 import type { ReferenceLine } from "../../logic/reference";
 import { isBytes } from "../../logic/unit";
+import { words } from "../../words";
 
 interface LookDialogProps {
   readonly plan: PanelPlan;
@@ -13,18 +14,18 @@ interface LookDialogProps {
   readonly onClose: () => void;
 }
 
-const BYTE_LABELS = { decimal: "kB, MB (1000)", binary: "KiB, MiB (1024)" } as const;
+const BYTE_LABELS = { decimal: words.host.lookDialog.decimalBytes, binary: words.host.lookDialog.binaryBytes } as const;
 
 /** Chooses how a panel is drawn. Each choice shows at once, and is in the link. */
 export function LookDialog({ plan, look, references, onLook, onClose }: LookDialogProps) {
   const isStacked = look.isStacked ?? plan.isStacked;
   return (
-    <Modal opened onClose={onClose} title={`Axis and lines: ${plan.title}`} size="md">
+    <Modal opened onClose={onClose} title={words.host.lookDialog.axisAndLines(plan.title)} size="md">
       <Stack gap="sm">
         <Bounds unit={plan.unit} look={look} onLook={onLook} />
         <Switch
-          label="Logarithmic axis"
-          description="Values of zero and below are not drawn"
+          label={words.host.lookDialog.logarithmicAxis}
+          description={words.host.lookDialog.valuesZeroBelowNot}
           checked={look.isLog}
           disabled={isStacked}
           onChange={(event) => {
@@ -32,8 +33,8 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
           }}
         />
         <Switch
-          label="Stacked"
-          description="Only where all samples are drawn and the lines are parts of one whole"
+          label={words.host.lookDialog.stacked}
+          description={words.host.lookDialog.onlyWhereAllSamples}
           checked={isStacked}
           onChange={(event) => {
             const next = event.currentTarget.checked;
@@ -41,8 +42,8 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
           }}
         />
         <Switch
-          label="Steps"
-          description="Each sample holds until the next one"
+          label={words.host.lookDialog.steps}
+          description={words.host.lookDialog.eachSampleHoldsUntil}
           checked={look.isStep}
           disabled={isStacked}
           onChange={(event) => {
@@ -52,12 +53,15 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
         {isBytes(plan.unit) && (
           <div>
             <Text fz="sm" mb={4}>
-              Unit of the axis
+              {words.host.lookDialog.unitOfTheAxis}
             </Text>
             <SegmentedControl
               size="xs"
-              aria-label="Unit of the axis"
-              data={[{ value: "", label: "as printed" }, ...BYTE_UNITS.map((value) => ({ value, label: BYTE_LABELS[value] }))]}
+              aria-label={words.host.lookDialog.unitOfTheAxis}
+              data={[
+                { value: "", label: words.host.lookDialog.asPrinted },
+                ...BYTE_UNITS.map((value) => ({ value, label: BYTE_LABELS[value] })),
+              ]}
               value={look.bytes ?? ""}
               onChange={(value) => {
                 onLook({ bytes: BYTE_UNITS.find((known) => known === value) ?? null });
@@ -67,7 +71,7 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
         )}
         {references.length > 0 && (
           <Switch
-            label="Reference lines"
+            label={words.host.lookDialog.referenceLines}
             description={references.map(({ label, source }) => `${label}. ${source}.`).join(" ")}
             checked={look.hasReferences}
             onChange={(event) => {
@@ -82,9 +86,9 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
               onLook({ ...DEFAULT_LOOK, legend: look.legend, sort: look.sort, hidden: look.hidden });
             }}
           >
-            Reset
+            {words.host.lookDialog.reset}
           </Button>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>{words.common.close}</Button>
         </Group>
       </Stack>
     </Modal>
@@ -115,8 +119,8 @@ function Bounds({ unit, look, onLook }: BoundsProps) {
       <Group grow gap="xs">
         <TextInput
           size="xs"
-          label={`Lowest value${of}`}
-          placeholder="from the samples"
+          label={words.host.lookDialog.lowestValue(of)}
+          placeholder={words.host.lookDialog.fromTheSamples}
           value={low}
           disabled={look.isLog}
           onChange={(event) => {
@@ -125,8 +129,8 @@ function Bounds({ unit, look, onLook }: BoundsProps) {
         />
         <TextInput
           size="xs"
-          label={`Highest value${of}`}
-          placeholder="from the samples"
+          label={words.host.lookDialog.highestValue(of)}
+          placeholder={words.host.lookDialog.fromTheSamples}
           value={high}
           disabled={look.isLog}
           onChange={(event) => {
@@ -135,7 +139,7 @@ function Bounds({ unit, look, onLook }: BoundsProps) {
         />
       </Group>
       <Text fz="xs" {...(problem === null ? { className: "soft" } : { c: "var(--bad)" })} mih={18} role="status">
-        {problem ?? (look.isLog ? "A logarithmic axis follows the samples" : "")}
+        {problem ?? (look.isLog ? words.host.lookDialog.logarithmicAxisFollowsSamples : "")}
       </Text>
     </div>
   );
@@ -145,7 +149,7 @@ function Bounds({ unit, look, onLook }: BoundsProps) {
 function boundsProblem(low: string, high: string): string | null {
   const [from, to] = [low, high].map((text) => (text.trim() === "" ? null : parseBound(text)));
   if ((low.trim() !== "" && from === null) || (high.trim() !== "" && to === null)) {
-    return "Type a number such as 0, 12.5 or 1e6";
+    return words.host.lookDialog.typeANumber;
   }
-  return from != null && to != null && from >= to ? "The lowest value must be below the highest" : null;
+  return from != null && to != null && from >= to ? words.host.lookDialog.lowestValueMustBelow : null;
 }

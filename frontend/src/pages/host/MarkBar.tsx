@@ -33,6 +33,7 @@ import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import type { Clock } from "../../state/url";
 import { SelectionTable } from "./SelectionTable";
+import { words } from "../../words";
 import "./MarkBar.css";
 
 interface MarkBarProps {
@@ -62,10 +63,11 @@ export function MarkBar(props: MarkBarProps) {
   const sheet = useDock(plan?.id ?? null, mark);
   const inputs: ComparisonInputs = { hosts: [host], incident: mark, against: againstOf(reference, mark), divisor: null };
   return (
-    <div ref={sheet} className="mark-sheet no-print" role="region" aria-label="Selection">
+    <div ref={sheet} className="mark-sheet no-print" role="region" aria-label={words.host.markBar.selection}>
       <Group gap="xs" className="mark-head">
         <Text fz="sm">
-          <b>Selected</b> {formatWindow(zone, mark)} {zoneLabel(zone, mark.end)} ({describeDuration(lengthOf(mark))})
+          <b>{words.host.markBar.selected}</b> {formatWindow(zone, mark)} {zoneLabel(zone, mark.end)} (
+          {describeDuration(lengthOf(mark))})
         </Text>
         <ReferenceSelect reference={reference} baselines={baselines} onChange={setChosen} />
         <MarkActions {...props} />
@@ -104,18 +106,18 @@ interface ReferenceSelectProps {
 
 function ReferenceSelect({ reference, baselines, onChange }: ReferenceSelectProps) {
   const choices: readonly (readonly [Reference, string])[] = [
-    ...baselines.map(({ id, name }) => [{ kind: "baseline", id }, `Baseline: ${name}`] as const),
+    ...baselines.map(({ id, name }) => [{ kind: "baseline", id }, words.host.markBar.baseline(name)] as const),
     ...EARLIER.map((when) => [{ kind: "earlier", when }, earlierLabel(when)] as const),
   ];
   return (
     <Group gap={6} wrap="nowrap">
       <Text fz="sm" className="soft">
-        beside
+        {words.host.markBar.beside}
       </Text>
       <Select
         size="xs"
         w={200}
-        aria-label="Compare the selection with"
+        aria-label={words.host.markBar.compareTheSelectionWith}
         allowDeselect={false}
         data={choices.map(([choice, label]) => ({ value: formatReference(choice), label }))}
         value={formatReference(reference)}
@@ -133,40 +135,42 @@ function ReferenceSelect({ reference, baselines, onChange }: ReferenceSelectProp
 function MarkActions({ mayWrite, onBaseline, onExclude, onCompare, onNote, onExport, onZoom, onClear }: MarkBarProps) {
   return (
     <Group gap={6} className="mark-actions">
-      <Tooltip label="Compare the selection with a baseline (c)">
+      <Tooltip label={words.host.markBar.compareSelectionBaselineC}>
         <Button leftSection={<IconArrowsDiff size={14} />} onClick={onCompare}>
-          Compare with baseline…
+          {words.host.markBar.compareWithBaseline}
         </Button>
       </Tooltip>
       <Button variant="default" leftSection={<IconZoomIn size={14} />} onClick={onZoom}>
-        Zoom in
+        {words.host.markBar.zoomIn}
       </Button>
       <Tooltip
-        label={mayWrite ? "Save the selection as normal behaviour (b)" : "Only operators and administrators can save baselines"}
+        label={mayWrite ? words.host.markBar.saveSelectionNormalBehaviour : words.host.markBar.onlyOperatorsAdministratorsCan}
       >
         <Button variant="default" leftSection={<IconBookmarkPlus size={14} />} disabled={!mayWrite} onClick={onBaseline}>
-          Save as baseline…
+          {words.host.markBar.saveAsBaseline}
         </Button>
       </Tooltip>
       <Tooltip
-        label={mayWrite ? "Ignore the selection in all baselines (x)" : "Only operators and administrators can exclude periods"}
+        label={
+          mayWrite ? words.host.markBar.ignoreSelectionAllBaselines : words.host.markBar.onlyOperatorsAdministratorsCanExclude
+        }
       >
         <Button variant="default" leftSection={<IconBookmarkOff size={14} />} disabled={!mayWrite} onClick={onExclude}>
-          Exclude from baselines…
+          {words.host.markBar.excludeFromBaselines}
         </Button>
       </Tooltip>
       {mayWrite && (
-        <Tooltip label="Note what happened in the selection (n)">
+        <Tooltip label={words.host.markBar.noteWhatHappenedSelection}>
           <Button variant="default" leftSection={<IconFlag size={14} />} onClick={onNote}>
-            Note event…
+            {words.host.markBar.noteEvent}
           </Button>
         </Tooltip>
       )}
       <Button variant="default" leftSection={<IconDownload size={14} />} onClick={onExport}>
-        Export…
+        {words.host.markBar.export}
       </Button>
-      <Tooltip label="Clear selection (Esc)">
-        <ActionIcon aria-label="Clear selection" onClick={onClear}>
+      <Tooltip label={words.host.markBar.clearSelectionEsc}>
+        <ActionIcon aria-label={words.host.markBar.clearSelection} onClick={onClear}>
           <IconX size={16} />
         </ActionIcon>
       </Tooltip>
@@ -185,9 +189,9 @@ function Differences({ host, inputs, clock }: DifferencesProps) {
   const { data, error, isFetching } = useQuery(comparisonQuery(inputs));
   const found = data === undefined ? [] : largestDifferences(data);
   return (
-    <section className="mark-differences" aria-label={`Largest differences on ${host}`} aria-busy={isFetching}>
+    <section className="mark-differences" aria-label={words.host.markBar.largestDifferencesOn(host)} aria-busy={isFetching}>
       <h3>
-        Largest differences on {host} {isFetching && <Loader size={11} color="gray" />}
+        {words.host.markBar.largestDifferencesOn(host)} {isFetching && <Loader size={11} color="gray" />}
       </h3>
       <ErrorLine error={error} />
       {found.length > 0 && (
@@ -207,7 +211,7 @@ function Differences({ host, inputs, clock }: DifferencesProps) {
       ))}
       {data !== undefined && (
         <PageLink to="/comparison" search={encodeComparisonView({ ...DEFAULT_COMPARISON_VIEW, clock, ...inputs })} fz="sm">
-          All {data.n_findings === 0 ? "series" : "changes"} and what to ask next
+          {words.host.markBar.allWhatAskNext(data.n_findings === 0 ? words.host.markBar.series : words.host.markBar.changes)}
         </PageLink>
       )}
     </section>
@@ -234,20 +238,20 @@ function SelectionLines({ host, mark, plan, reference }: SelectionLinesProps) {
     }),
   );
   return (
-    <section className="mark-lines" aria-label={`Selected lines of ${plan.title}`} aria-busy={data === undefined}>
+    <section className="mark-lines" aria-label={words.host.markBar.selectedLinesOf(plan.title)} aria-busy={data === undefined}>
       <h3>
         {plan.title}
-        {plan.unit !== "" && <span className="soft"> in {plan.unit}</span>}
+        {plan.unit !== "" && <span className="soft"> {words.host.markBar.in(plan.unit)}</span>}
       </h3>
       <ErrorLine error={error} />
       {data === undefined ? (
         error === null && (
           <p className="soft" role="status">
-            Loading …
+            {words.host.markBar.loading}
           </p>
         )
       ) : data.lines.length === 0 ? (
-        <p>No samples of this panel in the selection. Select a longer time, or another panel.</p>
+        <p>{words.host.markBar.noSamplesPanelSelection}</p>
       ) : (
         <SelectionTable plan={plan} statistics={data} />
       )}

@@ -2,6 +2,7 @@ import { Select, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { hostsQuery } from "../../api/queries";
 import { formatOverlay, type Overlay, overlayName, parseOverlay } from "../../logic/overlay";
+import { words } from "../../words";
 
 interface OverlayMenuProps {
   readonly host: string;
@@ -14,17 +15,20 @@ export function OverlayMenu({ host, overlay, onChange }: OverlayMenuProps) {
   const hosts = useQuery(hostsQuery).data?.hosts ?? [];
   const others = [...new Set([...hosts.map(({ name }) => name), ...(overlay?.kind === "host" ? [overlay.host] : [])])];
   return (
-    <Tooltip label="Draw the same time of yesterday or last week, or another host, dashed behind every graph">
+    <Tooltip label={words.host.overlayMenu.drawSameTimeYesterday}>
       <Select
         size="xs"
         w={150}
-        aria-label="Overlay"
-        placeholder="No overlay"
+        aria-label={words.host.overlayMenu.overlay}
+        placeholder={words.host.overlayMenu.noOverlay}
         clearable
         searchable
         data={[
-          { group: "This host", items: ["yesterday", "week"].flatMap(optionOf) },
-          { group: "Another host", items: others.filter((name) => name !== host).flatMap((name) => optionOf(`host:${name}`)) },
+          { group: words.host.overlayMenu.thisHost, items: ["yesterday", "week"].flatMap(optionOf) },
+          {
+            group: words.host.overlayMenu.anotherHost,
+            items: others.filter((name) => name !== host).flatMap((name) => optionOf(`host:${name}`)),
+          },
         ]}
         value={overlay === null ? null : formatOverlay(overlay)}
         onChange={(value) => {
@@ -37,5 +41,5 @@ export function OverlayMenu({ host, overlay, onChange }: OverlayMenuProps) {
 
 function optionOf(value: string) {
   const overlay = parseOverlay(value);
-  return overlay === null ? [] : [{ value, label: `Overlay: ${overlayName(overlay)}` }];
+  return overlay === null ? [] : [{ value, label: words.host.overlayMenu.overlay2(overlayName(overlay)) }];
 }

@@ -1,9 +1,7 @@
-import { ActionIcon, Group, Menu, Text, Tooltip } from "@mantine/core";
+import { Group, Text, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { IconDots } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { memo, useCallback, useMemo, useRef, useState } from "react";
-import { csvAddress, parquetAddress } from "../../api/endpoints";
+import { lazy, memo, Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { referencesQuery, seriesQuery } from "../../api/queries";
 import { PanelHelp } from "../../components/FieldHelp";
 import { StateView } from "../../components/StateView";
@@ -15,18 +13,26 @@ import { referencesOf } from "../../logic/reference";
 import { describeBlock, instancesIn, isBlockEmpty } from "../../logic/series";
 import { HEATMAP_MARGINS, PANEL_MARGINS, plotWidth, requestWidth } from "../../logic/surface";
 import type { Window } from "../../logic/time";
+import { toViewPanel } from "../../logic/view";
 import { formatInstant } from "../../logic/zone";
 import { PIXELS_PER_COLUMN } from "../../plot/heatmap";
+import { usePlots } from "../../plot/Plot";
+import { BalanceGraph } from "./BalanceGraph";
 import type { GraphContext } from "./graph";
 import { HeatmapGraph } from "./HeatmapGraph";
 import { InstanceMenu } from "./InstanceMenu";
-import { LookDialog } from "./LookDialog";
+import { PanelGrip } from "./PanelGrip";
 import { PanelGraph, type PanelGraphProps } from "./PanelGraph";
-import { SamplesDialog } from "./SamplesDialog";
-import { SeveralHosts } from "./SeveralHosts";
+import type { PictureSource } from "./picture_source";
+import { type PanelDialog, PanelMenu, type Taken } from "./PanelMenu";
+import { TakenNote, useTaken } from "./TakenNote";
+import { words } from "../../words";
 import "./Panel.css";
 
-type PanelDialog = "look" | "table";
+// Loaded when they are opened.
+const AddToViewDialog = lazy(() => import("./AddToViewDialog").then((module) => ({ default: module.AddToViewDialog })));
+const LookDialog = lazy(() => import("./LookDialog").then((module) => ({ default: module.LookDialog })));
+const SamplesDialog = lazy(() => import("./SamplesDialog").then((module) => ({ default: module.SamplesDialog })));
 
 interface PanelProps {
   readonly plan: PanelPlan;
@@ -59,6 +65,7 @@ const NearPanel = memo(
 function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPanelProps) {
   const [nInstances, setInstances] = useState(0);
   const plan = useMemo(() => planFor(given, nInstances), [given, nInstances]);
+  const isBalance = plan.choice.kind === "balance";
   const { ref, width: measured } = useElementSize();
   const width = useSettled(measured);
   const [dialog, setDialog] = useState<PanelDialog | null>(null);
@@ -72,10 +79,11 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
       window: asked,
       width: requestedWidth(plan, width),
     }),
-    enabled: isNear && width > 0,
+    enabled: isNear && width > 0 && !isBalance,
     // A live page uses a new query key every second.
     gcTime: graph.isLive ? 5_000 : 60_000,
   });
+  usePlots(block.isFetching);
   // A live window that moves on must not cancel requests in flight, or a slow graph would never be drawn; users may cancel them.
   if (isNear && asked !== graph.asked && !(graph.isLive && block.fetchStatus === "fetching")) {
     setAsked(graph.asked);
@@ -91,6 +99,14 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
     },
     [onChoose, plan],
   );
+  const source = useRef<PictureSource | null>(null);
+  const onSource = useCallback((next: PictureSource) => {
+    source.current = next;
+  }, []);
+  const close = useCallback(() => {
+    setDialog(null);
+  }, []);
+  const taken = useTaken(plan, graph, asked, source);
 
   return (
     <>
@@ -101,10 +117,16 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
         note={block.data && !isBlockEmpty(block.data) ? describeBlock(block.data) : ""}
         onChoose={choose}
         onOpen={setDialog}
+        isFull={graph.fullPanel === given.id}
+        onFull={graph.onFull}
+        onTake={taken.take}
         onRemove={plan.customIndex === null ? null : onRemove}
       />
+      <TakenNote taken={taken} />
       <div ref={ref} className="panel-body" data-stale={block.isPlaceholderData && block.isFetching}>
-        {block.data === undefined ? (
+        {isBalance ? (
+          width > 0 && <BalanceGraph plan={plan} graph={graph} asked={asked} width={width} isNear={isNear} />
+        ) : block.data === undefined ? (
           <div className="panel-pending">
             <StateView
               isCompact
@@ -118,28 +140,15 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
             <EmptyPanel plan={plan} graph={graph} />
           </div>
         ) : (
-          <DrawnPanel plan={plan} graph={graph} block={block.data} width={width} onChoose={choose} />
+          <DrawnPanel plan={plan} graph={graph} block={block.data} width={width} onChoose={choose} onSource={onSource} />
         )}
       </div>
-      {dialog === "look" && (
-        <PanelLookDialog
-          plan={plan}
-          graph={graph}
-          onClose={() => {
-            setDialog(null);
-          }}
-        />
-      )}
-      {dialog === "table" && block.data && (
-        <SamplesDialog
-          plan={plan}
-          graph={graph}
-          block={block.data}
-          onClose={() => {
-            setDialog(null);
-          }}
-        />
-      )}
+      <PanelGrip plan={plan} graph={graph} />
+      <Suspense fallback={null}>
+        {dialog === "look" && <PanelLookDialog plan={plan} graph={graph} onClose={close} />}
+        {dialog === "view" && <AddToViewDialog panel={toViewPanel(given, graph.looks)} host={graph.host} onClose={close} />}
+        {dialog === "table" && block.data && <SamplesDialog plan={plan} graph={graph} block={block.data} onClose={close} />}
+      </Suspense>
     </>
   );
 }
@@ -179,11 +188,15 @@ interface PanelHeadProps {
   readonly note: string;
   readonly onChoose: (choice: InstanceChoice) => void;
   readonly onOpen: (dialog: PanelDialog) => void;
+  readonly isFull: boolean;
+  readonly onFull: GraphContext["onFull"];
+  readonly onTake: (what: Taken) => void;
   readonly onRemove: ((plan: PanelPlan) => void) | null;
 }
 
 /** Menus cost more to render than lines, so they wait until the window is stable. */
-const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, onOpen, onRemove }: PanelHeadProps) {
+const PanelHead = memo(function PanelHead(props: PanelHeadProps) {
+  const { plan, host, asked, note, isFull, onChoose, onOpen, onFull, onTake, onRemove } = props;
   return (
     <Group className="panel-head" gap={6} wrap="nowrap">
       <Tooltip label={`${plan.stat.title} (${plan.stat.name})`}>
@@ -194,46 +207,17 @@ const PanelHead = memo(function PanelHead({ plan, host, asked, note, onChoose, o
         {note}
       </Text>
       <PanelHelp stat={plan.stat} fields={plan.fields} />
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon size="sm" aria-label={`Menu of ${plan.title}`}>
-            <IconDots size={15} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item component="a" href={csvAddress(host, asked, plan.stat.name)} download>
-            CSV of {plan.stat.name} in this window (all samples)
-          </Menu.Item>
-          <Menu.Item component="a" href={parquetAddress(host, asked, plan.stat.name)} download>
-            Parquet of {plan.stat.name} in this window (all samples)
-          </Menu.Item>
-          <Menu.Item
-            onClick={() => {
-              onOpen("look");
-            }}
-          >
-            Axis and lines…
-          </Menu.Item>
-          <Menu.Item
-            disabled={note === ""}
-            onClick={() => {
-              onOpen("table");
-            }}
-          >
-            Show points as a table
-          </Menu.Item>
-          <SeveralHosts plan={plan} host={host} window={asked} />
-          {onRemove && (
-            <Menu.Item
-              onClick={() => {
-                onRemove(plan);
-              }}
-            >
-              Remove panel
-            </Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <PanelMenu
+        plan={plan}
+        host={host}
+        window={asked}
+        isDrawn={note !== ""}
+        isFull={isFull}
+        onOpen={onOpen}
+        onFull={onFull}
+        onTake={onTake}
+        onRemove={onRemove}
+      />
     </Group>
   );
 });
@@ -246,7 +230,7 @@ function EmptyPanel({ plan, graph }: { readonly plan: PanelPlan; readonly graph:
       isCompact
       state={{
         kind: "empty",
-        title: "No samples in this window",
+        title: words.host.panel.noSamplesWindow,
         next: isPast ? (
           <button
             type="button"
@@ -255,12 +239,12 @@ function EmptyPanel({ plan, graph }: { readonly plan: PanelPlan; readonly graph:
               graph.onShow(lastSampleAt);
             }}
           >
-            Show the last samples, at {formatInstant(graph.zone, lastSampleAt)}
+            {words.host.panel.showLastSamples(formatInstant(graph.zone, lastSampleAt))}
           </button>
         ) : plan.choice.kind === "only" ? (
-          "Choose other instances or another window."
+          words.host.panel.chooseOtherInstancesAnother
         ) : (
-          "Choose another window. The strip at the top shows where there are samples."
+          words.host.panel.chooseAnotherWindowStrip
         ),
       }}
     />

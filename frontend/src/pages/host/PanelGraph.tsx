@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { referencesQuery } from "../../api/queries";
 import { ProcessLink } from "../../components/ProcessLink";
-import { TimeSurface } from "../../components/TimeSurface";
 import type { SeriesBlock } from "../../logic/block";
-import { DEFAULT_LOOK, type LegendKind, legendKind, type LegendSort } from "../../logic/look";
+import { DEFAULT_LOOK, type LegendKind, legendKind, type LegendSort, USUAL_HEIGHT } from "../../logic/look";
 import type { PanelPlan } from "../../logic/panel";
 import { referencesOf } from "../../logic/reference";
 import {
@@ -19,25 +18,29 @@ import {
   windowOf,
 } from "../../logic/series";
 import { PANEL_MARGINS, pixelMs } from "../../logic/surface";
-import { buildPanelFigure, type Figure, isStackDrawn } from "../../plot/figure";
+import { buildPanelFigure, type Figure, isStackDrawn, type PanelInput } from "../../plot/figure";
 import { Plot } from "../../plot/Plot";
 import { markMoment } from "../../state/moment";
-import { EVENTS_ID, type GraphContext } from "./graph";
+import type { GraphContext } from "./graph";
+import { PanelSurface } from "./PanelSurface";
 import { Legend } from "./Legend";
 import { MovedTicks } from "./MovedTicks";
 import { NearestTip } from "./NearestTip";
+import type { PictureSource } from "./picture_source";
 import { useBands } from "./useBands";
 import { useInstanceLabels } from "./useInstanceLabels";
 import { useLegendStatistics } from "./useLegendStatistics";
+import { usePanelHeight } from "./PanelGrip";
 import { useOverlay } from "./useOverlay";
-
-const HEIGHT = 186;
+import { words } from "../../words";
 
 export interface PanelGraphProps {
   readonly plan: PanelPlan;
   readonly graph: GraphContext;
   readonly block: SeriesBlock;
   readonly width: number;
+  /** Receives what a picture of the panel is drawn from. */
+  readonly onSource: (source: PictureSource) => void;
 }
 
 function markDrawn(figure: Figure): void {
@@ -45,7 +48,7 @@ function markDrawn(figure: Figure): void {
 }
 
 /** The lines of a panel, the baseline's bands behind them, and the legend. */
-export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
+export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphProps) {
   const look = graph.looks.get(plan.id) ?? DEFAULT_LOOK;
   const { onLook } = graph;
   const hidden = useMemo(() => new Set(look.hidden), [look]);
@@ -55,6 +58,7 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
     () => (look.hasReferences && rules !== undefined ? referencesOf(rules, plan.stat.name, plan.fields) : []),
     [look.hasReferences, rules, plan],
   );
+  const height = usePanelHeight(plan, graph, USUAL_HEIGHT);
   const [highlight, setHighlight] = useState<string | null>(null);
   const [known, setSlots] = useState<ReadonlyMap<string, number>>(new Map());
   const keys = useMemo(() => block.series.map(seriesKey), [block]);
@@ -83,34 +87,56 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
   const overlay = useOverlay({ plan, graph, block, width, hidden, slots, scheme });
   // The band or the overlay of a line is not that of a sum: beside them, areas become lines.
   const isCompared = bands.drawn.length > 0 || overlay.entries.length > 0;
-  const figure = useMemo(
-    () =>
-      buildPanelFigure({
-        block,
-        window: drawn,
-        unit: plan.unit,
-        isPercent: plan.unit === "%",
-        isLevel: plan.fields.every(({ kind }) => kind === "gauge" || kind === "counter"),
-        isStacked: isStacked && !isCompared,
-        isLog: look.isLog,
-        isStep: look.isStep,
-        low: look.low,
-        high: look.high,
-        bytes: look.bytes,
-        references,
-        hidden,
-        slots,
-        zone,
-        scheme,
-        margins: PANEL_MARGINS,
-        width,
-        height: HEIGHT,
-        bands: [...bands.drawn, ...overlay.drawn],
-      }),
-    [block, drawn, plan, look, isStacked, isCompared, references, hidden, slots, zone, scheme, width, bands.drawn, overlay.drawn],
+  const input = useMemo(
+    (): PanelInput => ({
+      block,
+      window: drawn,
+      unit: plan.unit,
+      isPercent: plan.unit === "%",
+      isLevel: plan.fields.every(({ kind }) => kind === "gauge" || kind === "counter"),
+      isStacked: isStacked && !isCompared,
+      isLog: look.isLog,
+      isStep: look.isStep,
+      low: look.low,
+      high: look.high,
+      bytes: look.bytes,
+      references,
+      hidden,
+      slots,
+      zone,
+      scheme,
+      margins: PANEL_MARGINS,
+      width,
+      height,
+      bands: [...bands.drawn, ...overlay.drawn],
+    }),
+    [
+      block,
+      drawn,
+      plan,
+      look,
+      isStacked,
+      isCompared,
+      references,
+      hidden,
+      slots,
+      zone,
+      scheme,
+      width,
+      height,
+      bands.drawn,
+      overlay.drawn,
+    ],
   );
+  const figure = useMemo(() => buildPanelFigure(input), [input]);
   const shownEntries = useMemo(() => [...entries, ...overlay.entries], [entries, overlay.entries]);
   const shownSlots = useMemo(() => new Map([...slots, ...overlay.slots]), [slots, overlay.slots]);
+  const overlayNote = overlay.note;
+  const bandNote = bands.note;
+  useEffect(() => {
+    const notes = [overlayNote, bandNote].filter((note) => note !== "");
+    onSource({ kind: "lines", input, entries: shownEntries, slots: shownSlots, notes });
+  }, [onSource, input, shownEntries, shownSlots, overlayNote, bandNote]);
   const toggle = useCallback(
     (key: string, isAlone: boolean) => {
       onLook(plan.id, { hidden: [...toggled(hidden, key, keys, isAlone)] });
@@ -137,29 +163,16 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
   );
   return (
     <>
-      <TimeSurface
-        width={width}
-        height={HEIGHT}
-        margins={PANEL_MARGINS}
-        window={shown}
-        tool={graph.tool}
-        pointer={pointer}
-        bands={graph.bands}
-        events={graph.events}
-        zone={zone}
-        eventsId={graph.events.length === 0 ? undefined : EVENTS_ID}
+      <PanelSurface
+        graph={graph}
         panel={plan.id}
-        label={`${plan.title}: use the arrow keys to step through the samples`}
-        onZoom={graph.onZoom}
-        onMark={(window) => {
-          graph.onMark(window, plan.id);
-        }}
-        onZoomOut={graph.onZoomOut}
-        onStep={(direction) => {
-          pointer.set({ hovered: nextSampleTime(block, pointer.get().hovered, direction) });
-        }}
+        width={width}
+        height={height}
+        margins={PANEL_MARGINS}
+        label={words.host.panelGraph.useArrowKeysStep(plan.title)}
+        onStep={(from, direction) => nextSampleTime(block, from, direction)}
       >
-        <span className="panel-unit">{figure.axisUnit === "" ? "number" : figure.axisUnit}</span>
+        <span className="panel-unit">{figure.axisUnit === "" ? words.common.number : figure.axisUnit}</span>
         <Plot
           figure={figure}
           view={shown}
@@ -178,11 +191,11 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
           isStacked={!isCompared && isStackDrawn(block, isStacked)}
           bands={bands.drawn}
           width={width}
-          height={HEIGHT}
+          height={height}
           shown={shown}
           pointer={pointer}
         />
-      </TimeSurface>
+      </PanelSurface>
       <Legend
         kind={kind}
         entries={shownEntries}
@@ -202,7 +215,7 @@ export function PanelGraph({ plan, graph, block, width }: PanelGraphProps) {
       />
       {overlay.note !== "" && <p className="band-note soft">{overlay.note}</p>}
       {isCompared && isStackDrawn(block, isStacked) && (
-        <p className="band-note soft">Lines instead of areas, so that each can be compared.</p>
+        <p className="band-note soft">{words.host.panelGraph.linesInsteadAreasSo}</p>
       )}
       {bands.note !== "" && (
         <p className="band-note soft">

@@ -4,12 +4,12 @@ import { type ReactNode, useState } from "react";
 import { processesQuery } from "../../api/processes";
 import { StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
-import { plural } from "../../logic/number";
 import { tableRowsOf } from "../../logic/process";
 import type { Window } from "../../logic/time";
 import type { ProcessListView } from "../../state/url";
 import type { ProcessesProps } from "./Processes";
 import { ProcessTable } from "./ProcessTable";
+import { words } from "../../words";
 
 const MAX_ROWS = 20_000;
 
@@ -41,7 +41,7 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
       <StateView
         state={
           list.error === null
-            ? { kind: "loading", what: "processes" }
+            ? { kind: "loading", what: words.host.processList.processes }
             : { kind: "error", error: list.error, onRetry: () => void list.refetch() }
         }
       />
@@ -56,8 +56,8 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
       <div className="process-bar">
         {children}
         <TextInput
-          aria-label="Search commands"
-          placeholder={isByProcess ? "Search command or PID" : "Search command"}
+          aria-label={words.host.processList.searchCommands}
+          placeholder={isByProcess ? words.host.processList.searchCommandOrPid : words.host.processList.searchCommand}
           value={search}
           maxLength={200}
           onChange={(event) => {
@@ -71,7 +71,7 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
         />
         {sources.length > 1 && (
           <Select
-            aria-label="Source"
+            aria-label={words.host.processList.source}
             data={sources.map(({ name, title }) => ({ value: name, label: title }))}
             value={data.stat}
             allowDeselect={false}
@@ -81,20 +81,29 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
           />
         )}
         <Text fz="sm" className="soft">
-          {plural(data.n_found, isByProcess ? "process" : "command", isByProcess ? "processes" : "commands")}
-          {data.precision_s > 0 && `; first and last times to the ${data.precision_s === 60 ? "minute" : "hour"}`}
+          {isByProcess ? words.host.processList.nProcesses(data.n_found) : words.host.processList.nCommand(data.n_found)}
+          {data.precision_s > 0 &&
+            words.host.processList.firstLastTimes(
+              data.precision_s === 60 ? words.host.processList.minute : words.host.processList.hour,
+            )}
         </Text>
       </div>
       {data.stat === null ? (
         <StateView
           state={{
             kind: "empty",
-            title: "No processes in this window",
-            next: "Choose another window, or record processes: the agent's stats.conf needs proc_pid_linux, pidstat, prstat, top or ps.",
+            title: words.host.processList.noProcessesWindow,
+            next: words.host.processList.chooseAnotherWindowRecord,
           }}
         />
       ) : data.rows.length === 0 ? (
-        <StateView state={{ kind: "empty", title: `Nothing named “${asked}”`, next: "Search for another part of the name." }} />
+        <StateView
+          state={{
+            kind: "empty",
+            title: words.host.processList.nothingNamed(asked),
+            next: words.host.processList.searchAnotherPartName,
+          }}
+        />
       ) : (
         <ProcessTable
           fields={data.fields}
@@ -116,7 +125,7 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
         />
       )}
       {processes.error !== null && (
-        <Alert color="red" title="The processes could not be read">
+        <Alert color="red" title={words.host.processList.processesCouldNotRead}>
           {processes.error.message}
         </Alert>
       )}

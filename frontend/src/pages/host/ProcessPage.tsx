@@ -15,11 +15,12 @@ import { lastSampleOf, processPanels, processTitle, sectionsOf } from "../../log
 import { windowEndingAt, zoomRange } from "../../logic/range";
 import { type EpochMs, lengthOf, type Window } from "../../logic/time";
 import { PointerStore } from "../../state/pointer";
-import { encodeHostView, type ProcessName } from "../../state/url";
+import { encodeHostView, linkWith, type ProcessName } from "../../state/url";
 import type { GraphContext } from "./graph";
 import { Panel } from "./Panel";
 import { LifeTable } from "./LifeTable";
 import type { ProcessesProps } from "./Processes";
+import { words } from "../../words";
 
 interface ProcessPageProps extends ProcessesProps {
   readonly process: ProcessName;
@@ -44,11 +45,15 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
     state.set({ looks: withLook(view.looks, panel, change) });
   });
   const onZoomOut = useCallbackRef(() => {
-    state.set({ range: zoomRange(view.range, shown.end, 2) });
+    state.set({ range: zoomRange(view.range, shown.end, 2, zone) });
   });
   const onShow = useCallbackRef((at: EpochMs) => {
     state.set({ range: { kind: "fixed", window: windowEndingAt(at, lengthOf(shown)) } });
   });
+  // The panels of a process are few: the link shows them all.
+  const linkTo = useCallbackRef((_panel: string, window: Window) =>
+    linkWith(encodeHostView({ ...view, range: { kind: "fixed", window } })),
+  );
   // Other instances than this process are shown on the page of the host.
   const choose = useCallbackRef((plan: PanelPlan, choice: InstanceChoice) => {
     const own = { stat: plan.stat.name, fields: plan.fields.map(({ key }) => key), choice };
@@ -67,18 +72,22 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
       scheme,
       tool: "zoom",
       pointer,
-      bands: view.mark === null ? [] : [{ key: "mark", kind: "mark", label: "selection", window: view.mark }],
+      bands:
+        view.mark === null ? [] : [{ key: "mark", kind: "mark", label: words.host.processPage.selection, window: view.mark }],
       events: marks,
       hasCpuLabels: false,
       bandBaseline: null,
       overlay: null,
       lastSampleAt,
       looks: view.looks,
+      fullPanel: null,
+      onFull: null,
       onZoom,
       onLook,
       onMark,
       onZoomOut,
       onShow,
+      linkTo,
     }),
     [
       host.name,
@@ -95,6 +104,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
       onMark,
       onZoomOut,
       onShow,
+      linkTo,
     ],
   );
   return (
@@ -107,7 +117,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
             state.set({ process: null });
           }}
         >
-          All processes
+          {words.host.processPage.allProcesses}
         </Button>
         {children}
         <PageLink
@@ -116,7 +126,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
           search={encodeHostView({ ...view, tab: "graphs", process: null })}
           fz="sm"
         >
-          Graphs of {host.name} in this window
+          {words.host.processPage.graphsWindow(host.name)}
         </PageLink>
       </div>
       <Group gap="sm" align="baseline">
@@ -129,7 +139,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
               state.set({ process: { command: process.command, pid: null } });
             }}
           >
-            All processes of {process.command}
+            {words.host.processPage.allProcessesOf(process.command)}
           </button>
         )}
       </Group>
@@ -139,7 +149,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
             detail.error === null
               ? { kind: "loading", what: processTitle(process) }
               : detail.error instanceof ApiError && detail.error.status === 404
-                ? { kind: "empty", title: "Not found", next: detail.error.message }
+                ? { kind: "empty", title: words.host.processPage.notFound, next: detail.error.message }
                 : { kind: "error", error: detail.error, onRetry: () => void detail.refetch() }
           }
         />
@@ -158,26 +168,27 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
           )}
           {process.pid !== null && detail.data.other_commands.length > 0 && (
             <Text fz="sm">
-              PID {process.pid} was also{" "}
-              {detail.data.other_commands.map((command, index) => (
-                <span key={command}>
-                  {index > 0 && ", "}
-                  <button
-                    type="button"
-                    className="text-button"
-                    onClick={() => {
-                      state.set({ process: { command, pid: process.pid } });
-                    }}
-                  >
-                    {command}
-                  </button>
-                </span>
-              ))}
-              .
+              {words.host.processPage.pidWasAlso(
+                String(process.pid),
+                detail.data.other_commands.map((command, index) => (
+                  <span key={command}>
+                    {index > 0 && ", "}
+                    <button
+                      type="button"
+                      className="text-button"
+                      onClick={() => {
+                        state.set({ process: { command, pid: process.pid } });
+                      }}
+                    >
+                      {command}
+                    </button>
+                  </span>
+                )),
+              )}
             </Text>
           )}
           {detail.error !== null && (
-            <Alert color="red" title="This could not be read again">
+            <Alert color="red" title={words.host.processPage.couldNotReadAgain}>
               {detail.error.message}
             </Alert>
           )}

@@ -1,12 +1,13 @@
 import { ActionIcon, Tooltip, UnstyledButton } from "@mantine/core";
 import { IconArrowDown, IconChevronDown, IconChevronRight } from "@tabler/icons-react";
-import { useEffect, useRef, useState } from "react";
 import { Instant } from "../../components/Instant";
 import type { ListedProcess, ProcessField } from "../../logic/api";
 import { formatValue } from "../../logic/number";
-import { formatQuantity, processTitle, quantityTitle, type TableRow, visibleRows } from "../../logic/process";
+import { formatQuantity, processTitle, quantityTitle, type TableRow } from "../../logic/process";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
+import { useVisibleRows } from "./useVisibleRows";
+import { words } from "../../words";
 
 // All rows have one height, so that those on the screen are found without measuring.
 const ROW_HEIGHT = 30;
@@ -28,45 +29,23 @@ interface ProcessTableProps {
 /** Thousands of commands and processes; only those on the screen are drawn. */
 export function ProcessTable(props: ProcessTableProps) {
   const { fields, rows, sort, isStale, onSort } = props;
-  const scroller = useRef<HTMLDivElement>(null);
-  const [place, setPlace] = useState({ top: 0, height: 800 });
-  const [first, last] = visibleRows(rows.length, ROW_HEIGHT, place.top, place.height);
-  useEffect(() => {
-    const element = scroller.current;
-    if (element === null) {
-      return;
-    }
-    const see = (): void => {
-      setPlace({ top: element.scrollTop, height: element.clientHeight });
-    };
-    const observer = new ResizeObserver(see);
-    observer.observe(element);
-    element.addEventListener("scroll", see, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener("scroll", see);
-    };
-  }, []);
+  const { scroller, first, last } = useVisibleRows(rows.length, ROW_HEIGHT);
   return (
     <div
       className="card process-scroller"
       ref={scroller}
       role="region"
-      aria-label="Commands and processes"
+      aria-label={words.host.processTable.commandsAndProcesses}
       tabIndex={0}
       data-stale={isStale}
     >
-      <table className="process-table" aria-label="Commands and processes" aria-rowcount={rows.length + 1}>
+      <table className="process-table" aria-label={words.host.processTable.commandsAndProcesses} aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            <th scope="col">Command</th>
+            <th scope="col">{words.common.command}</th>
             {fields.map((field) => (
               <th scope="col" key={field.key} className="number" aria-sort={field.quantity === sort ? "descending" : "none"}>
-                <Tooltip
-                  label={`${field.help} Mean of its samples; the highest one in the tooltip of the value.`}
-                  multiline
-                  maw={320}
-                >
+                <Tooltip label={words.host.processTable.meanSamplesHighestOne(field.help)} multiline maw={320}>
                   <UnstyledButton
                     className="process-sort"
                     onClick={() => {
@@ -79,8 +58,8 @@ export function ProcessTable(props: ProcessTableProps) {
                 </Tooltip>
               </th>
             ))}
-            <th scope="col">First sample</th>
-            <th scope="col">Last sample</th>
+            <th scope="col">{words.common.firstSample}</th>
+            <th scope="col">{words.host.processTable.lastSample}</th>
           </tr>
         </thead>
         <tbody>
@@ -110,7 +89,7 @@ function ProcessTableRow({ row, number, fields, childFields, open, zone, onOpen,
         {!isChild && process.pid === null && (
           <ActionIcon
             size="sm"
-            aria-label={`Processes of ${process.command}`}
+            aria-label={words.host.processTable.processesOf(process.command)}
             aria-expanded={isOpen}
             onClick={() => {
               onOpen(isOpen ? null : process.command);
@@ -135,7 +114,7 @@ function ProcessTableRow({ row, number, fields, childFields, open, zone, onOpen,
         const unit = own[at]?.unit ?? "";
         const mean = process.mean[at] ?? null;
         return (
-          <td key={key} className="number" title={`highest ${formatValue(process.max[at] ?? null, 2)} ${unit}`}>
+          <td key={key} className="number" title={words.host.processTable.highest(formatValue(process.max[at] ?? null, 2), unit)}>
             {at < 0 ? "" : formatQuantity(mean, unit)}
           </td>
         );

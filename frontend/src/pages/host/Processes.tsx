@@ -28,7 +28,7 @@ export interface ProcessesProps {
 export function Processes(props: ProcessesProps) {
   const { range, process } = props.state.view;
   const now = useNow(PERIOD);
-  const { start, end } = resolveRange(range, liveEnd(now, null));
+  const { start, end } = resolveRange(range, liveEnd(now, null), props.zone);
   const shown = useSettled(useMemo(() => ({ start, end }), [start, end]));
   return (
     <div className="processes">

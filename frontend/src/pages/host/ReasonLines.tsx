@@ -3,9 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { rejectedQuery } from "../../api/queries";
 import { Instant } from "../../components/Instant";
 import { StateView } from "../../components/StateView";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
+import { words } from "../../words";
 
 const SHOWN = 20;
 
@@ -27,7 +28,7 @@ export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLine
         state={
           rejected.error
             ? { kind: "error", error: rejected.error, onRetry: () => void rejected.refetch() }
-            : { kind: "loading", what: "lines" }
+            : { kind: "loading", what: words.host.reasonLines.lines }
         }
       />
     );
@@ -35,16 +36,16 @@ export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLine
   const { rejected_lines: lines, n_total } = rejected.data;
   return (
     <>
-      <Table aria-label="Lines rejected for this reason" verticalSpacing={2} withRowBorders={false}>
+      <Table aria-label={words.host.reasonLines.linesRejectedReason} verticalSpacing={2} withRowBorders={false}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={1}>Received</Table.Th>
+            <Table.Th w={1}>{words.common.received}</Table.Th>
             <Table.Th className="number" w={90}>
-              Line
+              {words.common.line}
             </Table.Th>
-            <Table.Th>Text</Table.Th>
+            <Table.Th>{words.common.text}</Table.Th>
             <Table.Th>
-              <VisuallyHidden>Context</VisuallyHidden>
+              <VisuallyHidden>{words.host.reasonLines.context}</VisuallyHidden>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -70,7 +71,7 @@ export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLine
       </Table>
       {n_total > lines.length && (
         <Text fz="sm" className="soft">
-          the newest {formatCount(lines.length)} of {plural(n_total, "line")} with stored text
+          {words.host.reasonLines.newestLineStoredText(formatCount(lines.length), n_total)}
         </Text>
       )}
     </>
@@ -80,8 +81,13 @@ export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLine
 /** Opens a rejected line in its context. */
 export function ShowInContext({ lineNo, onClick }: { readonly lineNo: number; readonly onClick: () => void }) {
   return (
-    <Button size="compact-xs" variant="default" aria-label={`Show in context: line ${formatCount(lineNo)}`} onClick={onClick}>
-      Show in context
+    <Button
+      size="compact-xs"
+      variant="default"
+      aria-label={words.host.reasonLines.showInContextLine(formatCount(lineNo))}
+      onClick={onClick}
+    >
+      {words.host.reasonLines.showInContext}
     </Button>
   );
 }

@@ -7,11 +7,12 @@ import { LineContext } from "../../components/LineContext";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { StreamInfo } from "../../logic/api";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import type { Place } from "../../state/url";
 import { ShowInContext } from "./ReasonLines";
+import { words } from "../../words";
 
 const FIRST_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -38,8 +39,8 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
         <Select
           size="xs"
           w={340}
-          aria-label="Stream"
-          placeholder="all streams"
+          aria-label={words.host.rejectedLines.stream}
+          placeholder={words.host.rejectedLines.allStreams}
           clearable
           data={streams.map(({ id, spec, key }) => ({ value: String(id), label: `${spec} (${key})` }))}
           value={streamId === null ? null : String(streamId)}
@@ -50,34 +51,40 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
         {rejected.data && (
           <Text fz="sm" className="soft">
             {lines.length < total
-              ? `the newest ${formatCount(lines.length)} of ${plural(total, "rejected line")}`
-              : plural(total, "rejected line")}
+              ? words.host.rejectedLines.newestRejectedLine(formatCount(lines.length), total)
+              : words.host.rejectedLines.nRejectedLine(total)}
           </Text>
         )}
       </Group>
-      <ScrollCard label="Rejected lines">
+      <ScrollCard label={words.common.rejectedLines}>
         {rejected.data === undefined ? (
           <StateView
             state={
               rejected.error
                 ? { kind: "error", error: rejected.error, onRetry: () => void rejected.refetch() }
-                : { kind: "loading", what: "rejected lines" }
+                : { kind: "loading", what: words.host.rejectedLines.rejectedLines }
             }
           />
         ) : lines.length === 0 ? (
-          <StateView state={{ kind: "empty", title: "No rejected lines", next: "All output of this host was parsed." }} />
+          <StateView
+            state={{
+              kind: "empty",
+              title: words.host.rejectedLines.noRejectedLines,
+              next: words.host.rejectedLines.allOutputHostParsed,
+            }}
+          />
         ) : (
-          <Table aria-label="Rejected lines">
+          <Table aria-label={words.common.rejectedLines}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Received</Table.Th>
-                <Table.Th>Spec</Table.Th>
-                <Table.Th className="number">Line</Table.Th>
-                <Table.Th className="number">Offset</Table.Th>
-                <Table.Th>Reason</Table.Th>
-                <Table.Th>Text</Table.Th>
+                <Table.Th>{words.common.received}</Table.Th>
+                <Table.Th>{words.common.spec}</Table.Th>
+                <Table.Th className="number">{words.common.line}</Table.Th>
+                <Table.Th className="number">{words.host.rejectedLines.offset}</Table.Th>
+                <Table.Th>{words.common.reason}</Table.Th>
+                <Table.Th>{words.common.text}</Table.Th>
                 <Table.Th>
-                  <VisuallyHidden>Context</VisuallyHidden>
+                  <VisuallyHidden>{words.host.rejectedLines.context}</VisuallyHidden>
                 </Table.Th>
               </Table.Tr>
             </Table.Thead>
@@ -93,7 +100,9 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
                   <Table.Td maw={420}>{line.reason}</Table.Td>
                   <Table.Td className="mono raw-text">
                     {line.text}
-                    {line.n_bytes > line.text.length && <span className="soft"> ({plural(line.n_bytes, "byte")} in total)</span>}
+                    {line.n_bytes > line.text.length && (
+                      <span className="soft"> {words.host.rejectedLines.byteInTotal(line.n_bytes)}</span>
+                    )}
                   </Table.Td>
                   <Table.Td className="number">
                     <ShowInContext
@@ -117,12 +126,12 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
             setLimit(MAX_LIMIT);
           }}
         >
-          Show up to {formatCount(MAX_LIMIT)}
+          {words.host.rejectedLines.showUpTo(formatCount(MAX_LIMIT))}
         </Button>
       )}
       {limit >= MAX_LIMIT && lines.length < total && (
         <Text fz="sm" className="soft" mt="sm">
-          The others are only counted; their bytes are still in the stream.
+          {words.host.rejectedLines.othersOnlyCountedTheir}
         </Text>
       )}
       {place !== null && (

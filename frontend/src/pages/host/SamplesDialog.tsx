@@ -8,6 +8,7 @@ import { toIso } from "../../logic/time";
 import { formatInstant, zoneLabel } from "../../logic/zone";
 import type { GraphContext } from "./graph";
 import { useInstanceLabels } from "./useInstanceLabels";
+import { words } from "../../words";
 
 const MAX_ROWS = 500;
 
@@ -27,15 +28,18 @@ export function SamplesDialog({ plan, graph, block, onClose }: SamplesDialogProp
   const decimalsOf = (key: string): number => plan.fields.find((field) => field.key === key)?.decimals ?? 0;
   const [newest] = rows;
   return (
-    <Modal opened onClose={onClose} title={`${plan.title}: points`} size="xl">
+    <Modal opened onClose={onClose} title={words.host.samplesDialog.points(plan.title)} size="xl">
       <Text fz="sm" className="soft" mb="xs">
-        {describeResolution(block)}. Showing at most the newest {MAX_ROWS} rows; the CSV has all samples.
+        {words.host.samplesDialog.showingMostNewestRows(describeResolution(block), String(MAX_ROWS))}
       </Text>
       <ScrollArea.Autosize mah="65vh">
         <Table stickyHeader>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>Time{newest && ` (${zoneLabel(zone, newest.time)})`}</Table.Th>
+              <Table.Th>
+                {words.host.samplesDialog.time}
+                {newest && ` (${zoneLabel(zone, newest.time)})`}
+              </Table.Th>
               {block.series.map((series) => (
                 <Table.Th key={`${series.instance} ${series.field}`} className="number">
                   {series.instance}

@@ -3,6 +3,8 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { graphMetric, type PanelPlan } from "../../logic/panel";
 import type { Window } from "../../logic/time";
 import { DEFAULT_GRAPH_VIEW, encodeGraphView } from "../../state/graph";
+import { clockOf } from "../../state/zone_choice";
+import { words } from "../../words";
 
 /** Leads from a panel to the graph of several hosts, with the panel's metric and window. */
 export function SeveralHosts({
@@ -15,20 +17,19 @@ export function SeveralHosts({
   readonly window: Window;
 }) {
   const navigate = useNavigate();
-  const { tz } = useSearch({ strict: false });
+  const clock = clockOf(useSearch({ strict: false }));
   const { metric, instance } = graphMetric(plan);
   return (
     <Menu.Item
       onClick={() => {
         const range = { kind: "fixed", window } as const;
-        const clock = tz === "utc" ? "utc" : "local";
         void navigate({
           to: "/graph",
           search: encodeGraphView({ ...DEFAULT_GRAPH_VIEW, clock, hosts: [host], metric, instance, range }),
         });
       }}
     >
-      Several hosts…
+      {words.host.severalHosts.severalHosts}
     </Menu.Item>
   );
 }

@@ -9,12 +9,13 @@ import { ReparseButton } from "../../components/ReparseButton";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { HostAccounts, StreamAccount } from "../../logic/api";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { describeAccounts, FILTER_LABELS, STREAM_FILTERS, type StreamFilter } from "../../logic/stream";
 import type { Zone } from "../../logic/zone";
 import { type Clock, encodeImportsView } from "../../state/url";
 import { StreamTable } from "./StreamTable";
 import type { HostViewState } from "./useHostView";
+import { words } from "../../words";
 
 const FIRST_LIMIT = 100;
 const MAX_LIMIT = 500;
@@ -43,7 +44,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
         state={
           accounts.error
             ? { kind: "error", error: accounts.error, onRetry: () => void accounts.refetch() }
-            : { kind: "loading", what: "streams" }
+            : { kind: "loading", what: words.host.streams.streams }
         }
       />
     );
@@ -60,7 +61,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
       />
       {isElsewhere && other.data?.streams.length === 0 && (
         <Text fz="sm" mb="xs" role="status">
-          {host} has no stream {streamId}; it may have been deleted.
+          {words.host.streams.hasNoStreamMay(host, String(streamId))}
         </Text>
       )}
       {shown.length === 0 ? (
@@ -72,7 +73,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
           }}
         />
       ) : (
-        <ScrollCard label="Streams">
+        <ScrollCard label={words.common.streams}>
           <StreamTable
             host={host}
             streams={shown}
@@ -90,7 +91,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
       {accounts.data.n_matching > listed.length && (
         <Group mt="sm" gap="sm">
           <Text fz="sm" className="soft">
-            The {formatCount(listed.length)} most recently active of {plural(accounts.data.n_matching, "stream")}.
+            {words.host.streams.mostRecentlyActiveStream(formatCount(listed.length), accounts.data.n_matching)}
           </Text>
           {limit < MAX_LIMIT && (
             <Button
@@ -99,7 +100,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
                 setLimit(MAX_LIMIT);
               }}
             >
-              Show up to {formatCount(MAX_LIMIT)}
+              {words.host.streams.showUpTo(formatCount(MAX_LIMIT))}
             </Button>
           )}
         </Group>
@@ -135,14 +136,14 @@ function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
           <Text fz="sm">{describeAccounts(accounts)}</Text>
           {mayWrite(me) && (
             <PageLink to="/imports" search={encodeImportsView({ clock, host, importId: null })} fz="sm">
-              Import files of {host}
+              {words.host.streams.importFilesOf(host)}
             </PageLink>
           )}
         </Group>
         <Select
           size="xs"
           w={190}
-          aria-label="Filter streams"
+          aria-label={words.host.streams.filterStreams}
           allowDeselect={false}
           data={STREAM_FILTERS.map((value) => ({ value, label: FILTER_LABELS[value] }))}
           value={filter}
@@ -155,10 +156,14 @@ function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
         <Group mb="xs" gap="sm">
           <Text fz="sm">
             {n_streams_outdated === 1
-              ? "One stream was parsed with another version of its spec."
-              : `${formatCount(n_streams_outdated)} streams were parsed with other versions of their specs.`}
+              ? words.host.streams.oneStreamParsedAnother
+              : words.host.streams.streamsWereParsedOther(formatCount(n_streams_outdated))}
           </Text>
-          <ReparseButton request={{ host, is_outdated_only: true }} what={`outdated streams of ${host}`} label="Reparse" />
+          <ReparseButton
+            request={{ host, is_outdated_only: true }}
+            what={words.host.streams.outdatedStreamsOf(host)}
+            label={words.common.reparse}
+          />
         </Group>
       )}
     </>
@@ -176,18 +181,18 @@ function NoStreams({ accounts, filter, onAll }: NoStreamsProps) {
     <StateView
       state={{
         kind: "empty",
-        title: `No streams from ${accounts.host} yet`,
-        next: "Check on the host that the agent is running (normstat-agent status), or import its files on the Import page.",
+        title: words.host.streams.noStreamsFromYet(accounts.host),
+        next: words.host.streams.checkHostAgentRunning,
       }}
     />
   ) : (
     <StateView
       state={{
         kind: "empty",
-        title: `No streams match “${FILTER_LABELS[filter]}” (${formatCount(accounts.n_streams)} in total)`,
+        title: words.host.streams.noStreamsMatchTotal(FILTER_LABELS[filter], formatCount(accounts.n_streams)),
         next: (
           <Button size="compact-xs" variant="default" onClick={onAll}>
-            Show all streams
+            {words.host.streams.showAllStreams}
           </Button>
         ),
       }}

@@ -11,6 +11,7 @@ import { formatClock, formatInstant } from "../../logic/zone";
 import { usePointer } from "../../state/pointer";
 import { EventFlags } from "./Events";
 import { EVENTS_ID, type GraphContext } from "./graph";
+import { words } from "../../words";
 import "./TimeStrip.css";
 
 const HEIGHT = 46;
@@ -40,7 +41,7 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
             events={graph.events}
             zone={zone}
             eventsId={graph.events.length === 0 ? undefined : EVENTS_ID}
-            label="Window: samples, baselines, selection and events"
+            label={words.host.timeStrip.windowSamplesBaselinesSelection}
             onZoom={graph.onZoom}
             onMark={(window) => {
               graph.onMark(window, null);
@@ -78,9 +79,9 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
       </div>
       <div className="strip-note soft" data-state={text?.state} role="status">
         {coverage.error ? (
-          `coverage: ${coverage.error.message}`
+          words.host.timeStrip.coverage(coverage.error.message)
         ) : (
-          <Tooltip label="Dark: this host has samples">
+          <Tooltip label={words.host.timeStrip.darkHostHasSamples}>
             <span>{text?.text ?? " "}</span>
           </Tooltip>
         )}

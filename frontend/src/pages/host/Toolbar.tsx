@@ -1,12 +1,10 @@
-import { ActionIcon, Button, CopyButton, Group, Select, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Group, Select, Tooltip } from "@mantine/core";
 import {
   IconArrowsDiff,
   IconChartLine,
-  IconCheck,
   IconChevronLeft,
   IconChevronRight,
   IconDownload,
-  IconLink,
   IconPlayerPause,
   IconPlayerPlay,
   IconPlus,
@@ -17,12 +15,13 @@ import type { ReactNode } from "react";
 import type { Connection } from "../../api/live";
 import type { BaselineInfo } from "../../logic/api";
 import type { Command } from "../../logic/keys";
-import type { Range } from "../../logic/range";
+import { isGrowing, type Range } from "../../logic/range";
 import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { currentLink } from "../../state/url";
 import type { BandBaseline, Tool } from "./graph";
+import { CopyLink } from "../../components/CopyLink";
 import { RangePicker } from "../../components/RangePicker";
+import { words } from "../../words";
 
 interface ToolbarProps {
   readonly range: Range;
@@ -38,13 +37,15 @@ interface ToolbarProps {
   readonly onCommand: (command: Command) => void;
   /** The menu of saved views. */
   readonly viewMenu: ReactNode;
+  /** The link to what a live page shows now; null for a fixed window. */
+  readonly frozenLink: string | null;
 }
 
 const CONNECTIONS: Readonly<Record<Connection, string>> = {
-  off: "Paused. Follow new samples (l)",
-  connecting: "Connecting to the server … (l to pause)",
-  open: "Live: following new samples (l to pause)",
-  lost: "Connection lost. Reconnecting; polling every few seconds until then (l to pause)",
+  off: words.host.toolbar.fixedTimesFollow,
+  connecting: words.host.toolbar.connecting,
+  open: words.host.toolbar.followingFreeze,
+  lost: words.host.toolbar.connectionLost,
 };
 
 /** The controls of the window that all graphs share. */
@@ -61,18 +62,19 @@ export function Toolbar({
   onRange,
   onCommand,
   viewMenu,
+  frozenLink,
 }: ToolbarProps) {
-  const isLive = range.kind === "live";
+  const isLive = isGrowing(range);
   return (
     <Group gap={6} className="no-print">
       {viewMenu}
       <RangePicker range={range} window={shown} zone={zone} onChange={onRange} />
       <ActionIcon.Group>
-        <Tooltip label="Back by half the visible range (←)">
+        <Tooltip label={words.host.toolbar.backHalfVisibleRange}>
           <ActionIcon
             variant="default"
             size={30}
-            aria-label="Back"
+            aria-label={words.host.toolbar.back}
             onClick={() => {
               onCommand("back");
             }}
@@ -80,11 +82,11 @@ export function Toolbar({
             <IconChevronLeft size={16} />
           </ActionIcon>
         </Tooltip>
-        <Tooltip label="Forward by half the visible range (→)">
+        <Tooltip label={words.host.toolbar.forwardHalfVisibleRange}>
           <ActionIcon
             variant="default"
             size={30}
-            aria-label="Forward"
+            aria-label={words.host.toolbar.forward}
             onClick={() => {
               onCommand("forward");
             }}
@@ -92,11 +94,11 @@ export function Toolbar({
             <IconChevronRight size={16} />
           </ActionIcon>
         </Tooltip>
-        <Tooltip label="Zoom out (− or double-click)">
+        <Tooltip label={words.host.toolbar.zoomOutDoubleClick}>
           <ActionIcon
             variant="default"
             size={30}
-            aria-label="Zoom out"
+            aria-label={words.host.toolbar.zoomOut}
             onClick={() => {
               onCommand("zoom-out");
             }}
@@ -115,10 +117,14 @@ export function Toolbar({
             onCommand("live");
           }}
         >
-          {isLive ? (connection === "lost" ? "Live (reconnecting)" : "Live") : "Go live"}
+          {isLive
+            ? connection === "lost"
+              ? words.host.toolbar.liveReconnecting
+              : words.host.toolbar.live
+            : words.host.toolbar.goLive}
         </Button>
       </Tooltip>
-      <Tooltip label="Select a time range by dragging over a graph (m, or Shift + drag)">
+      <Tooltip label={words.host.toolbar.selectTimeRangeDragging}>
         <Button
           variant={tool === "mark" ? "filled" : "default"}
           color={tool === "mark" ? "orange.8" : "gray"}
@@ -128,10 +134,10 @@ export function Toolbar({
             onCommand("mark-tool");
           }}
         >
-          Select{" "}
+          {words.host.toolbar.select}{" "}
         </Button>
       </Tooltip>
-      <Tooltip label="Compare the selection (or the visible range) with a baseline (c)">
+      <Tooltip label={words.host.toolbar.compareSelectionVisibleRange}>
         <Button
           variant="default"
           leftSection={<IconArrowsDiff size={14} />}
@@ -139,10 +145,10 @@ export function Toolbar({
             onCommand("compare");
           }}
         >
-          Compare
+          {words.common.compare}
         </Button>
       </Tooltip>
-      <Tooltip label="Export all samples of the selection (or the visible range) (d)">
+      <Tooltip label={words.host.toolbar.exportAllSamplesSelection}>
         <Button
           variant="default"
           leftSection={<IconDownload size={14} />}
@@ -150,10 +156,10 @@ export function Toolbar({
             onCommand("csv");
           }}
         >
-          Export…
+          {words.host.toolbar.export}
         </Button>
       </Tooltip>
-      <Tooltip label="Draw any metric without adding a panel (e)">
+      <Tooltip label={words.host.toolbar.drawAnyMetricWithout}>
         <Button
           variant="default"
           leftSection={<IconChartLine size={14} />}
@@ -161,10 +167,10 @@ export function Toolbar({
             onCommand("explore");
           }}
         >
-          Explore
+          {words.host.toolbar.explore}
         </Button>
       </Tooltip>
-      <Tooltip label="Add a panel for any field (a)">
+      <Tooltip label={words.host.toolbar.addPanelAnyField}>
         <Button
           variant="default"
           leftSection={<IconPlus size={14} />}
@@ -172,16 +178,16 @@ export function Toolbar({
             onCommand("add-panel");
           }}
         >
-          Panel
+          {words.host.toolbar.panel}
         </Button>
       </Tooltip>
       {(baselines.length > 0 || bandBaseline !== null) && (
-        <Tooltip label="Show a baseline's band behind every graph: p5 to p95 and median (g)">
+        <Tooltip label={words.host.toolbar.showBaselinesBandBehind}>
           <Select
             size="xs"
             w={168}
-            aria-label="Baseline band"
-            placeholder="No baseline band"
+            aria-label={words.host.toolbar.baselineBand}
+            placeholder={words.host.toolbar.noBaselineBand}
             clearable
             data={bandOptions(baselines, bandBaseline)}
             value={bandBaseline === null ? null : String(bandBaseline.id)}
@@ -192,15 +198,7 @@ export function Toolbar({
         </Tooltip>
       )}
       {overlayMenu}
-      <CopyButton value={currentLink()}>
-        {({ copied, copy }) => (
-          <Tooltip label={copied ? "copied" : "copy link to this view"}>
-            <ActionIcon variant="default" size={30} aria-label="Copy link" onClick={copy}>
-              {copied ? <IconCheck size={15} /> : <IconLink size={15} />}
-            </ActionIcon>
-          </Tooltip>
-        )}
-      </CopyButton>
+      <CopyLink frozen={frozenLink} />
     </Group>
   );
 }
@@ -209,5 +207,5 @@ export function Toolbar({
 function bandOptions(baselines: ToolbarProps["baselines"], bandBaseline: BandBaseline | null) {
   const known =
     bandBaseline === null || baselines.some(({ id }) => id === bandBaseline.id) ? baselines : [...baselines, bandBaseline];
-  return known.map(({ id, name }) => ({ value: String(id), label: `Baseline: ${name}` }));
+  return known.map(({ id, name }) => ({ value: String(id), label: words.host.toolbar.baseline(name) }));
 }

@@ -1,30 +1,37 @@
 import { Button, Menu } from "@mantine/core";
 import { IconCheck, IconLayoutGrid, IconStarFilled } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import { viewsQuery } from "../../api/views";
+import { lazy, Suspense, useState } from "react";
+import { updateView, viewsQuery } from "../../api/views";
 import { ErrorLine } from "../../components/StateView";
-import { ViewEditor } from "../../components/ViewEditor";
-import type { StatInfo, ViewInfo } from "../../logic/api";
+import type { StatInfo, ViewInfo, ViewPanel } from "../../logic/api";
+import type { PanelLook } from "../../logic/look";
 import type { PanelPlan } from "../../logic/panel";
-import { chooseViews, toViewPanel } from "../../logic/view";
+import { chooseViews, resizedPanels, toViewPanel } from "../../logic/view";
 import { type Clock, encodeListView } from "../../state/url";
+import { words } from "../../words";
+
+const ViewEditor = lazy(() => import("../../components/ViewEditor").then((module) => ({ default: module.ViewEditor })));
 
 interface ViewMenuProps {
   /** The keys of the views that are shown; empty for everything recorded. */
   readonly viewKeys: readonly string[];
   /** The panels on the page, for a new view. */
   readonly plans: readonly PanelPlan[];
+  /** How the panels are drawn: their sizes become part of a saved view. */
+  readonly looks: ReadonlyMap<string, PanelLook>;
   readonly stats: readonly StatInfo[];
   readonly clock: Clock;
   readonly onChoose: (viewKeys: readonly string[]) => void;
+  /** The sizes given by hand are part of the view now. */
+  readonly onSized: () => void;
 }
 
 type Editing = { readonly kind: "new" } | { readonly kind: "change" | "copy"; readonly view: ViewInfo };
 
 /** Chooses which saved view the host's page shows, and saves its panels as a view. */
-export function ViewMenu({ viewKeys, plans, stats, clock, onChoose }: ViewMenuProps) {
+export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSized }: ViewMenuProps) {
   const [isOpen, setOpen] = useState(false);
   const [editing, setEditing] = useState<Editing | null>(null);
   const navigate = useNavigate();
@@ -33,18 +40,29 @@ export function ViewMenu({ viewKeys, plans, stats, clock, onChoose }: ViewMenuPr
   const { chosen } = chooseViews(all, viewKeys);
   const starred = all.filter(({ is_starred }) => is_starred);
   const [only] = chosen;
+  const toPanel = (plan: PanelPlan): ViewPanel => toViewPanel(plan, looks);
+  const panelsOf = (view: ViewInfo): ViewPanel[] => resizedPanels(view, plans, looks) ?? view.panels;
+  const resized = only !== undefined && chosen.length === 1 && only.may_change ? resizedPanels(only, plans, looks) : null;
+  const client = useQueryClient();
+  const sizing = useMutation({
+    mutationFn: (view: ViewInfo) => updateView(view.key, { panels: panelsOf(view) }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: viewsQuery.queryKey });
+      onSized();
+    },
+  });
   const added = plans.filter(({ customIndex }) => customIndex !== null);
   const label =
     viewKeys.length === 0
-      ? "Everything recorded"
+      ? words.host.viewMenu.everythingRecorded
       : viewKeys.length === 1
         ? (only?.name ?? viewKeys[0] ?? "")
-        : `${String(viewKeys.length)} views`;
+        : words.host.viewMenu.views(String(viewKeys.length));
   return (
     <>
       <Menu opened={isOpen} onChange={setOpen} position="bottom-start">
         <Menu.Target>
-          <Button variant="default" leftSection={<IconLayoutGrid size={14} />} aria-label={`View: ${label}`}>
+          <Button variant="default" leftSection={<IconLayoutGrid size={14} />} aria-label={words.host.viewMenu.view(label)}>
             <span className="view-menu-label">{label}</span>
           </Button>
         </Menu.Target>
@@ -55,7 +73,7 @@ export function ViewMenu({ viewKeys, plans, stats, clock, onChoose }: ViewMenuPr
               onChoose([]);
             }}
           >
-            Everything recorded
+            {words.host.viewMenu.everythingRecorded}
           </Menu.Item>
           {starred.length > 1 && (
             <Menu.Item
@@ -64,17 +82,17 @@ export function ViewMenu({ viewKeys, plans, stats, clock, onChoose }: ViewMenuPr
                 onChoose(starred.map(({ key }) => key));
               }}
             >
-              All starred views on one page
+              {words.host.viewMenu.allStarredViewsOne}
             </Menu.Item>
           )}
           <Menu.Divider />
-          {views.isPending && isOpen && <Menu.Label>loading …</Menu.Label>}
+          {views.isPending && isOpen && <Menu.Label>{words.host.viewMenu.loading}</Menu.Label>}
           <ErrorLine error={views.error} />
           {all.map((view) => (
             <Menu.Item
               key={view.key}
               leftSection={<Tick isOn={viewKeys.includes(view.key)} />}
-              rightSection={view.is_starred ? <IconStarFilled size={12} aria-label="starred" /> : null}
+              rightSection={view.is_starred ? <IconStarFilled size={12} aria-label={words.host.viewMenu.starred} /> : null}
               title={view.description}
               onClick={(event) => {
                 // With Ctrl the view is shown under the others, or hidden again.
@@ -98,7 +116,7 @@ export function ViewMenu({ viewKeys, plans, stats, clock, onChoose }: ViewMenuPr
               setEditing({ kind: "new" });
             }}
           >
-            Save these panels as a view …
+            {words.host.viewMenu.saveThesePanelsView}
           </Menu.Item>
           {only !== undefined && chosen.length === 1 && (
             <Menu.Item
@@ -106,7 +124,17 @@ export function ViewMenu({ viewKeys, plans, stats, clock, onChoose }: ViewMenuPr
                 setEditing({ kind: only.may_change ? "change" : "copy", view: only });
               }}
             >
-              {only.may_change ? "Edit" : "Copy and edit"} {only.name} …
+              {only.may_change ? words.common.edit : words.host.viewMenu.copyAndEdit} {only.name} …
+            </Menu.Item>
+          )}
+          {resized !== null && only !== undefined && (
+            <Menu.Item
+              disabled={sizing.isPending}
+              onClick={() => {
+                sizing.mutate(only);
+              }}
+            >
+              {words.host.viewMenu.savePanelSizes(only.name)}
             </Menu.Item>
           )}
           <Menu.Item
@@ -114,37 +142,45 @@ export function ViewMenu({ viewKeys, plans, stats, clock, onChoose }: ViewMenuPr
               void navigate({ to: "/views", search: encodeListView({ clock, filter: "" }) });
             }}
           >
-            All views
+            {words.host.viewMenu.allViews}
           </Menu.Item>
-          <Menu.Label>Ctrl-click shows several views, one below another</Menu.Label>
+          <Menu.Label>{words.host.viewMenu.ctrlClickShowsSeveral}</Menu.Label>
         </Menu.Dropdown>
       </Menu>
-      {editing !== null && (
-        <ViewEditor
-          title={editing.kind === "change" ? `Edit ${editing.view.name}` : "Save a view"}
-          initial={
-            editing.kind === "new"
-              ? { name: "", description: "", is_shared: false, panels: plans.map(toViewPanel) }
-              : editing.kind === "change"
-                ? // Panels that were added beside the view become part of it.
-                  { ...editing.view, panels: [...editing.view.panels, ...added.map(toViewPanel)] }
-                : { ...editing.view, name: `Copy of ${editing.view.name}`, is_shared: false }
-          }
-          viewKey={editing.kind === "change" ? editing.view.key : null}
-          stats={stats}
-          onSaved={(view) => {
-            setEditing(null);
-            onChoose([view.key]);
-          }}
-          onClose={() => {
-            setEditing(null);
-          }}
-        />
-      )}
+      <ErrorLine error={sizing.error} />
+      <Suspense fallback={null}>
+        {editing !== null && (
+          <ViewEditor
+            title={editing.kind === "change" ? words.host.viewMenu.edit(editing.view.name) : words.host.viewMenu.saveAView}
+            initial={
+              editing.kind === "new"
+                ? { name: "", description: "", is_shared: false, panels: plans.map(toPanel) }
+                : editing.kind === "change"
+                  ? // Panels that were added beside the view become part of it.
+                    { ...editing.view, panels: [...panelsOf(editing.view), ...added.map(toPanel)] }
+                  : {
+                      ...editing.view,
+                      name: words.host.viewMenu.copyOf(editing.view.name),
+                      is_shared: false,
+                      panels: panelsOf(editing.view),
+                    }
+            }
+            viewKey={editing.kind === "change" ? editing.view.key : null}
+            stats={stats}
+            onSaved={(view) => {
+              setEditing(null);
+              onChoose([view.key]);
+            }}
+            onClose={() => {
+              setEditing(null);
+            }}
+          />
+        )}
+      </Suspense>
     </>
   );
 }
 
 function Tick({ isOn }: { readonly isOn: boolean }) {
-  return isOn ? <IconCheck size={14} aria-label="shown" /> : <span className="view-menu-tick" />;
+  return isOn ? <IconCheck size={14} aria-label={words.host.viewMenu.shown} /> : <span className="view-menu-tick" />;
 }

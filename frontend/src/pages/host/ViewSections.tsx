@@ -4,6 +4,7 @@ import type { InstanceChoice, PanelPlan } from "../../logic/panel";
 import type { ViewSection } from "../../logic/view";
 import type { GraphContext } from "./graph";
 import { Panel } from "./Panel";
+import { words } from "../../words";
 
 interface ViewSectionsProps {
   readonly sections: readonly ViewSection[];
@@ -39,7 +40,7 @@ export function ViewSections({ sections, unknown, error, graph, onChoose, onRetr
           </div>
           {section.missing.length > 0 && (
             <Text fz="sm" className="soft" mt={8}>
-              Not recorded on this host: {section.missing.join(", ")}.
+              {words.host.viewSections.notRecordedHost(section.missing.join(", "))}
             </Text>
           )}
         </section>
@@ -50,12 +51,12 @@ export function ViewSections({ sections, unknown, error, graph, onChoose, onRetr
           isCompact
           state={{
             kind: "empty",
-            title: `No view named ${unknown.join(", ")}`,
+            title: words.host.viewSections.noViewNamed(unknown.join(", ")),
             next: (
               <>
-                It was deleted, or it is private to another account.{" "}
+                {words.host.viewSections.deletedPrivateAnotherAccount}{" "}
                 <button type="button" className="text-button" onClick={onEverything}>
-                  Show everything recorded
+                  {words.host.viewSections.showEverythingRecorded}
                 </button>
               </>
             ),

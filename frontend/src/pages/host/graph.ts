@@ -51,9 +51,15 @@ export interface GraphContext {
   readonly onZoom: (window: Window) => void;
   /** How panels are drawn, by their ids, where that is not the default. */
   readonly looks: ReadonlyMap<string, PanelLook>;
+  /** The panel that alone is shown; null for all. */
+  readonly fullPanel: string | null;
+  /** Null where panels cannot be shown alone. */
+  readonly onFull: ((panel: string | null) => void) | null;
   readonly onLook: (panel: string, change: Partial<PanelLook>) => void;
   /** Selects a window; `panel` is the one that was dragged over, null for the strip. */
   readonly onMark: (window: Window, panel: string | null) => void;
   readonly onZoomOut: () => void;
   readonly onShow: (at: EpochMs) => void;
+  /** Returns a link that shows this panel alone in a fixed window. */
+  readonly linkTo: (panel: string, window: Window) => string;
 }

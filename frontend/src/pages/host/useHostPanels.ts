@@ -6,6 +6,8 @@ import { planSections } from "../../logic/panel";
 import { chooseViews, planViews } from "../../logic/view";
 import type { HostView } from "../../state/url";
 
+const NONE: readonly string[] = [];
+
 /** Return the panels that the page shows: everything recorded, or those of the views in the link; and the panels added there. */
 export function useHostPanels(host: HostInfo, stats: readonly StatInfo[], view: HostView) {
   const isView = view.viewKeys.length > 0;
@@ -20,5 +22,5 @@ export function useHostPanels(host: HostInfo, stats: readonly StatInfo[], view: 
     () => planSections(stats, isView ? [] : host.stats, view.panels, view.choices),
     [isView, stats, host.stats, view.panels, view.choices],
   );
-  return { isView, views, unknown, viewSections, sections };
+  return { isView, views, unknown: views.data === undefined ? NONE : unknown, viewSections, sections };
 }

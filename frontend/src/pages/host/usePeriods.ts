@@ -5,6 +5,7 @@ import type { BaselineInfo, ExclusionInfo } from "../../logic/api";
 import { toWindow } from "../../logic/comparison";
 import { overlaps, type Window } from "../../logic/time";
 import type { Band } from "./graph";
+import { words } from "../../words";
 
 /** Return the periods to draw behind the lines, as `bandsOf`. */
 export function usePeriods(host: string, baselines: readonly BaselineInfo[] | undefined, mark: Window | null, shown: Window) {
@@ -30,9 +31,9 @@ function bandsOf(
     .map((exclusion): Band => ({
       key: `exclusion ${String(exclusion.id)}`,
       kind: "exclusion",
-      label: `excluded: ${exclusion.name}`,
+      label: words.host.usePeriods.excluded(exclusion.name),
       window: toWindow(exclusion),
     }));
   const bands = [...normal, ...incidents].filter(({ window }) => overlaps(window, shown));
-  return mark === null ? bands : [...bands, { key: "mark", kind: "mark", label: "selection", window: mark }];
+  return mark === null ? bands : [...bands, { key: "mark", kind: "mark", label: words.host.usePeriods.selection, window: mark }];
 }

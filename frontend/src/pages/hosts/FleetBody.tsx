@@ -2,14 +2,17 @@ import { type UseQueryResult, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
+import { TagHostsDialog } from "../../components/TagHostsDialog";
+import { useZone } from "../../components/zone";
 import type { Fleet, FleetHost } from "../../logic/api";
-import { hourOf, sortFleet, toItems } from "../../logic/fleet";
+import { hourOf, sortFleet, tagsOf, tagWord, toItems, withWord } from "../../logic/fleet";
 import { SECOND, toEpochMs, type Window } from "../../logic/time";
-import { useNow, zoneOf } from "../../state/clock";
+import { useNow } from "../../state/clock";
 import type { FleetView } from "../../state/fleet";
 import { FleetTable } from "./FleetTable";
 import { MarkHostsDialog } from "./MarkHostsDialog";
 import { SelectionBar } from "./SelectionBar";
+import { words } from "../../words";
 
 interface FleetBodyProps {
   readonly fleet: UseQueryResult<Fleet>;
@@ -24,7 +27,9 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
   const me = useMe();
   const client = useQueryClient();
   const now = useNow(SECOND);
+  const zone = useZone(view.clock);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [isTagging, setTagging] = useState(false);
   const [marking, setMarking] = useState<readonly string[] | null>(null);
   const sorted = useMemo(() => sortFleet(shown, view.sort), [shown, view.sort]);
   const items = useMemo(() => toItems(sorted, view.hasRecorded || view.filter !== ""), [sorted, view.hasRecorded, view.filter]);
@@ -44,6 +49,12 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
   const mark = useCallback((host: string) => {
     setMarking([host]);
   }, []);
+  const showTag = useCallback(
+    (tag: string) => {
+      set({ filter: withWord(view.filter, tagWord(tag)) });
+    },
+    [set, view.filter],
+  );
   const end = fleet.data === undefined ? now : toEpochMs(view.at ?? now);
   const hour: Window = hourOf(toEpochMs(fleet.data?.end_ms ?? now), fleet.data?.n_minutes ?? 60);
   const pastHour = useMemo<Window | null>(() => (view.at === null ? null : hourOf(view.at, 60)), [view.at]);
@@ -57,7 +68,7 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
           state={
             fleet.error
               ? { kind: "error", error: fleet.error, onRetry: () => void fleet.refetch() }
-              : { kind: "loading", what: "hosts" }
+              : { kind: "loading", what: words.hosts.fleetBody.hosts }
           }
         />
       </div>
@@ -69,12 +80,12 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
         <StateView
           state={
             fleet.data.hosts.length === 0
-              ? {
+              ? { kind: "empty", title: words.common.noHostsYet, next: words.hosts.fleetBody.runCommandAboveHost }
+              : {
                   kind: "empty",
-                  title: "No hosts yet",
-                  next: "Run the command above on a host that you want to monitor. The host appears here once it sends data, usually within 15 seconds; this page refreshes by itself.",
+                  title: words.hosts.fleetBody.noHostsMatch(view.filter),
+                  next: words.hosts.fleetBody.clearFilterSeeAll,
                 }
-              : { kind: "empty", title: `No hosts match “${view.filter}”`, next: "Clear the filter to see all hosts." }
           }
         />
       </div>
@@ -92,6 +103,9 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
           canMark={isOperator}
           onMark={() => {
             setMarking(chosen);
+          }}
+          onTag={() => {
+            setTagging(true);
           }}
           onClear={() => {
             setSelected(new Set());
@@ -112,12 +126,22 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
         }}
         onSelect={select}
         onMark={mark}
+        onTag={showTag}
       />
+      {isTagging && chosen.length > 0 && (
+        <TagHostsDialog
+          hosts={shown.filter(({ name }) => selected.has(name))}
+          known={tagsOf(fleet.data.hosts).map(({ name }) => name)}
+          onClose={() => {
+            setTagging(false);
+          }}
+        />
+      )}
       {marking !== null && (
         <MarkHostsDialog
           hosts={marking}
           end={end}
-          zone={zoneOf(view.clock)}
+          zone={zone}
           onClose={() => {
             setMarking(null);
           }}

@@ -2,16 +2,18 @@ import { Badge, Checkbox, Group, Tooltip } from "@mantine/core";
 import { IconTrendingUp } from "@tabler/icons-react";
 import { type CSSProperties, memo } from "react";
 import { PageLink } from "../../components/PageLink";
+import { TagChips } from "../../components/TagChips";
 import { StateBadge } from "../../components/StateBadge";
 import { Age } from "../../components/Instant";
+import { useZone } from "../../components/zone";
 import type { FleetHost } from "../../logic/api";
 import { lineOf, RESOURCES } from "../../logic/fleet";
 import { describeClockOffset, describeRise, isClockOff } from "../../logic/host";
 import { formatCount } from "../../logic/number";
 import { type EpochMs, toEpochMs, type Window } from "../../logic/time";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView, type HostView } from "../../state/url";
-import { zoneOf } from "../../state/clock";
 import { Ribbon, Spark } from "./FleetMarks";
+import { words } from "../../words";
 
 export interface FleetRowProps {
   readonly host: FleetHost;
@@ -27,6 +29,7 @@ export interface FleetRowProps {
   readonly hasTools: boolean;
   readonly onSelect: (host: string, isRange: boolean) => void;
   readonly onMark: (host: string) => void;
+  readonly onTag: (tag: string) => void;
 }
 
 /** The view of a host that its row leads to. */
@@ -37,7 +40,7 @@ function hostView(clock: Clock, past: Window | null, more: Partial<HostView> = {
 
 /** A host beside its normal. */
 export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
-  const { host, index, style, clock, past, isActive, isSelected, hasTools, onSelect } = props;
+  const { host, index, style, clock, past, isActive, isSelected, hasTools, onSelect, onTag } = props;
   return (
     <div
       role="row"
@@ -54,7 +57,7 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
         <div role="cell" className="fleet-check">
           <Checkbox
             size="xs"
-            aria-label={`Select ${host.name}`}
+            aria-label={words.hosts.fleetRow.select(host.name)}
             checked={isSelected}
             tabIndex={-1}
             onChange={() => undefined}
@@ -68,9 +71,13 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
         <PageLink to="/hosts/$host" params={{ host: host.name }} search={hostView(clock, past)} fw={600} tabIndex={-1}>
           {host.name}
         </PageLink>
-        <span className="soft fleet-sub" title={[host.os, ...host.groups].join(" · ")}>
-          {host.groups.length > 0 ? host.groups.join(", ") : host.os}
-        </span>
+        {host.tags.length > 0 ? (
+          <TagChips host={host.name} tags={host.tags} onTag={onTag} isReachable={false} />
+        ) : (
+          <span className="soft fleet-sub" title={[host.os, ...host.groups].join(" · ")}>
+            {host.groups.length > 0 ? host.groups.join(", ") : host.os}
+          </span>
+        )}
       </div>
       <StateCell {...props} />
       <VerdictCell {...props} />
@@ -88,22 +95,33 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
 
 function StateCell({ host, now, clock, past }: FleetRowProps) {
   const seen = host.last_sample_ms;
+  const zone = useZone(clock);
   return (
     <div role="cell" className="fleet-state">
       <StateBadge state={host.state} />
       <span className="fleet-sub soft">
-        {seen === null ? "no samples" : <Age at={toEpochMs(seen)} now={now} zone={zoneOf(clock)} />}
+        {seen === null ? (
+          past === null ? (
+            words.common.noSamples
+          ) : host.n_streams_live > 0 ? (
+            ""
+          ) : (
+            words.hosts.fleetRow.noSamplesYet
+          )
+        ) : (
+          <Age at={toEpochMs(seen)} now={past === null ? now : past.end} zone={zone} />
+        )}
         {isClockOff(host.clock_offset_s) && (
-          <Tooltip label="Offset of the host's clock from the server's">
-            <span className="fleet-warn"> · clock {describeClockOffset(host.clock_offset_s)}</span>
+          <Tooltip label={words.hosts.fleetRow.offsetHostsClockServers}>
+            <span className="fleet-warn"> {words.hosts.fleetRow.clock(describeClockOffset(host.clock_offset_s))}</span>
           </Tooltip>
         )}
       </span>
       {host.has_reject_rise && (
         <Group gap={4} wrap="nowrap">
-          <Tooltip label={`Rejected lines are rising: ${describeRise(host)}`}>
+          <Tooltip label={words.hosts.fleetRow.rejectedLinesAreRising(describeRise(host))}>
             <Badge size="xs" color="red" variant="outline" c="var(--bad)" leftSection={<IconTrendingUp size={11} aria-hidden />}>
-              rising: {formatCount(host.n_rejected_last_hour)} in 1 h
+              {words.hosts.fleetRow.risingInAnHour(formatCount(host.n_rejected_last_hour))}
             </Badge>
           </Tooltip>
           <PageLink
@@ -112,7 +130,7 @@ function StateCell({ host, now, clock, past }: FleetRowProps) {
             search={hostView(clock, past, { tab: "streams", filter: "rejected" })}
             fz="xs"
             c="var(--bad)"
-            aria-label={`${formatCount(host.n_rejected)} rejected lines of ${host.name}`}
+            aria-label={words.hosts.fleetRow.rejectedLinesOf(formatCount(host.n_rejected), host.name)}
             tabIndex={-1}
           >
             {formatCount(host.n_rejected)}
@@ -123,19 +141,29 @@ function StateCell({ host, now, clock, past }: FleetRowProps) {
   );
 }
 
-const LEVEL_WORDS = ["normal", "slightly unusual", "unusual", "very unusual"] as const;
+const LEVEL_WORDS = [
+  words.hosts.fleetRow.normal,
+  words.hosts.fleetRow.slightlyUnusual,
+  words.common.unusual,
+  words.hosts.fleetRow.veryUnusual,
+] as const;
 
 function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
   const word =
     host.verdict === "judged"
-      ? (LEVEL_WORDS[host.level] ?? "very unusual")
-      : { no_baseline: "no baseline", building: "not judged", no_samples: "no samples", no_metrics: "not judged" }[host.verdict];
+      ? (LEVEL_WORDS[host.level] ?? words.hosts.fleetRow.veryUnusual)
+      : {
+          no_baseline: words.hosts.fleetRow.noBaseline,
+          building: words.hosts.fleetRow.notJudged,
+          no_samples: words.common.noSamples,
+          no_metrics: words.hosts.fleetRow.notJudged,
+        }[host.verdict];
   return (
     <div role="cell" className="fleet-verdict">
       <span className="fleet-word">
         {word}
         {host.verdict === "judged" && host.level > 0 && host.change_ratio !== null && (
-          <Tooltip label="Change ratio: how many times its natural variability the most unusual key metric is outside its band">
+          <Tooltip label={words.hosts.fleetRow.changeRatioHowMany}>
             <span className="soft fleet-ratio"> ×{host.change_ratio >= 100 ? "100+" : host.change_ratio.toFixed(1)}</span>
           </Tooltip>
         )}
@@ -147,15 +175,15 @@ function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
               type="button"
               className="text-button"
               tabIndex={-1}
-              aria-label={`Save a normal hour as baseline of ${host.name}`}
+              aria-label={words.hosts.fleetRow.saveNormalHourBaseline(host.name)}
               onClick={() => {
                 onMark(host.name);
               }}
             >
-              Save a normal hour as baseline
+              {words.hosts.fleetRow.saveNormalHourBaseline2}
             </button>
           ) : (
-            "nothing to compare with"
+            words.hosts.fleetRow.nothingToCompareWith
           )}
         </span>
       ) : (

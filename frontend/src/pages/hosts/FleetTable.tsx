@@ -4,9 +4,11 @@ import { useMediaQuery } from "@mantine/hooks";
 import { type FleetItem, type FleetSort, moveRow, RESOURCE_LABELS, RESOURCES, sliceOf, stepsOf } from "../../logic/fleet";
 import { SECOND, type Window } from "../../logic/time";
 import { useNow } from "../../state/clock";
+import { useDensity } from "../../state/density";
 import type { FleetView } from "../../state/fleet";
 import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { FleetRow } from "./FleetRow";
+import { words } from "../../words";
 
 interface FleetTableProps {
   readonly items: readonly FleetItem[];
@@ -18,26 +20,28 @@ interface FleetTableProps {
   readonly onFold: () => void;
   readonly onSelect: (hosts: readonly string[], isOn: boolean) => void;
   readonly onMark: (host: string) => void;
+  readonly onTag: (tag: string) => void;
 }
 
-/** Pixels of a row: on a desk, on a phone, on a wall. fleet.css has the same. */
-const ROWS = { desk: 46, phone: 104, wall: 68 } as const;
+/** Pixels of a row: on a desk, with compact rows, on a phone, on a wall. fleet.css has the same. */
+const ROWS = { desk: 46, compact: 36, phone: 104, wall: 68 } as const;
 
 const COLUMNS: readonly { readonly sort: FleetSort | null; readonly label: string; readonly className: string }[] = [
-  { sort: "name", label: "Host", className: "fleet-host" },
-  { sort: "state", label: "State", className: "fleet-state" },
-  { sort: "unusual", label: "Unusual now", className: "fleet-verdict" },
-  { sort: null, label: "Last hour", className: "fleet-ribbon-cell" },
+  { sort: "name", label: words.common.host, className: "fleet-host" },
+  { sort: "state", label: words.common.state, className: "fleet-state" },
+  { sort: "unusual", label: words.hosts.fleetTable.unusualNow, className: "fleet-verdict" },
+  { sort: null, label: words.hosts.fleetTable.lastHour, className: "fleet-ribbon-cell" },
   ...RESOURCES.map((resource) => ({ sort: resource, label: RESOURCE_LABELS[resource], className: "fleet-spark-cell" })),
 ];
 
 /** The hosts, of which only the rows in view are drawn. */
 export function FleetTable(props: FleetTableProps) {
-  const { items, view, past, selected, hasTools, onSort, onFold, onSelect, onMark } = props;
+  const { items, view, past, selected, hasTools, onSort, onFold, onSelect, onMark, onTag } = props;
   const now = useNow(SECOND);
   const navigate = useNavigate();
   const isPhone = useMediaQuery("(max-width: 800px)", false, { getInitialValueInEffect: false });
-  const height = view.isKiosk ? ROWS.wall : isPhone ? ROWS.phone : ROWS.desk;
+  const density = useDensity();
+  const height = view.isKiosk ? ROWS.wall : isPhone ? ROWS.phone : density === "compact" ? ROWS.compact : ROWS.desk;
   const body = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(0);
   const lastPicked = useRef<number | null>(null);
@@ -114,7 +118,7 @@ export function FleetTable(props: FleetTableProps) {
     <div
       className="card fleet-table"
       role="table"
-      aria-label="Hosts"
+      aria-label={words.common.hosts}
       aria-rowcount={items.length + 1}
       data-tools={hasTools}
       onKeyDown={onKeyDown}
@@ -125,7 +129,7 @@ export function FleetTable(props: FleetTableProps) {
             <div role="columnheader" className="fleet-check">
               <input
                 type="checkbox"
-                aria-label="Select all hosts shown"
+                aria-label={words.hosts.fleetTable.selectAllHostsShown}
                 checked={isAll}
                 onChange={() => {
                   onSelect(allNames, !isAll);
@@ -166,7 +170,7 @@ export function FleetTable(props: FleetTableProps) {
             <div key="fold" role="row" aria-rowindex={index + 2} data-row={index} className="fleet-row fleet-fold" style={style}>
               <div role="cell">
                 <button type="button" className="text-button" aria-expanded={item.isOpen} onClick={onFold}>
-                  {item.isOpen ? "▾" : "▸"} Recorded hosts ({item.n})
+                  {words.hosts.fleetTable.recordedHosts(item.isOpen ? "▾" : "▸", String(item.n))}
                 </button>
               </div>
             </div>
@@ -184,6 +188,7 @@ export function FleetTable(props: FleetTableProps) {
               hasTools={hasTools}
               onSelect={select}
               onMark={onMark}
+              onTag={onTag}
             />
           );
         })}

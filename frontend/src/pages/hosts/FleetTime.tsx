@@ -4,6 +4,7 @@ import { useState } from "react";
 import { sliderEnd, SLIDER_MINUTES, sliderPlace, wholeMinute } from "../../logic/fleet";
 import { type EpochMs, MINUTE, toEpochMs } from "../../logic/time";
 import { formatInstant, parseInstant, type Zone } from "../../logic/zone";
+import { words } from "../../words";
 
 interface FleetTimeProps {
   readonly at: EpochMs | null;
@@ -17,9 +18,9 @@ export function FleetTime({ at, now, zone, onChange }: FleetTimeProps) {
   const [isOpen, setOpen] = useState(at !== null);
   if (!isOpen && at === null) {
     return (
-      <Tooltip label="How did the hosts look at another time?">
+      <Tooltip label={words.hosts.fleetTime.howDidHostsLook}>
         <ActionIcon
-          aria-label="Go back in time"
+          aria-label={words.hosts.fleetTime.goBackInTime}
           variant="default"
           size={30}
           onClick={() => {
@@ -42,7 +43,7 @@ export function FleetTime({ at, now, zone, onChange }: FleetTimeProps) {
           onChange(null);
         }}
       >
-        Now
+        {words.hosts.fleetTime.now}
       </Button>
     </Group>
   );
@@ -62,7 +63,7 @@ function MomentSlider({ at, now, zone, onChange }: FleetTimeProps) {
       step={1}
       value={place}
       label={(minutes) => formatInstant(zone, moment(minutes)).slice(0, 16)}
-      thumbLabel="Moment, one minute a step"
+      thumbLabel={words.hosts.fleetTime.momentOneMinuteStep}
       onChange={setPlace}
       onChangeEnd={(minutes) => {
         onChange(moment(minutes));
@@ -88,9 +89,9 @@ function MomentInput({ at, now, zone, onChange }: FleetTimeProps) {
       <TextInput
         size="xs"
         w={150}
-        aria-label="Moment"
-        placeholder="06:59 or now-3h"
-        error={hasProblem ? "a time before now" : undefined}
+        aria-label={words.hosts.fleetTime.moment}
+        placeholder={words.hosts.fleetTime.momentExamples}
+        error={hasProblem ? words.hosts.fleetTime.aTimeBeforeNow : undefined}
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value);

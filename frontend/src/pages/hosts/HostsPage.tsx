@@ -7,28 +7,30 @@ import { useCallback, useMemo, useRef } from "react";
 import { fleetQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { useMe } from "../../components/me";
+import { useZone } from "../../components/zone";
 import type { Fleet } from "../../logic/api";
-import { groupsOf, groupWord, searchFleet } from "../../logic/fleet";
-import { formatCount, plural } from "../../logic/number";
+import { groupsOf, groupWord, searchFleet, tagsOf, tagWord } from "../../logic/fleet";
+import { formatCount } from "../../logic/number";
 import { SECOND } from "../../logic/time";
 import { formatInstant, zoneLabel } from "../../logic/zone";
-import { useNow, zoneOf } from "../../state/clock";
+import { useNow } from "../../state/clock";
 import { decodeFleetView, encodeFleetView, type FleetView } from "../../state/fleet";
 import { AddHost } from "./AddHost";
 import { FleetBody } from "./FleetBody";
 import { FleetTime } from "./FleetTime";
+import { words } from "../../words";
 import "./fleet.css";
 
 /** The start page: every host beside its own normal, most unusual first. */
 export function HostsPage() {
-  useDocumentTitle("Hosts · normstat");
+  useDocumentTitle(words.hosts.hostsPage.hostsNormstat);
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeFleetView(search), [search]);
   const navigate = useNavigate();
   const me = useMe();
   const fleet = useQuery(fleetQuery(view.at));
   const now = useNow(SECOND);
-  const zone = zoneOf(view.clock);
+  const zone = useZone(view.clock);
   const [isAdding, adding] = useDisclosure(false);
   const searchBox = useRef<HTMLInputElement>(null);
   const set = useCallback(
@@ -56,7 +58,7 @@ export function HostsPage() {
       <div className="page fleet-page" data-kiosk>
         <Group justify="space-between" mb="xs">
           <Title order={1}>
-            {plural(all.length, "host")}, {formatCount(all.filter(({ level }) => level > 0).length)} unusual
+            {words.hosts.hostsPage.hostUnusual(all.length, formatCount(all.filter(({ level }) => level > 0).length))}
           </Title>
           <Text className="fleet-clock">{formatInstant(zone, view.at ?? now).slice(11)}</Text>
         </Group>
@@ -69,14 +71,14 @@ export function HostsPage() {
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb="sm">
         <Group gap="sm">
-          <Title order={1}>Hosts</Title>
+          <Title order={1}>{words.common.hosts}</Title>
           {fleet.data && (
             <Text fz="sm" className="soft" aria-live="polite">
-              {plural(all.length, "host")}
-              {shown.length < all.length && `, ${formatCount(shown.length)} shown`}
-              {view.at !== null && ` at ${formatInstant(zone, view.at).slice(0, 16)} ${zoneLabel(zone, view.at)}`}
+              {words.hosts.hostsPage.nHost(all.length)}
+              {shown.length < all.length && words.hosts.hostsPage.shown(formatCount(shown.length))}
+              {view.at !== null && words.hosts.hostsPage.at(formatInstant(zone, view.at).slice(0, 16), zoneLabel(zone, view.at))}
               {fleet.data.n_minutes_read < fleet.data.n_minutes &&
-                ` · reading the hour: ${String(fleet.data.n_minutes_read)} of ${String(fleet.data.n_minutes)} minutes`}
+                words.hosts.hostsPage.readingHourMinutes(String(fleet.data.n_minutes_read), String(fleet.data.n_minutes))}
             </Text>
           )}
         </Group>
@@ -95,15 +97,15 @@ export function HostsPage() {
             <>
               <GroupMenu
                 fleet={fleet.data}
-                onChoose={(name) => {
-                  set({ filter: groupWord(name) });
+                onChoose={(word) => {
+                  set({ filter: word });
                 }}
               />
               <TextInput
                 ref={searchBox}
                 size="xs"
-                aria-label="Filter hosts"
-                placeholder="Name, OS, group, finding  ( / )"
+                aria-label={words.hosts.hostsPage.filterHosts}
+                placeholder={words.hosts.hostsPage.nameOsGroupTag}
                 leftSection={<IconSearch size={14} />}
                 value={view.filter}
                 onChange={(event) => {
@@ -123,7 +125,7 @@ export function HostsPage() {
                   set({ isKiosk: true });
                 }}
               >
-                Kiosk
+                {words.hosts.hostsPage.kiosk}
               </Button>
             </>
           )}
@@ -133,7 +135,7 @@ export function HostsPage() {
             aria-expanded={isAdding}
             onClick={adding.toggle}
           >
-            Add a host
+            {words.hosts.hostsPage.addAHost}
           </Button>
         </Group>
       </Group>
@@ -143,29 +145,47 @@ export function HostsPage() {
   );
 }
 
-function GroupMenu({ fleet, onChoose }: { readonly fleet: Fleet | undefined; readonly onChoose: (name: string) => void }) {
-  const groups = groupsOf(fleet?.hosts ?? []);
-  if (groups.length === 0) {
+interface GroupMenuProps {
+  readonly fleet: Fleet | undefined;
+  readonly onChoose: (word: string) => void;
+}
+
+/** Shows the hosts of a group, or those with a tag. */
+function GroupMenu({ fleet, onChoose }: GroupMenuProps) {
+  const hosts = fleet?.hosts ?? [];
+  const groups = groupsOf(hosts).map(({ name, n }) => ({ word: groupWord(name), label: `${name} (${formatCount(n)})` }));
+  const tags = tagsOf(hosts).map(({ name, n }) => ({ word: tagWord(name), label: `${name} (${formatCount(n)})` }));
+  const parts = [
+    { title: words.hosts.hostsPage.groups, items: groups },
+    { title: words.common.tags, items: tags },
+  ].filter(({ items }) => items.length > 0);
+  if (parts.length === 0) {
     return null;
   }
   return (
     <Menu>
       <Menu.Target>
         <Button variant="default" leftSection={<IconFolder size={14} />}>
-          Groups
+          {parts
+            .map(({ title }) => title)
+            .join(" and ")
+            .replace("and Tags", "and tags")}
         </Button>
       </Menu.Target>
-      <Menu.Dropdown>
-        {groups.map(({ name, n }) => (
-          <Menu.Item
-            key={name}
-            onClick={() => {
-              onChoose(name);
-            }}
-          >
-            {name} ({n})
-          </Menu.Item>
-        ))}
+      <Menu.Dropdown mah="60vh" style={{ overflowY: "auto" }}>
+        {parts.flatMap(({ title, items }) => [
+          ...(parts.length > 1 ? [<Menu.Label key={title}>{title}</Menu.Label>] : []),
+          ...items.map(({ word, label }) => (
+            <Menu.Item
+              key={word}
+              onClick={() => {
+                onChoose(word);
+              }}
+            >
+              {label}
+            </Menu.Item>
+          )),
+        ])}
       </Menu.Dropdown>
     </Menu>
   );

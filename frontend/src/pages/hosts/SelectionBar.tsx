@@ -1,12 +1,12 @@
 import { Button, Group, Text } from "@mantine/core";
-import { IconBookmark, IconChartLine, IconGitCompare, IconX } from "@tabler/icons-react";
+import { IconBookmark, IconChartLine, IconGitCompare, IconTag, IconX } from "@tabler/icons-react";
 import { useRouter } from "@tanstack/react-router";
 import { PageButton } from "../../components/PageLink";
-import { plural } from "../../logic/number";
 import { overlayLink, recentWindow } from "../../logic/fleet";
 import type { EpochMs, Window } from "../../logic/time";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import type { Clock } from "../../state/url";
+import { words } from "../../words";
 
 interface SelectionBarProps {
   readonly hosts: readonly string[];
@@ -16,17 +16,18 @@ interface SelectionBarProps {
   readonly isPast: boolean;
   readonly canMark: boolean;
   readonly onMark: () => void;
+  readonly onTag: () => void;
   readonly onClear: () => void;
 }
 
 /** What can be done with the selected hosts. */
-export function SelectionBar({ hosts, hour, clock, isPast, canMark, onMark, onClear }: SelectionBarProps) {
+export function SelectionBar({ hosts, hour, clock, isPast, canMark, onMark, onTag, onClear }: SelectionBarProps) {
   const router = useRouter();
   const overlay = overlayLink(hosts, isPast ? hour : null);
   return (
-    <div className="fleet-selection" role="region" aria-label="Selected hosts">
+    <div className="fleet-selection" role="region" aria-label={words.hosts.selectionBar.selectedHosts}>
       <Text fz="sm" fw={600}>
-        {plural(hosts.length, "host")} selected
+        {words.hosts.selectionBar.hostSelected(hosts.length)}
       </Text>
       <Group gap="xs">
         <Button
@@ -41,7 +42,7 @@ export function SelectionBar({ hosts, hour, clock, isPast, canMark, onMark, onCl
             }
           }}
         >
-          Overlay
+          {words.hosts.selectionBar.overlay}
         </Button>
         <PageButton
           to="/comparison"
@@ -49,15 +50,20 @@ export function SelectionBar({ hosts, hour, clock, isPast, canMark, onMark, onCl
           variant="default"
           leftSection={<IconGitCompare size={14} />}
         >
-          Compare
+          {words.common.compare}
         </PageButton>
         {canMark && (
-          <Button variant="default" leftSection={<IconBookmark size={14} />} onClick={onMark}>
-            Save as baseline…
-          </Button>
+          <>
+            <Button variant="default" leftSection={<IconBookmark size={14} />} onClick={onMark}>
+              {words.hosts.selectionBar.saveAsBaseline}
+            </Button>
+            <Button variant="default" leftSection={<IconTag size={14} />} onClick={onTag}>
+              {words.hosts.selectionBar.tag}
+            </Button>
+          </>
         )}
         <Button variant="subtle" color="gray" leftSection={<IconX size={14} />} onClick={onClear}>
-          Clear
+          {words.hosts.selectionBar.clear}
         </Button>
       </Group>
     </div>

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { ChosenFile } from "../../api/uploads";
 import { ErrorLine } from "../../components/StateView";
 import { filesOfDrop, filesOfList } from "./dropped";
+import { words } from "../../words";
 
 interface DropZoneProps {
   readonly onChoose: (files: readonly ChosenFile[]) => void;
@@ -30,10 +31,12 @@ export function DropZone({ onChoose }: DropZoneProps) {
   const take = async (transfer: DataTransfer): Promise<void> => {
     try {
       const files = await filesOfDrop(transfer);
-      setProblem(files.length === 0 ? new Error("No files were dropped") : null);
+      setProblem(files.length === 0 ? new Error(words.imports.dropZone.noFilesWereDropped) : null);
       onChoose(files);
     } catch (error) {
-      setProblem(new Error(`Cannot read the dropped files: ${error instanceof Error ? error.message : String(error)}`));
+      setProblem(
+        new Error(words.imports.dropZone.cannotReadDroppedFiles(error instanceof Error ? error.message : String(error))),
+      );
     }
   };
 
@@ -42,7 +45,7 @@ export function DropZone({ onChoose }: DropZoneProps) {
       className="drop-zone"
       data-over={isOver}
       role="group"
-      aria-label="Files to load"
+      aria-label={words.imports.dropZone.filesToLoad}
       onDragOver={(event) => {
         event.preventDefault();
         setOver(true);
@@ -59,17 +62,16 @@ export function DropZone({ onChoose }: DropZoneProps) {
       <Group gap="sm" justify="center">
         <IconUpload size={20} aria-hidden />
         <Text fz="sm" fw={600}>
-          {isOver ? "Release to choose the files" : "Drop files or folders here"}
+          {isOver ? words.imports.dropZone.releaseChooseFiles : words.imports.dropZone.dropFilesFoldersHere}
         </Text>
         <Text fz="sm" className="soft">
-          or
+          {words.imports.dropZone.or}
         </Text>
-        <Chooser label="Choose files" isFolder={false} onChoose={onChoose} />
-        <Chooser label="Choose a folder" isFolder onChoose={onChoose} />
+        <Chooser label={words.imports.dropZone.chooseFiles} isFolder={false} onChoose={onChoose} />
+        <Chooser label={words.imports.dropZone.chooseAFolder} isFolder onChoose={onChoose} />
       </Group>
       <Text fz="sm" className="soft" ta="center" mt={6}>
-        Tool output as text, or packed as .gz, .bz2, .xz, .zst, .tar or .zip. OSWatcher archives, sosreport, Explorer and GUDS
-        folders, binary sa files and dim_STAT BatchLOAD files work too. Loading a file twice changes nothing.
+        {words.imports.dropZone.toolOutputTextPacked}
       </Text>
       <ErrorLine error={problem} />
     </div>

@@ -1,10 +1,11 @@
 import { Tooltip } from "@mantine/core";
 import { PageLink } from "../../components/PageLink";
+import { useZone } from "../../components/zone";
 import { windowToShow } from "../../logic/imports";
 import { type Window, wholeSecond } from "../../logic/time";
 import { formatWindow } from "../../logic/zone";
-import { zoneOf } from "../../state/clock";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import { words } from "../../words";
 
 interface HostWindowLinkProps {
   readonly host: string;
@@ -16,9 +17,9 @@ interface HostWindowLinkProps {
 export function HostWindowLink({ host, window: loaded, clock }: HostWindowLinkProps) {
   const range = { kind: "fixed", window: windowToShow(loaded) } as const;
   return (
-    <Tooltip label={`Show on the page of ${host}`}>
+    <Tooltip label={words.imports.hostWindowLink.showPage(host)}>
       <PageLink to="/hosts/$host" params={{ host }} search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range })} fz="sm">
-        {formatWindow(zoneOf(clock), { start: wholeSecond(loaded.start), end: wholeSecond(loaded.end) })}
+        {formatWindow(useZone(clock), { start: wholeSecond(loaded.start), end: wholeSecond(loaded.end) })}
       </PageLink>
     </Tooltip>
   );

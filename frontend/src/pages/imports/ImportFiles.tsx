@@ -3,6 +3,7 @@ import { useState } from "react";
 import { PageButton } from "../../components/PageLink";
 import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import type { Import, ImportedFile } from "../../logic/api";
 import {
   describeSamples,
@@ -15,11 +16,11 @@ import {
   windowToShow,
 } from "../../logic/imports";
 import { isActive } from "../../logic/job";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
-import { zoneOf } from "../../state/clock";
 import { HostWindowLink } from "./HostWindowLink";
 import { RetryForm } from "./RetryForm";
+import { words } from "../../words";
 
 const FIRST_SHOWN = 100;
 
@@ -30,18 +31,19 @@ interface ImportFilesProps {
 
 /** The result for each file of an import. */
 export function ImportFiles({ item, clock }: ImportFilesProps) {
+  const zone = useZone(clock);
   const me = useMe();
   const [limit, setLimit] = useState(FIRST_SHOWN);
   if (item.files.length === 0) {
     return isActive(item) ? (
-      <StateView isCompact state={{ kind: "loading", what: "the first file" }} />
+      <StateView isCompact state={{ kind: "loading", what: words.imports.importFiles.theFirstFile }} />
     ) : (
       <StateView
         isCompact
         state={{
           kind: "empty",
-          title: item.message === "" ? "No file was read" : item.message,
-          next: "Check that the file is complete and is output of a tool listed on the Specs page; then load it again.",
+          title: item.message === "" ? words.imports.importFiles.noFileWasRead : item.message,
+          next: words.imports.importFiles.checkFileCompleteOutput,
         }}
       />
     );
@@ -51,16 +53,16 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
   return (
     <>
       {read.length > 0 && (
-        <Table aria-label={`Files of ${item.name}`} verticalSpacing={4}>
+        <Table aria-label={words.imports.importFiles.filesOf(item.name)} verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>File</Table.Th>
-              <Table.Th>Spec and stats</Table.Th>
-              <Table.Th className="number">Reports</Table.Th>
-              <Table.Th>Samples</Table.Th>
-              <Table.Th>Rejected lines</Table.Th>
-              <Table.Th>From – to</Table.Th>
-              <Table.Th>Note</Table.Th>
+              <Table.Th>{words.common.file}</Table.Th>
+              <Table.Th>{words.imports.importFiles.specAndStats}</Table.Th>
+              <Table.Th className="number">{words.imports.importFiles.reports}</Table.Th>
+              <Table.Th>{words.common.samples}</Table.Th>
+              <Table.Th>{words.common.rejectedLines}</Table.Th>
+              <Table.Th>{words.imports.importFiles.fromTo}</Table.Th>
+              <Table.Th>{words.common.note}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -79,7 +81,7 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
             setLimit(read.length);
           }}
         >
-          Show all {formatCount(read.length)} files
+          {words.imports.importFiles.showAllFiles(formatCount(read.length))}
         </Button>
       )}
       {unread.map((group) => (
@@ -87,19 +89,21 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
       ))}
       {item.n_files > item.files.length && (
         <Text fz="sm" className="soft" mt="xs">
-          {plural(item.n_files - item.files.length, "more file")} {isActive(item) ? "to come" : "not listed"}.
+          {words.imports.importFiles.moreFile(
+            item.n_files - item.files.length,
+            isActive(item) ? words.imports.importFiles.toCome : words.imports.importFiles.notListed,
+          )}
         </Text>
       )}
       {item.files
         .filter(({ missing }) => missing.length > 0 && item.can_retry && mayWrite(me))
         .slice(0, limit)
         .map((file) => (
-          <RetryForm key={file.position} item={item} file={file} zone={zoneOf(clock)} />
+          <RetryForm key={file.position} item={item} file={file} zone={zone} />
         ))}
       {lacksOptions(item.files) && !item.can_retry && !item.is_undo && (
         <Text fz="sm" mt="sm">
-          Choose the incomplete files again, open <i>If files lack a date, time zone, tool or question</i> above, fill in what is
-          missing, and load them again. Samples that are already stored are not added twice.
+          {words.imports.importFiles.chooseIncompleteFilesAgain(<i>{words.imports.importFiles.ifFilesLackDate}</i>)}
         </Text>
       )}
       {window !== null && (
@@ -110,7 +114,7 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
           params={{ host: item.host }}
           search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range: { kind: "fixed", window: windowToShow(window) } })}
         >
-          Show on the page of {item.host}
+          {words.imports.importFiles.showPage(item.host)}
         </PageButton>
       )}
     </>
@@ -131,16 +135,16 @@ function Unread({ group, isOpenAtFirst }: { readonly group: UnreadGroup; readonl
           size="compact-xs"
           variant="default"
           aria-expanded={isOpen}
-          aria-label={`${isOpen ? "Hide" : "Show"} files: ${note}`}
+          aria-label={isOpen ? words.imports.importFiles.hideFilesNote(note) : words.imports.importFiles.showFilesNote(note)}
           style={{ flex: "none" }}
           onClick={() => {
             setOpen(!isOpen);
           }}
         >
-          {isOpen ? "Hide" : "Show"} files
+          {isOpen ? words.imports.importFiles.hideFiles : words.imports.importFiles.showFiles}
         </Button>
         <Text fz="sm">
-          <b>{plural(paths.length, "file")} not read:</b> {note}
+          <b>{words.imports.importFiles.fileNotRead(paths.length)}</b> {note}
         </Text>
       </Group>
       {isOpen && (
@@ -160,7 +164,7 @@ function Unread({ group, isOpenAtFirst }: { readonly group: UnreadGroup; readonl
             setLimit(paths.length);
           }}
         >
-          Show all {formatCount(paths.length)}
+          {words.imports.importFiles.showAll(formatCount(paths.length))}
         </Button>
       )}
     </div>
@@ -189,7 +193,7 @@ function FileRow({ host, file, clock }: FileRowProps) {
         {describeSamples(file.n_samples, file.n_samples_new)}
         {file.n_since_boot > 0 && (
           <Text fz="xs" className="soft">
-            {plural(file.n_since_boot, "line")} since boot, not loaded
+            {words.imports.importFiles.lineSinceBootNot(file.n_since_boot)}
           </Text>
         )}
       </Table.Td>
@@ -197,7 +201,11 @@ function FileRow({ host, file, clock }: FileRowProps) {
         <RejectedReasons file={file} />
       </Table.Td>
       <Table.Td>
-        {window === null ? <span className="soft">none</span> : <HostWindowLink host={host} window={window} clock={clock} />}
+        {window === null ? (
+          <span className="soft">{words.common.none}</span>
+        ) : (
+          <HostWindowLink host={host} window={window} clock={clock} />
+        )}
       </Table.Td>
       <Table.Td maw={360}>{inPageWords(file.note)}</Table.Td>
     </Table.Tr>
@@ -216,12 +224,12 @@ function RejectedReasons({ file }: { readonly file: ImportedFile }) {
         variant="default"
         c="var(--bad)"
         aria-expanded={isOpen}
-        aria-label={`${plural(file.n_rejected, "rejected line")} of ${file.path}: why`}
+        aria-label={words.imports.importFiles.rejectedLineOfWhy(file.n_rejected, file.path)}
         onClick={() => {
           setOpen(!isOpen);
         }}
       >
-        {plural(file.n_rejected, "rejected line")}
+        {words.imports.importFiles.nRejectedLine(file.n_rejected)}
       </Button>
       {isOpen && (
         <List size="sm" mt={4} spacing={2}>

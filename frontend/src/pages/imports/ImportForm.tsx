@@ -7,7 +7,7 @@ import type { ImportSettings } from "../../api/imports";
 import { hostsQuery, specsQuery } from "../../api/queries";
 import { uploadQueue, useUploads } from "../../api/uploads";
 import { type ImportOptions, isComplete, NO_OPTIONS, optionProblems } from "../../logic/imports";
-import { formatBytes, plural } from "../../logic/number";
+import { formatBytes } from "../../logic/number";
 import { toIso } from "../../logic/time";
 import { bytesOf } from "../../logic/upload";
 import { parseInstant, type Zone } from "../../logic/zone";
@@ -15,6 +15,7 @@ import { listZones, readNow } from "../../state/clock";
 import { DropZone } from "./DropZone";
 import { TimeOptions } from "./TimeOptions";
 import { ChosenFiles } from "./Uploads";
+import { words } from "../../words";
 
 interface ImportFormProps {
   readonly host: string;
@@ -37,7 +38,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
   const startAt = parseInstant(own.start, startZone, readNow());
   const all = {
     ...optionProblems(options, startAt),
-    ...(isZoneKnown ? {} : { zone: "unknown time zone; choose one from the list" }),
+    ...(isZoneKnown ? {} : { zone: words.imports.importForm.unknownTimeZoneChoose }),
   };
   // Empty fields are not errors before the first attempt to submit.
   const shown = isTried
@@ -69,14 +70,14 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
 
   return (
     <Paper className="card" p="md" mb="md">
-      <form onSubmit={submit} noValidate aria-label="Load files">
+      <form onSubmit={submit} noValidate aria-label={words.imports.importForm.loadFiles}>
         <Stack gap="sm">
           <Autocomplete
             size="xs"
             w={460}
-            label="Host"
-            description="host on which the files were recorded; a new host is created if needed"
-            placeholder="web1"
+            label={words.common.host}
+            description={words.imports.importForm.hostWhichFilesWere}
+            placeholder={words.imports.importForm.hostExample}
             required
             data={hosts.map(({ name }) => name)}
             limit={50}
@@ -101,7 +102,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
               }
               onClick={optionsOpen.toggle}
             >
-              If files lack a date, time zone, tool or question
+              {words.imports.importForm.ifFilesLackDate}
             </Button>
             <Collapse expanded={areOptionsOpen}>
               <div style={{ paddingTop: 8 }}>
@@ -119,11 +120,13 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
           </div>
           <Group gap="sm">
             <Button type="submit" disabled={chosen.length === 0}>
-              {chosen.length === 0 ? "Load" : `Load ${plural(chosen.length, "file")} (${formatBytes(bytesOf(chosen))})`}
+              {chosen.length === 0
+                ? words.imports.importForm.load
+                : words.imports.importForm.loadFile(chosen.length, formatBytes(bytesOf(chosen)))}
             </Button>
             {chosen.length === 0 && (
               <Text fz="sm" className="soft">
-                Choose files first.
+                {words.imports.importForm.chooseFilesFirst}
               </Text>
             )}
           </Group>

@@ -9,15 +9,16 @@ import { Instant } from "../../components/Instant";
 import { JobState } from "../../components/JobState";
 import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine, StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import type { Import } from "../../logic/api";
 import { canUndo, describeImport, needsAttention, sampleWindow } from "../../logic/imports";
 import { describeProgress, isActive, percentDone, progressInBytes } from "../../logic/job";
 import { formatBytes } from "../../logic/number";
 import { fromApi } from "../../logic/time";
-import { zoneOf } from "../../state/clock";
 import type { Clock } from "../../state/url";
 import { HostWindowLink } from "./HostWindowLink";
 import { ImportFiles } from "./ImportFiles";
+import { words } from "../../words";
 
 interface ImportListProps {
   readonly imports: readonly Import[];
@@ -39,17 +40,17 @@ export function ImportList({ imports, openId, clock, onOpen }: ImportListProps) 
   };
   return (
     <>
-      <Table aria-label="Imports">
+      <Table aria-label={words.imports.importList.imports}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>File</Table.Th>
-            <Table.Th>Host</Table.Th>
-            <Table.Th>State</Table.Th>
-            <Table.Th>Result</Table.Th>
-            <Table.Th>Samples from – to</Table.Th>
-            <Table.Th className="number">Size</Table.Th>
-            <Table.Th>Loaded</Table.Th>
-            <Table.Th>By</Table.Th>
+            <Table.Th>{words.common.file}</Table.Th>
+            <Table.Th>{words.common.host}</Table.Th>
+            <Table.Th>{words.common.state}</Table.Th>
+            <Table.Th>{words.imports.importList.result}</Table.Th>
+            <Table.Th>{words.imports.importList.samplesFromTo}</Table.Th>
+            <Table.Th className="number">{words.common.size}</Table.Th>
+            <Table.Th>{words.imports.importList.loaded}</Table.Th>
+            <Table.Th>{words.common.by}</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -105,7 +106,7 @@ function OpenImport({ id, clock }: { readonly id: number; readonly clock: Clock 
       state={
         whole.error
           ? { kind: "error", error: whole.error, onRetry: () => void whole.refetch() }
-          : { kind: "loading", what: "its files" }
+          : { kind: "loading", what: words.imports.importList.itsFiles }
       }
     />
   ) : (
@@ -135,7 +136,7 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
         <Group gap={4} wrap="nowrap">
           <ActionIcon
             size="sm"
-            aria-label={`Files of ${item.name}`}
+            aria-label={words.imports.importList.filesOf(item.name)}
             aria-expanded={isOpen}
             {...(isOpen ? { "aria-controls": filesId(item) } : {})}
             onClick={onToggle}
@@ -156,11 +157,15 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
         </Text>
       </Table.Td>
       <Table.Td>
-        {window === null ? <span className="soft">none</span> : <HostWindowLink host={item.host} window={window} clock={clock} />}
+        {window === null ? (
+          <span className="soft">{words.common.none}</span>
+        ) : (
+          <HostWindowLink host={item.host} window={window} clock={clock} />
+        )}
       </Table.Td>
       <Table.Td className="number">{formatBytes(item.n_bytes)}</Table.Td>
       <Table.Td>
-        <Instant at={fromApi(item.created_at)} zone={zoneOf(clock)} />
+        <Instant at={fromApi(item.created_at)} zone={useZone(clock)} />
       </Table.Td>
       <Table.Td>{item.created_by}</Table.Td>
       <Table.Td>
@@ -183,7 +188,9 @@ function attentionOf(item: Import): string {
   if (!needsAttention(item)) {
     return "";
   }
-  return item.files.some(({ n_samples }) => n_samples > 0) ? "incomplete" : "nothing loaded";
+  return item.files.some(({ n_samples }) => n_samples > 0)
+    ? words.imports.importList.incomplete
+    : words.imports.importList.nothingLoaded;
 }
 
 /** Removes the samples of an import, after asking. */
@@ -200,9 +207,9 @@ function UndoButton({ item }: { readonly item: Import }) {
   });
   return (
     <>
-      <Tooltip label="Undo: remove the samples that it loaded">
+      <Tooltip label={words.imports.importList.undoRemoveSamplesLoaded}>
         <ActionIcon
-          aria-label={`Undo ${item.name}`}
+          aria-label={words.imports.importList.undo(item.name)}
           onClick={() => {
             setAsking(true);
           }}
@@ -212,8 +219,8 @@ function UndoButton({ item }: { readonly item: Import }) {
       </Tooltip>
       {isAsking && (
         <ConfirmDialog
-          title="Undo this import?"
-          action="Undo"
+          title={words.imports.importList.undoThisImport}
+          action={words.imports.importList.undo2}
           isPending={undoing.isPending}
           error={undoing.error}
           onConfirm={() => {
@@ -223,8 +230,7 @@ function UndoButton({ item }: { readonly item: Import }) {
             setAsking(false);
           }}
         >
-          The samples and the raw output that <b>{item.name}</b> loaded for {item.host} are removed. Files that an earlier import
-          had loaded stay.
+          {words.imports.importList.samplesRawOutputLoaded(<b>{item.name}</b>, item.host)}
         </ConfirmDialog>
       )}
     </>
@@ -236,7 +242,7 @@ function ImportProgress({ item }: { readonly item: Import }) {
   const percent = percentDone(progress) ?? 0;
   return (
     <Group gap="sm" wrap="nowrap">
-      <Progress value={percent} aria-label={`Reading ${item.name}`} style={{ flex: 1, maxWidth: 220 }} />
+      <Progress value={percent} aria-label={words.imports.importList.reading(item.name)} style={{ flex: 1, maxWidth: 220 }} />
       <Text fz="sm" style={{ whiteSpace: "nowrap" }}>
         {percent} %, {describeProgress(progress)}
       </Text>
@@ -248,9 +254,9 @@ function StopButton({ item, onGone }: { readonly item: Import; readonly onGone: 
   const stopping = useMutation({ mutationFn: () => deleteImport(item.id), onSuccess: onGone });
   return (
     <>
-      <Tooltip label="Stop and remove from this list; loaded data is kept">
+      <Tooltip label={words.imports.importList.stopRemoveListLoaded}>
         <ActionIcon
-          aria-label={`Stop ${item.name}`}
+          aria-label={words.imports.importList.stop(item.name)}
           loading={stopping.isPending}
           onClick={() => {
             stopping.mutate();
@@ -266,8 +272,8 @@ function StopButton({ item, onGone }: { readonly item: Import; readonly onGone: 
 
 function ForgetButton({ item, onForget }: { readonly item: Import; readonly onForget: () => void }) {
   return (
-    <Tooltip label="Remove from this list; the samples are kept">
-      <ActionIcon aria-label={`Remove ${item.name}`} onClick={onForget}>
+    <Tooltip label={words.imports.importList.removeListSamplesKept}>
+      <ActionIcon aria-label={words.imports.importList.remove(item.name)} onClick={onForget}>
         <IconTrash size={15} />
       </ActionIcon>
     </Tooltip>
@@ -290,8 +296,8 @@ function ForgetDialog({ item, onGone, onClose }: ForgetDialogProps) {
   });
   return (
     <ConfirmDialog
-      title="Remove this import from the list?"
-      action="Remove"
+      title={words.imports.importList.removeImportList}
+      action={words.imports.importList.remove2}
       isPending={forgetting.isPending}
       error={forgetting.error}
       onConfirm={() => {
@@ -299,7 +305,7 @@ function ForgetDialog({ item, onGone, onClose }: ForgetDialogProps) {
       }}
       onClose={onClose}
     >
-      <b>{item.name}</b> is removed from this list. {item.host} keeps its samples and raw output.
+      {words.imports.importList.removedListKeepsSamples(<b>{item.name}</b>, item.host)}
     </ConfirmDialog>
   );
 }

@@ -10,18 +10,19 @@ import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import { withNews } from "../../logic/imports";
 import { isActive } from "../../logic/job";
-import { zoneOf } from "../../state/clock";
 import { decodeImportsView, encodeImportsView, encodeListView, type ImportsView } from "../../state/url";
 import { ImportForm } from "./ImportForm";
 import { ImportList } from "./ImportList";
 import { Uploads } from "./Uploads";
+import { words } from "../../words";
 import "./ImportsPage.css";
 
 /** Loads files that were recorded without an agent, and shows the results. */
 export function ImportsPage() {
-  useDocumentTitle("Import · normstat");
+  useDocumentTitle(words.imports.importsPage.importNormstat);
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeImportsView(search), [search]);
   const navigate = useNavigate();
@@ -29,7 +30,7 @@ export function ImportsPage() {
   const me = useMe();
   const imports = useQuery(importsQuery);
   const uploads = useUploads();
-  const zone = zoneOf(view.clock);
+  const zone = useZone(view.clock);
   const setView = (change: Partial<ImportsView>): void => {
     void navigate({ to: "/imports", search: encodeImportsView({ ...view, ...change }), replace: true, resetScroll: false });
   };
@@ -58,10 +59,10 @@ export function ImportsPage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Title order={1} mb={4}>
-        Import
+        {words.common.import}
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        Load recorded tool output as samples of a host, as if an agent had sent it.
+        {words.imports.importsPage.loadRecordedToolOutput}
       </Text>
       {mayWrite(me) ? (
         <ImportForm
@@ -73,31 +74,31 @@ export function ImportsPage() {
         />
       ) : (
         <Text fz="sm" mb="md">
-          You can view imports. To load files, ask an administrator for the operator role.
+          {words.imports.importsPage.youCanViewImports}
         </Text>
       )}
       <Uploads uploads={uploads} />
       <Group gap="sm" align="baseline" mb={6}>
-        <Title order={2}>Loaded</Title>
+        <Title order={2}>{words.imports.importsPage.loaded}</Title>
         <PageLink to="/jobs" search={encodeListView({ clock: view.clock, filter: "" })} fz="sm">
-          All jobs
+          {words.imports.importsPage.allJobs}
         </PageLink>
       </Group>
-      <ScrollCard label="Imports">
+      <ScrollCard label={words.imports.importsPage.imports}>
         {imports.data === undefined ? (
           <StateView
             state={
               imports.error
                 ? { kind: "error", error: imports.error, onRetry: () => void imports.refetch() }
-                : { kind: "loading", what: "the imports" }
+                : { kind: "loading", what: words.imports.importsPage.theImports }
             }
           />
         ) : shown.length === 0 ? (
           <StateView
             state={{
               kind: "empty",
-              title: "No imports yet",
-              next: "Choose the host above, drop the files, and press Load. The result of each file appears here.",
+              title: words.imports.importsPage.noImportsYet,
+              next: words.imports.importsPage.chooseHostAboveDrop,
             }}
           />
         ) : (

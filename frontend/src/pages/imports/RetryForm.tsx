@@ -1,9 +1,10 @@
 import { Autocomplete, Button, Group, Select, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type SyntheticEvent, useMemo, useState } from "react";
+import { type SyntheticEvent, useState } from "react";
 import { retryImport } from "../../api/imports";
 import { importQuery, importsQuery, specsQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
+import { useZoneGroups } from "../../components/zone";
 import type { Import, ImportedFile, MissingOption, RetryRequest } from "../../logic/api";
 import {
   isRequest,
@@ -15,7 +16,8 @@ import {
   takesTitle,
 } from "../../logic/imports";
 import { parseInstant, type Zone } from "../../logic/zone";
-import { listZones, readNow } from "../../state/clock";
+import { readNow } from "../../state/clock";
+import { words } from "../../words";
 
 interface RetryFormProps {
   readonly item: Import;
@@ -51,7 +53,7 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
     }
   };
   return (
-    <form onSubmit={submit} noValidate aria-label={`Complete ${file.path}`} className="retry-form">
+    <form onSubmit={submit} noValidate aria-label={words.imports.retryForm.complete(file.path)} className="retry-form">
       <Text fz="sm" className="mono raw-name">
         {file.path}
       </Text>
@@ -60,7 +62,7 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
           <TextInput
             size="xs"
             w={220}
-            label={`First report at (${zone})`}
+            label={words.imports.retryForm.firstReportAt(zone)}
             placeholder="2026-11-21 09:05:00"
             value={values.start}
             error={problems.start}
@@ -73,7 +75,7 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
           <TextInput
             size="xs"
             w={170}
-            label="Seconds between reports"
+            label={words.imports.retryForm.secondsBetweenReports}
             placeholder="5"
             inputMode="decimal"
             value={values.interval_s}
@@ -87,7 +89,7 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
           <TextInput
             size="xs"
             w={150}
-            label="Date of the first line"
+            label={words.imports.retryForm.dateFirstLine}
             placeholder="2026-11-21"
             value={values.date}
             error={problems.date}
@@ -102,8 +104,8 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
           <TextInput
             size="xs"
             w={220}
-            label="Question of the tracer (optional)"
-            placeholder="reads by size"
+            label={words.imports.retryForm.questionTracerOptional}
+            placeholder={words.imports.retryForm.readsBySize}
             maxLength={MAX_TITLE}
             value={values.title}
             onChange={(event) => {
@@ -111,11 +113,11 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
             }}
           />
         )}
-        {wants("first_is_real") && (
-          <Text fz="sm">If its first report covers an interval, not the time since boot, load it as a sample.</Text>
-        )}
-        <Button size="xs" type="submit" loading={trying.isPending} aria-label={`Retry ${file.path}`}>
-          {file.missing.length === 1 && wants("first_is_real") ? "The first report is real: retry" : "Retry"}
+        {wants("first_is_real") && <Text fz="sm">{words.imports.retryForm.ifFirstReportCovers}</Text>}
+        <Button size="xs" type="submit" loading={trying.isPending} aria-label={words.imports.retryForm.retry(file.path)}>
+          {file.missing.length === 1 && wants("first_is_real")
+            ? words.imports.retryForm.firstReportRealRetry
+            : words.imports.retryForm.retry2}
         </Button>
       </Group>
       <ErrorLine error={trying.error} />
@@ -130,12 +132,12 @@ interface FieldProps {
 }
 
 function ZoneField({ value, problem, onChange }: FieldProps) {
-  const zones = useMemo(() => listZones(), []);
+  const zones = useZoneGroups();
   return (
     <Autocomplete
       size="xs"
       w={200}
-      label="Time zone"
+      label={words.common.timeZone}
       placeholder="Europe/Berlin"
       data={[...zones]}
       limit={50}
@@ -154,8 +156,8 @@ function SpecField({ value, problem, onChange }: FieldProps) {
     <Select
       size="xs"
       w={260}
-      label="Spec"
-      placeholder="the tool that printed it"
+      label={words.common.spec}
+      placeholder={words.imports.retryForm.toolPrinted}
       searchable
       limit={100}
       data={specs.map(({ name, title }) => ({ value: name, label: `${name}: ${title}` }))}

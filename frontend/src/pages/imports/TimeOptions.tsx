@@ -1,9 +1,9 @@
 import { Autocomplete, Checkbox, Group, Select, Text, TextInput } from "@mantine/core";
-import { useMemo } from "react";
+import { useZoneGroups } from "../../components/zone";
 import type { SpecInfo } from "../../logic/api";
 import { type ImportOptions, MAX_TITLE, type OptionProblems } from "../../logic/imports";
 import type { Zone } from "../../logic/zone";
-import { listZones } from "../../state/clock";
+import { words } from "../../words";
 
 // The descriptions are below, so that the inputs are in one row.
 const ORDER = ["label", "input", "description", "error"] satisfies ("label" | "input" | "description" | "error")[];
@@ -19,19 +19,19 @@ interface TimeOptionsProps {
 
 /** Values that files may lack: needed only if the result says so. */
 export function TimeOptions({ options, problems, specs, startZone, onChange }: TimeOptionsProps) {
-  const zones = useMemo(() => listZones(), []);
+  const zones = useZoneGroups();
   return (
     <div>
       <Text fz="sm" className="soft" mb={6}>
-        All of these are optional. Load the files first. If a time or a tool could not be detected, the result asks for it.
+        {words.imports.timeOptions.allTheseOptionalLoad}
       </Text>
       <Group gap="sm" align="flex-start">
         <Autocomplete
           size="xs"
           w={210}
           inputWrapperOrder={ORDER}
-          label="Time zone"
-          description="of times without a zone; default UTC"
+          label={words.common.timeZone}
+          description={words.imports.timeOptions.timesWithoutZoneDefault}
           placeholder="Europe/Berlin"
           data={[...zones]}
           limit={50}
@@ -45,8 +45,8 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           size="xs"
           w={190}
           inputWrapperOrder={ORDER}
-          label="Date"
-          description="of the first line, if the tool prints only times of day (mpstat, sar)"
+          label={words.imports.timeOptions.date}
+          description={words.imports.timeOptions.firstLineIfTool}
           placeholder="2026-11-21"
           value={options.date}
           error={problems.date}
@@ -58,8 +58,8 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           size="xs"
           w={230}
           inputWrapperOrder={ORDER}
-          label={`First report at (${startZone})`}
-          description="if the tool prints no time at all (iostat, prstat, netstat)"
+          label={words.imports.timeOptions.firstReportAt(startZone)}
+          description={words.imports.timeOptions.ifToolPrintsNo}
           placeholder="2026-11-21 09:05:00"
           value={options.start}
           error={problems.start}
@@ -71,8 +71,8 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           size="xs"
           w={170}
           inputWrapperOrder={ORDER}
-          label="Seconds between reports"
-          description="the tool's interval, such as 5 for iostat 5"
+          label={words.imports.timeOptions.secondsBetweenReports}
+          description={words.imports.timeOptions.toolsIntervalSuchIostat}
           placeholder="5"
           inputMode="decimal"
           value={options.interval}
@@ -85,9 +85,9 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           size="xs"
           w={260}
           inputWrapperOrder={ORDER}
-          label="Spec"
-          description="if the tool cannot be detected from its output"
-          placeholder="detected from the content"
+          label={words.common.spec}
+          description={words.imports.timeOptions.ifToolCannotDetected}
+          placeholder={words.imports.timeOptions.detectedFromTheContent}
           clearable
           searchable
           limit={100}
@@ -101,9 +101,9 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           size="xs"
           w={230}
           inputWrapperOrder={ORDER}
-          label="Question of a tracer"
-          description="what dtrace, bpftrace, bcc or SystemTap was asked; begins the names of its series"
-          placeholder="reads by size"
+          label={words.imports.timeOptions.questionOfATracer}
+          description={words.imports.timeOptions.whatDtraceBpftraceBcc}
+          placeholder={words.imports.timeOptions.readsBySize}
           maxLength={MAX_TITLE}
           value={options.title}
           onChange={(event) => {
@@ -113,8 +113,8 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
         <Checkbox
           size="xs"
           mt={22}
-          label="The first report is real"
-          description="it covers an interval, not the time since boot (vmstat -y)"
+          label={words.imports.timeOptions.firstReportReal}
+          description={words.imports.timeOptions.coversIntervalNotTime}
           checked={options.firstIsReal}
           onChange={(event) => {
             onChange({ firstIsReal: event.currentTarget.checked });

@@ -2,8 +2,9 @@ import { ActionIcon, Button, Group, Progress, Table, Text, Title } from "@mantin
 import { IconX } from "@tabler/icons-react";
 import { uploadQueue } from "../../api/uploads";
 import { ScrollCard } from "../../components/ScrollCard";
-import { formatBytes, plural } from "../../logic/number";
+import { formatBytes } from "../../logic/number";
 import { percentSent, type Upload } from "../../logic/upload";
+import { words } from "../../words";
 
 const SHOWN = 8;
 
@@ -14,7 +15,7 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
   }
   const shown = uploads.slice(0, SHOWN);
   return (
-    <ul className="chosen-files" aria-label="Chosen files">
+    <ul className="chosen-files" aria-label={words.imports.uploads.chosenFiles}>
       {shown.map(({ id, name, n_bytes }) => (
         <li key={id}>
           <span className="mono chosen-name" title={name}>
@@ -23,7 +24,7 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
           <span className="soft">{formatBytes(n_bytes)}</span>
           <ActionIcon
             size="sm"
-            aria-label={`Remove ${name}`}
+            aria-label={words.imports.uploads.remove(name)}
             onClick={() => {
               uploadQueue.remove(id);
             }}
@@ -34,7 +35,7 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
       ))}
       {uploads.length > SHOWN && (
         <li>
-          <span className="soft">and {plural(uploads.length - SHOWN, "more file")}</span>
+          <span className="soft">{words.imports.uploads.andMoreFile(uploads.length - SHOWN)}</span>
           <Button
             size="compact-xs"
             variant="default"
@@ -44,7 +45,7 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
               }
             }}
           >
-            Remove all
+            {words.imports.uploads.removeAll}
           </Button>
         </li>
       )}
@@ -59,17 +60,17 @@ export function Uploads({ uploads }: { readonly uploads: readonly Upload[] }) {
     return null;
   }
   return (
-    <section aria-label="Uploading" style={{ marginBottom: 16 }}>
+    <section aria-label={words.imports.uploads.uploading} style={{ marginBottom: 16 }}>
       <Title order={2} mb={6}>
-        Uploading
+        {words.imports.uploads.uploading}
       </Title>
-      <ScrollCard label="Uploads">
-        <Table aria-label="Uploads">
+      <ScrollCard label={words.imports.uploads.uploads}>
+        <Table aria-label={words.imports.uploads.uploads}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>File</Table.Th>
-              <Table.Th className="number">Size</Table.Th>
-              <Table.Th>Sent</Table.Th>
+              <Table.Th>{words.common.file}</Table.Th>
+              <Table.Th className="number">{words.common.size}</Table.Th>
+              <Table.Th>{words.imports.uploads.sent}</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -93,13 +94,17 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
       <Table.Td w="45%">
         {state === "failed" ? (
           <Text fz="sm" c="var(--bad)" role="alert">
-            Not sent: {problem}
+            {words.imports.uploads.notSent(problem)}
           </Text>
         ) : state === "queued" ? (
-          <span className="soft">waiting for earlier files</span>
+          <span className="soft">{words.imports.uploads.waitingForEarlierFiles}</span>
         ) : (
           <Group gap="sm" wrap="nowrap">
-            <Progress value={percentSent(upload)} aria-label={`Sending ${name}`} style={{ flex: 1, maxWidth: 260 }} />
+            <Progress
+              value={percentSent(upload)}
+              aria-label={words.imports.uploads.sending(name)}
+              style={{ flex: 1, maxWidth: 260 }}
+            />
             <Text fz="sm">{percentSent(upload)} %</Text>
           </Group>
         )}
@@ -110,23 +115,23 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
             <Button
               size="compact-xs"
               variant="default"
-              aria-label={`Try again: ${name}`}
+              aria-label={words.imports.uploads.tryAgain(name)}
               onClick={() => {
                 uploadQueue.retry(id);
               }}
             >
-              Try again
+              {words.imports.uploads.tryAgain2}
             </Button>
           )}
           <Button
             size="compact-xs"
             variant="default"
-            aria-label={`${state === "failed" ? "Dismiss" : "Stop"}: ${name}`}
+            aria-label={`${state === "failed" ? words.imports.uploads.dismiss : words.common.stop}: ${name}`}
             onClick={() => {
               uploadQueue.remove(id);
             }}
           >
-            {state === "failed" ? "Dismiss" : "Stop"}
+            {state === "failed" ? words.imports.uploads.dismiss : words.common.stop}
           </Button>
         </Group>
       </Table.Td>

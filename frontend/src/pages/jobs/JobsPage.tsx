@@ -12,17 +12,18 @@ import { JobState } from "../../components/JobState";
 import { isAdministrator, mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import type { Job } from "../../logic/api";
 import { describeProgress, describeTarget, isActive, JOB_KINDS, JOB_WORDS, percentDone } from "../../logic/job";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { zoneOf } from "../../state/clock";
 import { decodeListView, encodeListView } from "../../state/url";
+import { words } from "../../words";
 
 /** The background jobs of the server: queued, running and failed ones, with their errors. */
 export function JobsPage() {
-  useDocumentTitle("Jobs · normstat");
+  useDocumentTitle(words.jobs.jobsPage.jobsNormstat);
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeListView(search), [search]);
   const navigate = useNavigate();
@@ -30,24 +31,27 @@ export function JobsPage() {
   const all = jobs.data?.jobs ?? [];
   const shown = all.filter((job) => matches(job, view.filter));
   const nActive = all.filter(isActive).length;
+  const zone = useZone(view.clock);
   return (
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb={4}>
         <Group gap="sm">
-          <Title order={1}>Jobs</Title>
+          <Title order={1}>{words.common.jobs}</Title>
           {jobs.data && (
             <Text fz="sm" className="soft">
-              {nActive === 0 ? "none queued or running" : `${formatCount(nActive)} queued or running`}
-              {shown.length < all.length && `, ${plural(shown.length, "job")} shown`}
+              {nActive === 0
+                ? words.jobs.jobsPage.noneQueuedOrRunning
+                : words.jobs.jobsPage.queuedOrRunning(formatCount(nActive))}
+              {shown.length < all.length && words.jobs.jobsPage.jobShown(shown.length)}
             </Text>
           )}
         </Group>
         <TextInput
           size="xs"
           w={260}
-          aria-label="Filter jobs"
-          placeholder="Filter by kind, target or state"
+          aria-label={words.jobs.jobsPage.filterJobs}
+          placeholder={words.jobs.jobsPage.filterKindTargetState}
           leftSection={<IconSearch size={14} />}
           value={view.filter}
           onChange={(event) => {
@@ -56,21 +60,21 @@ export function JobsPage() {
         />
       </Group>
       <Text fz="sm" className="soft" mb="sm">
-        Background work of the server: imports, reparses, profiles of baselines, rollups, retention, deletions of hosts.
+        {words.jobs.jobsPage.backgroundWorkServerImports}
       </Text>
-      <ScrollCard label="Jobs">
+      <ScrollCard label={words.common.jobs}>
         {jobs.data === undefined ? (
           <StateView
             state={
               jobs.error
                 ? { kind: "error", error: jobs.error, onRetry: () => void jobs.refetch() }
-                : { kind: "loading", what: "the jobs" }
+                : { kind: "loading", what: words.jobs.jobsPage.theJobs }
             }
           />
         ) : shown.length === 0 ? (
-          <StateView state={all.length === 0 ? NO_JOBS : { kind: "empty", title: "No job matches the filter" }} />
+          <StateView state={all.length === 0 ? NO_JOBS : { kind: "empty", title: words.jobs.jobsPage.noJobMatchesFilter }} />
         ) : (
-          <JobTable jobs={shown} zone={zoneOf(view.clock)} />
+          <JobTable jobs={shown} zone={zone} />
         )}
       </ScrollCard>
     </div>
@@ -79,8 +83,8 @@ export function JobsPage() {
 
 const NO_JOBS = {
   kind: "empty",
-  title: "No background work yet",
-  next: "Jobs appear here when a file is imported, a baseline is saved, streams are reparsed, or a host is deleted. Rollups start a minute after the server.",
+  title: words.jobs.jobsPage.noBackgroundWorkYet,
+  next: words.jobs.jobsPage.jobsAppearHereWhen,
 } as const;
 
 function matches(job: Job, filter: string): boolean {
@@ -90,18 +94,18 @@ function matches(job: Job, filter: string): boolean {
 
 function JobTable({ jobs, zone }: { readonly jobs: readonly Job[]; readonly zone: Zone }) {
   return (
-    <Table aria-label="Jobs">
+    <Table aria-label={words.common.jobs}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th className="number">Job</Table.Th>
-          <Table.Th>Kind</Table.Th>
-          <Table.Th>Target</Table.Th>
-          <Table.Th>State</Table.Th>
-          <Table.Th>Progress</Table.Th>
-          <Table.Th>Queued</Table.Th>
-          <Table.Th>Started</Table.Th>
-          <Table.Th>Ended</Table.Th>
-          <Table.Th>By</Table.Th>
+          <Table.Th className="number">{words.jobs.jobsPage.job}</Table.Th>
+          <Table.Th>{words.common.kind}</Table.Th>
+          <Table.Th>{words.jobs.jobsPage.target}</Table.Th>
+          <Table.Th>{words.common.state}</Table.Th>
+          <Table.Th>{words.jobs.jobsPage.progress}</Table.Th>
+          <Table.Th>{words.jobs.jobsPage.queued}</Table.Th>
+          <Table.Th>{words.jobs.jobsPage.started}</Table.Th>
+          <Table.Th>{words.jobs.jobsPage.ended}</Table.Th>
+          <Table.Th>{words.common.by}</Table.Th>
           <Table.Th />
         </Table.Tr>
       </Table.Thead>
@@ -146,7 +150,7 @@ function JobProgress({ job, zone }: { readonly job: Job; readonly zone: Zone }) 
   return (
     <>
       {job.state === "running" && percent !== null && (
-        <Progress value={percent} aria-label={`Progress of job ${String(job.id)}`} style={{ maxWidth: 220 }} />
+        <Progress value={percent} aria-label={words.jobs.jobsPage.progressOfJob(String(job.id))} style={{ maxWidth: 220 }} />
       )}
       <Text fz="sm">{describeProgress(job)}</Text>
       {job.message !== "" && (
@@ -156,7 +160,7 @@ function JobProgress({ job, zone }: { readonly job: Job; readonly zone: Zone }) 
       )}
       {job.state === "failed" && job.next_try_at !== null && (
         <Text fz="sm" className="soft">
-          tried {plural(job.n_tries, "time")}, again <Instant at={fromApi(job.next_try_at)} zone={zone} />
+          {words.jobs.jobsPage.triedTimeAgain(job.n_tries, <Instant at={fromApi(job.next_try_at)} zone={zone} />)}
         </Text>
       )}
     </>
@@ -171,9 +175,9 @@ function JobActions({ job }: { readonly job: Job }) {
   return (
     <Group gap={4} wrap="nowrap">
       {job.is_stoppable && (
-        <Tooltip label="Stop; completed work is kept">
+        <Tooltip label={words.jobs.jobsPage.stopCompletedWorkKept}>
           <ActionIcon
-            aria-label={`Stop job ${String(job.id)}`}
+            aria-label={words.jobs.jobsPage.stopJob(String(job.id))}
             loading={stopping.isPending}
             onClick={() => {
               stopping.mutate();
@@ -184,9 +188,9 @@ function JobActions({ job }: { readonly job: Job }) {
         </Tooltip>
       )}
       {job.is_retriable && (
-        <Tooltip label="Try again now">
+        <Tooltip label={words.jobs.jobsPage.tryAgainNow}>
           <ActionIcon
-            aria-label={`Retry job ${String(job.id)}`}
+            aria-label={words.jobs.jobsPage.retryJob(String(job.id))}
             loading={retrying.isPending}
             onClick={() => {
               retrying.mutate();

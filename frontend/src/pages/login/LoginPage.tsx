@@ -9,6 +9,7 @@ import { meQuery } from "../../api/queries";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { Me } from "../../logic/api";
 import { takeLoginToken } from "../../state/url";
+import { words } from "../../words";
 
 /** Return the path to open after the login: only paths of this app, so that a link cannot redirect elsewhere. */
 function safeNext(next: unknown): string {
@@ -28,7 +29,7 @@ function useOpenAfterLogin(): (me: Me) => void {
 
 /** Login by name and password, or by a one-time link (`/login#token=...`). */
 export function LoginPage() {
-  useDocumentTitle("Log in · normstat");
+  useDocumentTitle(words.login.loginPage.logInNormstat);
   const enter = useOpenAfterLogin();
   const link = useMutation({ mutationFn: redeemLinkToken, onSuccess: enter });
   const { mutate } = link;
@@ -50,7 +51,7 @@ export function LoginPage() {
           <Title order={1}>normstat</Title>
         </Group>
         {link.isPending ? (
-          <StateView state={{ kind: "loading", what: "your account" }} />
+          <StateView state={{ kind: "loading", what: words.login.loginPage.yourAccount }} />
         ) : (
           <LoginForm onEnter={enter} linkError={link.error} />
         )}
@@ -62,12 +63,8 @@ export function LoginPage() {
 function LinkProblem({ error }: { readonly error: Error }) {
   const isUsed = error instanceof ApiError && [401, 404, 409].includes(error.status);
   return (
-    <Alert color="yellow" title={isUsed ? "This login link has expired or was already used" : "The login link could not be used"}>
-      <Text fz="sm">
-        {isUsed
-          ? "A login link works once and for a limited time. Log in with your password, or create a new link on the server:"
-          : error.message}
-      </Text>
+    <Alert color="yellow" title={isUsed ? words.login.loginPage.loginLinkHasExpired : words.login.loginPage.loginLinkCouldNot}>
+      <Text fz="sm">{isUsed ? words.login.loginPage.loginLinkWorksOnce : error.message}</Text>
       {isUsed && (
         <Code block mt={6}>
           normstat login-link
@@ -90,7 +87,7 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
       <Stack gap="sm">
         {linkError && <LinkProblem error={linkError} />}
         <TextInput
-          label="Name"
+          label={words.common.name}
           autoComplete="username"
           required
           data-autofocus
@@ -100,7 +97,7 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
           }}
         />
         <PasswordInput
-          label="Password"
+          label={words.login.loginPage.password}
           autoComplete="current-password"
           required
           value={password}
@@ -110,11 +107,10 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
         />
         <ErrorLine error={login.error} />
         <Button type="submit" size="sm" loading={login.isPending}>
-          Log in
+          {words.login.loginPage.logIn}
         </Button>
         <Text fz="xs" className="soft">
-          No account yet? The first administrator logs in with the one-time link that the server prints at startup, or with a link
-          from <Code>normstat login-link</Code>. Administrators create the other accounts.
+          {words.login.loginPage.noAccountYetFirst(<Code>normstat login-link</Code>)}
         </Text>
       </Stack>
     </form>

@@ -9,12 +9,13 @@ import { PageLink } from "../../components/PageLink";
 import { StateView } from "../../components/StateView";
 import { SampleInput } from "./NewSpecPage";
 import { SpecEditor } from "./SpecEditor";
+import { words } from "../../words";
 import "./specs.css";
 
 /** Edits an add-on. */
 export function EditSpecPage() {
   const { spec } = useParams({ from: "/shell/specs/$spec/edit" });
-  useDocumentTitle(`Edit ${spec} · normstat`);
+  useDocumentTitle(words.specs.editSpecPage.editNormstat(spec));
   const me = useMe();
   const [sample, setSample] = useState("");
   // Do not replace the text being edited by a version saved meanwhile. The last save wins; the server does not check.
@@ -38,10 +39,12 @@ export function EditSpecPage() {
         <StateView
           state={{
             kind: "empty",
-            title: detail.data.is_builtin ? `${spec} is built in and cannot be edited` : "Only administrators can edit add-ons",
+            title: detail.data.is_builtin
+              ? words.specs.editSpecPage.builtCannotEdited(spec)
+              : words.specs.editSpecPage.onlyAdministratorsCanEdit,
             next: (
               <PageLink to="/specs/$spec" params={{ spec }} search={{}}>
-                Show spec
+                {words.specs.editSpecPage.showSpec}
               </PageLink>
             ),
           }}
@@ -52,10 +55,10 @@ export function EditSpecPage() {
   return (
     <div className="page">
       <Title order={1} mb={4}>
-        Edit {spec}
+        {words.specs.editSpecPage.edit(spec)}
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        Saving makes version {detail.data.version + 1}. Existing samples stay unchanged until you reparse their streams.
+        {words.specs.editSpecPage.savingMakesVersionExisting(String(detail.data.version + 1))}
       </Text>
       <Paper className="card" p="md" mb="md">
         <SampleInput value={sample} error={null} onChange={setSample} />

@@ -9,17 +9,19 @@ import { ErrorLine, StateView } from "../../components/StateView";
 import type { SpecDraftRequest } from "../../logic/api";
 import { nameProblem } from "../../logic/specs";
 import { SpecEditor } from "./SpecEditor";
+import { words } from "../../words";
 import "./specs.css";
 
 type Shape = SpecDraftRequest["shape"];
 
+// eslint-disable-next-line words/catalogue -- what a tool prints
 const PLACEHOLDER = `time      logins  orders  wait_ms
 10:00:10      12     340     12.5
 10:00:20      14     355     11.9`;
 
 /** Creates an add-on from a pasted sample: describe the tool, draft the columns, correct them, save. */
 export function NewSpecPage() {
-  useDocumentTitle("New add-on · normstat");
+  useDocumentTitle(words.specs.newSpecPage.newAddOnNormstat);
   const me = useMe();
   const known = useQuery(specsQuery).data?.specs ?? [];
   const [name, setName] = useState("");
@@ -51,8 +53,8 @@ export function NewSpecPage() {
         <StateView
           state={{
             kind: "empty",
-            title: "Only administrators can create add-ons",
-            next: "Send an administrator a sample of the tool's output.",
+            title: words.specs.newSpecPage.onlyAdministratorsCanCreate,
+            next: words.specs.newSpecPage.sendAdministratorSampleTools,
           }}
         />
       </div>
@@ -61,20 +63,19 @@ export function NewSpecPage() {
   return (
     <div className="page">
       <Title order={1} mb={4}>
-        New add-on
+        {words.specs.newSpecPage.newAddOn}
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        Paste output of your own tool. Once saved, the add-on works like a built-in spec: agents send the tool's output, files can
-        be imported, and graphs and comparisons include it.
+        {words.specs.newSpecPage.pasteOutputYourOwn}
       </Text>
       <Paper className="card" p="md" mb="md">
-        <form onSubmit={submit} noValidate aria-label="Tool output">
+        <form onSubmit={submit} noValidate aria-label={words.specs.newSpecPage.toolOutput}>
           <Stack gap="sm">
             <Group gap="sm" align="flex-start">
               <TextInput
                 size="xs"
                 w={240}
-                label="Name"
+                label={words.common.name}
                 placeholder="app_time"
                 required
                 maxLength={40}
@@ -87,8 +88,8 @@ export function NewSpecPage() {
               <TextInput
                 size="xs"
                 w={320}
-                label="Command (optional)"
-                placeholder="app_time 10"
+                label={words.specs.newSpecPage.commandOptional}
+                placeholder={words.specs.newSpecPage.appTime}
                 value={command}
                 onChange={(event) => {
                   setCommand(event.currentTarget.value);
@@ -96,7 +97,7 @@ export function NewSpecPage() {
               />
             </Group>
             <Radio.Group
-              label="Each report has"
+              label={words.specs.newSpecPage.eachReportHas}
               size="xs"
               value={shape}
               onChange={(value) => {
@@ -104,17 +105,17 @@ export function NewSpecPage() {
               }}
             >
               <Group gap="lg" mt={4}>
-                <Radio size="xs" value="single" label="one line (like vmstat)" />
-                <Radio size="xs" value="multi" label="a line per instance (like iostat)" />
+                <Radio size="xs" value="single" label={words.specs.newSpecPage.oneLineLikeVmstat} />
+                <Radio size="xs" value="multi" label={words.specs.newSpecPage.linePerInstanceLike} />
               </Group>
             </Radio.Group>
             {shape === "multi" && (
               <TextInput
                 size="xs"
                 w={320}
-                label="Column with the instance name (optional)"
-                description="the column's heading; by default the first column without numbers"
-                placeholder="device"
+                label={words.specs.newSpecPage.columnInstanceNameOptional}
+                description={words.specs.newSpecPage.columnsHeadingDefaultFirst}
+                placeholder={words.specs.newSpecPage.device}
                 value={instanceColumn}
                 onChange={(event) => {
                   setInstanceColumn(event.currentTarget.value);
@@ -123,16 +124,16 @@ export function NewSpecPage() {
             )}
             <SampleInput
               value={sample}
-              error={isTried && sample.trim() === "" ? "Paste the heading and a few reports" : null}
+              error={isTried && sample.trim() === "" ? words.specs.newSpecPage.pasteHeadingFewReports : null}
               onChange={setSample}
             />
             <Group gap="sm">
               <Button type="submit" variant={drafting.data ? "default" : "filled"} loading={drafting.isPending}>
-                {drafting.data ? "Draft again from sample" : "Draft columns"}
+                {drafting.data ? words.specs.newSpecPage.draftAgainFromSample : words.specs.newSpecPage.draftColumns}
               </Button>
               {drafting.data && (
                 <Text fz="sm" className="soft">
-                  Drafting again overwrites your edits below.
+                  {words.specs.newSpecPage.draftingAgainOverwritesYour}
                 </Text>
               )}
             </Group>
@@ -158,8 +159,8 @@ export function SampleInput({ value, error, onChange }: SampleInputProps) {
   return (
     <Textarea
       size="xs"
-      label="Sample"
-      description="The heading and a few reports, exactly as printed"
+      label={words.specs.newSpecPage.sample}
+      description={words.specs.newSpecPage.headingFewReportsExactly}
       placeholder={PLACEHOLDER}
       required
       autosize

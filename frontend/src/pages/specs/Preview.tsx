@@ -5,8 +5,9 @@ import { previewQuery } from "../../api/queries";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { SpecPreview } from "../../logic/api";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { describePreview, previewAdvice, type PreviewTable, previewTables } from "../../logic/specs";
+import { words } from "../../words";
 
 const FIRST_SHOWN = 12;
 
@@ -23,7 +24,7 @@ export function Preview({ toml, sample }: PreviewProps) {
     return (
       <div className="card">
         <StateView
-          state={{ kind: "empty", title: "No sample", next: "Paste some output of the tool above to see a preview here." }}
+          state={{ kind: "empty", title: words.specs.preview.noSample, next: words.specs.preview.pasteSomeOutputTool }}
         />
       </div>
     );
@@ -33,13 +34,13 @@ export function Preview({ toml, sample }: PreviewProps) {
       {preview.error !== null && (
         <div className="card preview-problem">
           <Text fz="sm" fw={600}>
-            This spec cannot be used:
+            {words.specs.preview.specCannotUsed}
           </Text>
           <ErrorLine error={preview.error} />
         </div>
       )}
       {preview.data === undefined ? (
-        preview.error === null && <StateView state={{ kind: "loading", what: "preview" }} />
+        preview.error === null && <StateView state={{ kind: "loading", what: words.specs.preview.preview }} />
       ) : (
         <div data-stale={preview.error !== null || preview.isPlaceholderData} className="preview">
           <Found preview={preview.data} />
@@ -69,16 +70,16 @@ function Rows({ table }: { readonly table: PreviewTable }) {
   const [isAll, setAll] = useState(false);
   const rows = isAll ? table.rows : table.rows.slice(0, FIRST_SHOWN);
   return (
-    <section aria-label={`Rows of ${table.stat}`} style={{ marginBottom: 12 }}>
+    <section aria-label={words.specs.preview.rowsOf(table.stat)} style={{ marginBottom: 12 }}>
       <Title order={3} mb={4}>
         {table.stat}
       </Title>
-      <ScrollCard label={`Rows of ${table.stat}`}>
-        <Table aria-label={`Rows of ${table.stat}`} verticalSpacing={2} w="auto">
+      <ScrollCard label={words.specs.preview.rowsOf(table.stat)}>
+        <Table aria-label={words.specs.preview.rowsOf(table.stat)} verticalSpacing={2} w="auto">
           <Table.Thead>
             <Table.Tr>
-              {table.hasTimes && <Table.Th>Time (UTC)</Table.Th>}
-              {table.hasInstances && <Table.Th>Instance</Table.Th>}
+              {table.hasTimes && <Table.Th>{words.specs.preview.timeUtc}</Table.Th>}
+              {table.hasInstances && <Table.Th>{words.specs.preview.instance}</Table.Th>}
               {table.columns.map((column) => (
                 <Table.Th key={column} className="number mono">
                   {column}
@@ -111,7 +112,7 @@ function Rows({ table }: { readonly table: PreviewTable }) {
             setAll(true);
           }}
         >
-          Show all {formatCount(table.rows.length)}
+          {words.specs.preview.showAll(formatCount(table.rows.length))}
         </Button>
       )}
     </section>
@@ -120,19 +121,19 @@ function Rows({ table }: { readonly table: PreviewTable }) {
 
 function Rejected({ preview }: { readonly preview: SpecPreview }) {
   return (
-    <section aria-label="Rejected lines">
+    <section aria-label={words.common.rejectedLines}>
       <Title order={3} mb={4}>
-        Rejected lines
+        {words.common.rejectedLines}
       </Title>
-      <ScrollCard label="Rejected lines">
-        <Table aria-label="Rejected lines" verticalSpacing={2}>
+      <ScrollCard label={words.common.rejectedLines}>
+        <Table aria-label={words.common.rejectedLines} verticalSpacing={2}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th className="number" w={80}>
-                Line
+                {words.common.line}
               </Table.Th>
-              <Table.Th>Reason</Table.Th>
-              <Table.Th>Text</Table.Th>
+              <Table.Th>{words.common.reason}</Table.Th>
+              <Table.Th>{words.common.text}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -148,7 +149,7 @@ function Rejected({ preview }: { readonly preview: SpecPreview }) {
       </ScrollCard>
       {preview.n_rejected > preview.rejected.length && (
         <Text fz="sm" className="soft">
-          the first {formatCount(preview.rejected.length)} of {plural(preview.n_rejected, "rejected line")}
+          {words.specs.preview.firstRejectedLine(formatCount(preview.rejected.length), preview.n_rejected)}
         </Text>
       )}
     </section>

@@ -9,6 +9,7 @@ import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { ErrorLine } from "../../components/StateView";
 import { ColumnsTable } from "./ColumnsTable";
 import { Preview } from "./Preview";
+import { words } from "../../words";
 
 const SETTLE_MS = 500;
 
@@ -42,15 +43,15 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
       <Paper className="card" p="md" mb="md">
         <Tabs defaultValue="columns" keepMounted={false}>
           <Tabs.List mb="sm">
-            <Tabs.Tab value="columns">Columns</Tabs.Tab>
-            <Tabs.Tab value="text">Text (TOML)</Tabs.Tab>
+            <Tabs.Tab value="columns">{words.specs.specEditor.columns}</Tabs.Tab>
+            <Tabs.Tab value="text">{words.specs.specEditor.textToml}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="columns">
             <ColumnsTable toml={toml} onChange={setToml} />
           </Tabs.Panel>
           <Tabs.Panel value="text">
             <Textarea
-              aria-label="Spec text"
+              aria-label={words.specs.specEditor.specText}
               size="xs"
               autosize
               minRows={12}
@@ -66,7 +67,7 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
         </Tabs>
       </Paper>
       <Title order={2} mb={6}>
-        Preview of the sample
+        {words.specs.specEditor.previewOfTheSample}
       </Title>
       <Preview toml={settledToml} sample={settledSample} />
       <Group gap="sm" mt="md">
@@ -76,23 +77,23 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
             saving.mutate();
           }}
         >
-          Save {name}
+          {words.specs.specEditor.save(name)}
         </Button>
         <Text fz="sm" className="soft">
-          Agents and imports will use it from now on.
+          {words.specs.specEditor.agentsImportsWillUse}
         </Text>
       </Group>
       <ErrorLine error={saving.error} />
       {leaving.status === "blocked" && (
         <ConfirmDialog
-          title="Leave without saving?"
-          action="Leave"
+          title={words.specs.specEditor.leaveWithoutSaving}
+          action={words.specs.specEditor.leave}
           isPending={false}
           error={null}
           onConfirm={leaving.proceed}
           onClose={leaving.reset}
         >
-          Your changes to {name} are not saved.
+          {words.specs.specEditor.yourChangesNotSaved(name)}
         </ConfirmDialog>
       )}
     </>

@@ -12,17 +12,18 @@ import { isAdministrator, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { StateView } from "../../components/StateView";
 import type { SpecDetail, StatInfo } from "../../logic/api";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { systemName } from "../../logic/specs";
 import { decodeListView, encodeListView } from "../../state/url";
 import { FieldTable } from "./FieldTable";
 import { Outdated } from "./SpecsPage";
+import { words } from "../../words";
 import "./specs.css";
 
 /** One spec: its stats, the documentation of its fields, and its text. */
 export function SpecPage() {
   const { spec } = useParams({ from: "/shell/specs/$spec" });
-  useDocumentTitle(`${spec} · normstat`);
+  useDocumentTitle(words.specs.specPage.normstat(spec));
   const detail = useQuery(specQuery(spec));
   const stats = useQuery(statsQuery);
   const error = detail.error ?? stats.error;
@@ -34,10 +35,10 @@ export function SpecPage() {
         <StateView
           state={{
             kind: "empty",
-            title: `Spec ${spec} not found`,
+            title: words.specs.specPage.specNotFound(spec),
             next: (
               <PageLink to="/specs" search={{}}>
-                Show all specs
+                {words.specs.specPage.showAllSpecs}
               </PageLink>
             ),
           }}
@@ -69,18 +70,22 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
         <Group gap="sm" align="baseline">
           <Title order={1}>{detail.name}</Title>
           <Text fz="sm" className="soft">
-            {isOwn ? "add-on" : "built in"} · version {detail.version} · {systemName(detail.os)} ·{" "}
-            {plural(detail.n_streams, "stream")}
+            {words.specs.specPage.versionStream(
+              isOwn ? words.specs.specPage.addOn : words.specs.specPage.builtIn,
+              String(detail.version),
+              systemName(detail.os),
+              detail.n_streams,
+            )}
           </Text>
         </Group>
         <Group gap="xs">
           <PageButton to="/specs" search={list} variant="subtle" color="gray">
-            All specs
+            {words.specs.specPage.allSpecs}
           </PageButton>
           {isOwn && isAdministrator(me) && (
             <>
               <PageButton to="/specs/$spec/edit" params={{ spec: detail.name }} search={list} variant="light">
-                Edit
+                {words.common.edit}
               </PageButton>
               <Button
                 variant="default"
@@ -88,7 +93,7 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
                   setDeleting(true);
                 }}
               >
-                Delete
+                {words.common.delete}
               </Button>
             </>
           )}
@@ -98,8 +103,8 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
         {detail.title}
       </Text>
       {detail.disabled_reason !== "" && (
-        <Alert color="red" title="This add-on is disabled" mb="sm">
-          {detail.disabled_reason}. The bytes of its streams are kept. Correct the spec, then reparse the streams.
+        <Alert color="red" title={words.specs.specPage.addDisabled} mb="sm">
+          {words.specs.specPage.bytesStreamsKeptCorrect(detail.disabled_reason)}
         </Alert>
       )}
       {detail.n_streams_outdated > 0 && (
@@ -112,15 +117,17 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
       ))}
       {stats.length === 0 && (
         <Text fz="sm" className="soft">
-          The server has not loaded its stats yet. Reload the page in a moment.
+          {words.specs.specPage.serverHasNotLoaded}
         </Text>
       )}
       <Button variant="default" mt="sm" aria-expanded={isTextOpen} onClick={text.toggle}>
-        {isTextOpen ? "Hide spec text" : `Show spec text (${formatCount(detail.toml.length)} characters of TOML)`}
+        {isTextOpen
+          ? words.specs.specPage.hideSpecText
+          : words.specs.specPage.showSpecTextCharacters(formatCount(detail.toml.length))}
       </Button>
       <Collapse expanded={isTextOpen}>
         <div className="spec-text">
-          <CopyBox text={detail.toml} what="the spec text" />
+          <CopyBox text={detail.toml} what={words.specs.specPage.theSpecText} />
         </div>
       </Collapse>
       {isDeleting && (
@@ -141,13 +148,13 @@ function StatSection({ stat }: { readonly stat: StatInfo }) {
       <Title order={2}>{stat.title}</Title>
       <Text fz="sm" className="soft" mb={6}>
         <span className="mono">{stat.name}</span>
-        {stat.instance_title !== "" && `, a row for each ${stat.instance_title}`}
+        {stat.instance_title !== "" && words.specs.specPage.aRowForEach(stat.instance_title)}
         {stat.commands.length > 0 && (
           <>
-            {", by "}
+            {words.specs.specPage.by}{" "}
             {stat.commands.map((command, index) => (
               <span key={command}>
-                {index > 0 && " or "}
+                {index > 0 && words.specs.specPage.or}
                 <Code>{command}</Code>
               </span>
             ))}
@@ -173,8 +180,8 @@ function DeleteSpecDialog({ detail, onClose }: { readonly detail: SpecDetail; re
   });
   return (
     <ConfirmDialog
-      title={`Delete ${detail.name}?`}
-      action="Delete"
+      title={words.specs.specPage.delete(detail.name)}
+      action={words.common.delete}
       isPending={deleting.isPending}
       error={deleting.error}
       onConfirm={() => {
@@ -182,9 +189,7 @@ function DeleteSpecDialog({ detail, onClose }: { readonly detail: SpecDetail; re
       }}
       onClose={onClose}
     >
-      {detail.n_streams > 0
-        ? `${plural(detail.n_streams, "stream")} still use it. A spec in use cannot be deleted.`
-        : "No streams use it. Copy its text first if you may need it again."}
+      {detail.n_streams > 0 ? words.specs.specPage.streamStillUseSpec(detail.n_streams) : words.specs.specPage.noStreamsUseCopy}
     </ConfirmDialog>
   );
 }

@@ -12,13 +12,14 @@ import { ReparseButton } from "../../components/ReparseButton";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { SpecInfo } from "../../logic/api";
-import { formatCount, plural } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { filterSpecs, sortSpecs, systemName } from "../../logic/specs";
 import { type Clock, decodeListView, encodeListView } from "../../state/url";
+import { words } from "../../words";
 
 /** All specs: built-in ones and add-ons. */
 export function SpecsPage() {
-  useDocumentTitle("Specs · normstat");
+  useDocumentTitle(words.specs.specsPage.specsNormstat);
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeListView(search), [search]);
   const navigate = useNavigate();
@@ -31,11 +32,11 @@ export function SpecsPage() {
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb={4}>
         <Group gap="sm">
-          <Title order={1}>Specs</Title>
+          <Title order={1}>{words.common.specs}</Title>
           {specs.data && (
             <Text fz="sm" className="soft">
-              {plural(all.length, "spec")}
-              {shown.length < all.length && `, ${formatCount(shown.length)} shown`}
+              {words.specs.specsPage.nSpec(all.length)}
+              {shown.length < all.length && words.specs.specsPage.shown(formatCount(shown.length))}
             </Text>
           )}
         </Group>
@@ -43,8 +44,8 @@ export function SpecsPage() {
           <TextInput
             size="xs"
             w={260}
-            aria-label="Filter specs"
-            placeholder="Filter by tool, system or stat"
+            aria-label={words.specs.specsPage.filterSpecs}
+            placeholder={words.specs.specsPage.filterToolSystemStat}
             leftSection={<IconSearch size={14} />}
             value={view.filter}
             onChange={(event) => {
@@ -62,32 +63,29 @@ export function SpecsPage() {
               variant="light"
               leftSection={<IconPlus size={14} />}
             >
-              New add-on
+              {words.specs.specsPage.newAddOn}
             </PageButton>
           )}
         </Group>
       </Group>
       <Text fz="sm" className="soft" mb="sm">
-        A spec describes a tool's output format and what each column means.{" "}
-        {isAdministrator(me) ? "Your add-ons work" : "Administrators can add specs, which work"} like the built-in specs.
+        {isAdministrator(me) ? words.specs.specsPage.yourAddOnsWork : words.specs.specsPage.administratorsCanAddSpecs}
       </Text>
-      <ScrollCard label="Specs">
+      <ScrollCard label={words.common.specs}>
         {specs.data === undefined ? (
           <StateView
             state={
               specs.error
                 ? { kind: "error", error: specs.error, onRetry: () => void specs.refetch() }
-                : { kind: "loading", what: "specs" }
+                : { kind: "loading", what: words.specs.specsPage.specs }
             }
           />
         ) : shown.length === 0 ? (
           <StateView
             state={{
               kind: "empty",
-              title: `No specs match “${view.filter}”`,
-              next: isAdministrator(me)
-                ? "Clear the filter to see all specs, or create an add-on from a pasted sample of the tool's output."
-                : "Clear the filter to see all specs, or ask an administrator to create an add-on.",
+              title: words.specs.specsPage.noSpecsMatch(view.filter),
+              next: isAdministrator(me) ? words.specs.specsPage.clearFilterSeeAll : words.specs.specsPage.clearFilterSeeAllSpecs,
             }}
           />
         ) : (
@@ -101,17 +99,17 @@ export function SpecsPage() {
 function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; readonly clock: Clock }) {
   const hasOutdated = specs.some(({ n_streams_outdated }) => n_streams_outdated > 0);
   return (
-    <Table aria-label="Specs">
+    <Table aria-label={words.common.specs}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Spec</Table.Th>
-          <Table.Th>Title</Table.Th>
-          <Table.Th>Tool</Table.Th>
-          <Table.Th>System</Table.Th>
-          <Table.Th>Stats</Table.Th>
-          <Table.Th className="number">Version</Table.Th>
-          <Table.Th className="number">Streams</Table.Th>
-          {hasOutdated && <Table.Th>Outdated</Table.Th>}
+          <Table.Th>{words.common.spec}</Table.Th>
+          <Table.Th>{words.specs.specsPage.title}</Table.Th>
+          <Table.Th>{words.specs.specsPage.tool}</Table.Th>
+          <Table.Th>{words.common.system}</Table.Th>
+          <Table.Th>{words.specs.specsPage.stats}</Table.Th>
+          <Table.Th className="number">{words.common.version}</Table.Th>
+          <Table.Th className="number">{words.common.streams}</Table.Th>
+          {hasOutdated && <Table.Th>{words.specs.specsPage.outdated}</Table.Th>}
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -124,13 +122,13 @@ function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; read
                 </PageLink>
                 {!spec.is_builtin && (
                   <Badge variant="outline" color="blue" c="var(--baseline)">
-                    add-on
+                    {words.specs.specsPage.addOn}
                   </Badge>
                 )}
                 {spec.disabled_reason !== "" && (
                   <Tooltip label={spec.disabled_reason}>
                     <Badge variant="outline" color="red">
-                      disabled
+                      {words.specs.specsPage.disabled}
                     </Badge>
                   </Tooltip>
                 )}
@@ -141,7 +139,7 @@ function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; read
             <Table.Td style={{ whiteSpace: "nowrap" }}>{systemName(spec.os)}</Table.Td>
             <Table.Td>
               <Tooltip label={spec.stats.join(", ")}>
-                <span style={{ whiteSpace: "nowrap" }}>{plural(spec.stats.length, "stat")}</span>
+                <span style={{ whiteSpace: "nowrap" }}>{words.specs.specsPage.nStat(spec.stats.length)}</span>
               </Tooltip>
             </Table.Td>
             <Table.Td className="number">{spec.version}</Table.Td>
@@ -159,9 +157,12 @@ export function Outdated({ spec }: { readonly spec: SpecInfo }) {
   return (
     <Group gap="xs">
       <Badge color="yellow" variant="outline" c="var(--warn)" leftSection={<IconHistory size={12} aria-hidden />}>
-        {plural(spec.n_streams_outdated, "outdated stream")}
+        {words.specs.specsPage.nOutdatedStream(spec.n_streams_outdated)}
       </Badge>
-      <ReparseButton request={{ spec: spec.name, is_outdated_only: true }} what={`outdated streams of ${spec.name}`} />
+      <ReparseButton
+        request={{ spec: spec.name, is_outdated_only: true }}
+        what={words.specs.specsPage.outdatedStreamsOf(spec.name)}
+      />
     </Group>
   );
 }

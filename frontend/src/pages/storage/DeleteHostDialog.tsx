@@ -4,9 +4,10 @@ import { deleteHost } from "../../api/endpoints";
 import { DELETION_KEYS } from "../../api/queries";
 import { TypedConfirmDialog } from "../../components/TypedConfirmDialog";
 import type { HostStorage } from "../../logic/api";
-import { formatBytes, plural } from "../../logic/number";
+import { formatBytes } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import { formatDate, type Zone } from "../../logic/zone";
+import { words } from "../../words";
 
 interface DeleteHostDialogProps {
   readonly host: HostStorage;
@@ -24,12 +25,13 @@ export function DeleteHostDialog({ host, zone, onClose }: DeleteHostDialogProps)
       onClose();
     },
   });
-  const since = host.first_sample_at === null ? "" : `, since ${formatDate(zone, fromApi(host.first_sample_at))}`;
+  const since =
+    host.first_sample_at === null ? "" : words.storage.deleteHostDialog.since(formatDate(zone, fromApi(host.first_sample_at)));
   return (
     <TypedConfirmDialog
-      title={`Delete host ${host.host}`}
+      title={words.storage.deleteHostDialog.deleteHost(host.host)}
       word={host.host}
-      action="Delete host and all its data"
+      action={words.storage.deleteHostDialog.deleteHostAllData}
       isPending={deleting.isPending}
       error={deleting.error}
       onClose={onClose}
@@ -38,14 +40,9 @@ export function DeleteHostDialog({ host, zone, onClose }: DeleteHostDialogProps)
       }}
     >
       <Text fz="sm">
-        This permanently deletes about {plural(host.n_samples, "sample")}
-        {since}, {formatBytes(host.chunk_bytes)} of raw bytes, all streams and all rejected lines. The host is removed from its
-        baselines. Its agent tokens stop working, and an agent that still runs there is rejected.
+        {words.storage.deleteHostDialog.permanentlyDeletesAboutSample(host.n_samples, since, formatBytes(host.chunk_bytes))}
       </Text>
-      <Text fz="sm">
-        The host disappears at once. Its data is deleted in the background; this page shows the progress. Deletion continues after
-        a restart.
-      </Text>
+      <Text fz="sm">{words.storage.deleteHostDialog.hostDisappearsOnceData}</Text>
     </TypedConfirmDialog>
   );
 }

@@ -5,13 +5,14 @@ import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { HostStorage } from "../../logic/api";
-import { formatBytes, formatCount, plural } from "../../logic/number";
+import { formatBytes, formatCount } from "../../logic/number";
 import { bySize, formatGrowth } from "../../logic/storage";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { DeleteHostDialog } from "./DeleteHostDialog";
 import { SizeBar } from "./SizeBar";
+import { words } from "../../words";
 
 const FIRST = 15;
 
@@ -31,29 +32,29 @@ export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
   return (
     <section className="storage-section" aria-labelledby="storage-hosts">
       <Title order={2} id="storage-hosts">
-        By host
+        {words.storage.hostSizes.byHost}
       </Title>
-      <ScrollCard label="Sizes by host">
+      <ScrollCard label={words.storage.hostSizes.sizesByHost}>
         {sized.length === 0 ? (
-          <StateView state={{ kind: "empty", title: "No hosts yet" }} />
+          <StateView state={{ kind: "empty", title: words.common.noHostsYet }} />
         ) : (
-          <Table aria-label="Sizes by host">
+          <Table aria-label={words.storage.hostSizes.sizesByHost}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Host</Table.Th>
+                <Table.Th>{words.common.host}</Table.Th>
                 <Table.Th className="number">
-                  <Tooltip label="Samples and raw bytes; estimated from each host's number of samples">
-                    <span>Size</span>
+                  <Tooltip label={words.storage.hostSizes.samplesRawBytesEstimated}>
+                    <span>{words.common.size}</span>
                   </Tooltip>
                 </Table.Th>
                 <Table.Th aria-hidden />
-                <Table.Th className="number">Raw bytes</Table.Th>
-                <Table.Th className="number">Samples</Table.Th>
-                <Table.Th className="number">Growth per day</Table.Th>
-                <Table.Th>First sample</Table.Th>
+                <Table.Th className="number">{words.storage.hostSizes.rawBytes}</Table.Th>
+                <Table.Th className="number">{words.common.samples}</Table.Th>
+                <Table.Th className="number">{words.common.growthPerDay}</Table.Th>
+                <Table.Th>{words.common.firstSample}</Table.Th>
                 {mayDelete && (
                   <Table.Th>
-                    <span className="mantine-visually-hidden">Actions</span>
+                    <span className="mantine-visually-hidden">{words.storage.hostSizes.actions}</span>
                   </Table.Th>
                 )}
               </Table.Tr>
@@ -80,7 +81,7 @@ export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
                   <Table.Td className="number">{formatGrowth(item.bytes_per_day)}</Table.Td>
                   <Table.Td>
                     {item.first_sample_at === null ? (
-                      <span className="soft">none</span>
+                      <span className="soft">{words.common.none}</span>
                     ) : (
                       <Instant at={fromApi(item.first_sample_at)} zone={zone} />
                     )}
@@ -90,12 +91,12 @@ export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
                       <Button
                         size="compact-xs"
                         variant="default"
-                        aria-label={`Delete ${name}`}
+                        aria-label={words.storage.hostSizes.delete(name)}
                         onClick={() => {
                           setGoing(item);
                         }}
                       >
-                        Delete…
+                        {words.storage.hostSizes.delete2}
                       </Button>
                     </Table.Td>
                   )}
@@ -114,7 +115,7 @@ export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
             setAll(!isAll);
           }}
         >
-          {isAll ? "Show the largest" : `Show all ${plural(sized.length, "host")}`}
+          {isAll ? words.storage.hostSizes.showTheLargest : words.storage.hostSizes.showAllHost(sized.length)}
         </Button>
       )}
       {going !== null && (

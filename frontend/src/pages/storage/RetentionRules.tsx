@@ -12,6 +12,7 @@ import { formatDate, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { ConfirmRulesDialog } from "./ConfirmRulesDialog";
 import { RetentionRuns } from "./RetentionRuns";
+import { words } from "../../words";
 
 interface RetentionRulesProps {
   readonly zone: Zone;
@@ -25,11 +26,10 @@ export function RetentionRules({ zone, mayChange }: RetentionRulesProps) {
   return (
     <section className="storage-section" aria-labelledby="storage-retention">
       <Title order={2} id="storage-retention">
-        Retention
+        {words.storage.retentionRules.retention}
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        Data is kept forever unless an administrator sets a rule. Graphs, comparisons and exports use samples. Raw bytes are the
-        output of the tools; samples can be parsed from them again.
+        {words.storage.retentionRules.dataKeptForeverUnless}
       </Text>
       {data === undefined ? (
         <div className="card">
@@ -38,7 +38,7 @@ export function RetentionRules({ zone, mayChange }: RetentionRulesProps) {
             state={
               retention.error
                 ? { kind: "error", error: retention.error, onRetry: () => void retention.refetch() }
-                : { kind: "loading", what: "rules" }
+                : { kind: "loading", what: words.storage.retentionRules.rules }
             }
           />
         </div>
@@ -59,17 +59,20 @@ export function RetentionRules({ zone, mayChange }: RetentionRulesProps) {
 /** The rules as text, for users who may not change them. */
 function RuleWords({ rules, zone }: { readonly rules: readonly RetentionRule[]; readonly zone: Zone }) {
   if (rules.length === 0) {
-    return <Text fz="sm">Everything is kept forever.</Text>;
+    return <Text fz="sm">{words.storage.retentionRules.everythingIsKeptForever}</Text>;
   }
   return (
     <ul className="consequences">
       {rules.map((rule) => (
         <li key={rule.stat ?? ""}>
-          {rule.stat === null ? "all other stats" : <b className="mono">{rule.stat}</b>}: samples{" "}
-          {describeKept(rule.samples_days)}, raw bytes {describeKept(rule.chunks_days)}{" "}
-          <span className="soft">
-            ({rule.updated_by}, {formatDate(zone, fromApi(rule.updated_at))})
-          </span>
+          {words.storage.retentionRules.samplesRawBytes(
+            rule.stat === null ? words.storage.retentionRules.allOtherStats : <b className="mono">{rule.stat}</b>,
+            describeKept(rule.samples_days),
+            describeKept(rule.chunks_days),
+            <span className="soft">
+              ({rule.updated_by}, {formatDate(zone, fromApi(rule.updated_at))})
+            </span>,
+          )}
         </li>
       ))}
     </ul>
@@ -105,7 +108,7 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
     <form
       className="card"
       style={{ padding: 14 }}
-      aria-label="Rules"
+      aria-label={words.storage.retentionRules.rules2}
       onSubmit={(event) => {
         event.preventDefault();
         if (consequences.length > 0) {
@@ -141,7 +144,7 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
               setDrafts([...drafts, { id: last + 1, stat: free[0] ?? null, samples: "", chunks: "" }]);
             }}
           >
-            Add rule for a stat
+            {words.storage.retentionRules.addRuleStat}
           </Button>
           <Group gap="xs">
             <Button
@@ -151,10 +154,10 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
                 setDrafts(draftsOf(retention.rules));
               }}
             >
-              Reset{" "}
+              {words.storage.retentionRules.reset}{" "}
             </Button>
             <Button type="submit" disabled={!isChanged} loading={saving.isPending && !isAsking}>
-              {consequences.length > 0 ? "Save…" : "Save"}
+              {consequences.length > 0 ? words.storage.retentionRules.save : words.common.save}
             </Button>
           </Group>
         </Group>
@@ -187,15 +190,15 @@ interface DraftRowProps {
 
 function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) {
   const { stat } = draft;
-  const of = stat ?? (isAlone ? "all stats" : "all other stats");
+  const of = stat ?? (isAlone ? words.storage.retentionRules.allStats : words.storage.retentionRules.allOtherStats);
   return (
-    <div className="rule-grid" role="group" aria-label={`Rule for ${of}`}>
+    <div className="rule-grid" role="group" aria-label={words.storage.retentionRules.ruleFor(of)}>
       {stat === null ? (
-        <TextInput size="xs" label="Stat" readOnly variant="unstyled" value={of} />
+        <TextInput size="xs" label={words.common.stat} readOnly variant="unstyled" value={of} />
       ) : (
         <Select
           size="xs"
-          label="Stat"
+          label={words.common.stat}
           searchable
           allowDeselect={false}
           limit={200}
@@ -209,14 +212,14 @@ function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) 
         />
       )}
       <Days
-        label="Keep samples (days)"
+        label={words.storage.retentionRules.keepSamplesDays}
         value={draft.samples}
         onChange={(samples) => {
           onChange({ samples });
         }}
       />
       <Days
-        label="Keep raw bytes (days)"
+        label={words.storage.retentionRules.keepRawBytesDays}
         value={draft.chunks}
         onChange={(chunks) => {
           onChange({ chunks });
@@ -225,8 +228,8 @@ function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) 
       {stat === null ? (
         <span />
       ) : (
-        <Tooltip label="Delete this rule; the rule for all other stats then applies">
-          <ActionIcon mt={22} aria-label={`Delete the rule for ${stat}`} onClick={onRemove}>
+        <Tooltip label={words.storage.retentionRules.deleteRuleRuleAll}>
+          <ActionIcon mt={22} aria-label={words.storage.retentionRules.deleteTheRuleFor(stat)} onClick={onRemove}>
             <IconTrash size={16} />
           </ActionIcon>
         </Tooltip>
@@ -246,7 +249,7 @@ function Days({ label, value, onChange }: DaysProps) {
     <TextInput
       size="xs"
       label={label}
-      placeholder="forever"
+      placeholder={words.storage.retentionRules.forever}
       inputMode="numeric"
       error={daysProblem(value)}
       value={value}

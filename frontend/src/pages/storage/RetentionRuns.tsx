@@ -11,6 +11,7 @@ import type { RetentionRun } from "../../logic/api";
 import { describeRun, isAnyRunning } from "../../logic/storage";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
+import { words } from "../../words";
 
 const MAX_RUNS = 5;
 
@@ -46,24 +47,24 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
               setAsking(true);
             }}
           >
-            Apply rules now…
+            {words.storage.retentionRuns.applyRulesNow}
           </Button>
         )}
         {runs.length === 0 && (
           <Text fz="sm" className="soft">
-            The rules have not been applied yet. They run every night.
+            {words.storage.retentionRuns.rulesHaveNotBeen}
           </Text>
         )}
       </Group>
       {runs.length > 0 && (
-        <ScrollCard label="Retention runs">
-          <Table aria-label="Retention runs">
+        <ScrollCard label={words.storage.retentionRuns.retentionRuns}>
+          <Table aria-label={words.storage.retentionRuns.retentionRuns}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Applied</Table.Th>
-                <Table.Th>By</Table.Th>
-                <Table.Th>State</Table.Th>
-                <Table.Th>Result</Table.Th>
+                <Table.Th>{words.storage.retentionRuns.applied}</Table.Th>
+                <Table.Th>{words.common.by}</Table.Th>
+                <Table.Th>{words.common.state}</Table.Th>
+                <Table.Th>{words.storage.retentionRuns.result}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -85,8 +86,8 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
       )}
       {isAsking && (
         <ConfirmDialog
-          title="Apply rules now"
-          action="Delete old data"
+          title={words.storage.retentionRuns.applyRulesNow2}
+          action={words.storage.retentionRuns.deleteOldData}
           isPending={running.isPending}
           error={running.error}
           onClose={() => {
@@ -96,7 +97,7 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
             running.mutate();
           }}
         >
-          The data that the rules would delete tonight is deleted now, in the background. It can only be restored from a backup.
+          {words.storage.retentionRuns.dataRulesWouldDelete}
         </ConfirmDialog>
       )}
     </>

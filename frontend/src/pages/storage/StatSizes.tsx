@@ -3,9 +3,10 @@ import { useState } from "react";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { StatStorage } from "../../logic/api";
-import { formatBytes, formatCount, plural } from "../../logic/number";
+import { formatBytes, formatCount } from "../../logic/number";
 import { bySize, formatBytesPerValue, formatGrowth } from "../../logic/storage";
 import { SizeBar } from "./SizeBar";
+import { words } from "../../words";
 
 const FIRST = 15;
 
@@ -17,26 +18,26 @@ export function StatSizes({ stats }: { readonly stats: readonly StatStorage[] })
   return (
     <section className="storage-section" aria-labelledby="storage-stats">
       <Title order={2} id="storage-stats">
-        By stat
+        {words.storage.statSizes.byStat}
       </Title>
-      <ScrollCard label="Sizes by stat">
+      <ScrollCard label={words.storage.statSizes.sizesByStat}>
         {sized.length === 0 ? (
-          <StateView state={{ kind: "empty", title: "No samples are stored yet" }} />
+          <StateView state={{ kind: "empty", title: words.storage.statSizes.noSamplesStoredYet }} />
         ) : (
-          <Table aria-label="Sizes by stat">
+          <Table aria-label={words.storage.statSizes.sizesByStat}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>Stat</Table.Th>
-                <Table.Th className="number">Size</Table.Th>
+                <Table.Th>{words.common.stat}</Table.Th>
+                <Table.Th className="number">{words.common.size}</Table.Th>
                 <Table.Th aria-hidden />
                 <Table.Th className="number">
-                  <Tooltip label="Storage of one printed number, with its share of timestamp and index (estimated)">
-                    <span>Bytes per value</span>
+                  <Tooltip label={words.storage.statSizes.storageOnePrintedNumber}>
+                    <span>{words.storage.statSizes.bytesPerValue}</span>
                   </Tooltip>
                 </Table.Th>
-                <Table.Th className="number">Index</Table.Th>
-                <Table.Th className="number">Samples</Table.Th>
-                <Table.Th className="number">Growth per day</Table.Th>
+                <Table.Th className="number">{words.storage.statSizes.index}</Table.Th>
+                <Table.Th className="number">{words.common.samples}</Table.Th>
+                <Table.Th className="number">{words.common.growthPerDay}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -66,7 +67,7 @@ export function StatSizes({ stats }: { readonly stats: readonly StatStorage[] })
             setAll(!isAll);
           }}
         >
-          {isAll ? "Show the largest" : `Show all ${plural(sized.length, "stat")}`}
+          {isAll ? words.storage.statSizes.showTheLargest : words.storage.statSizes.showAllStat(sized.length)}
         </Button>
       )}
     </section>

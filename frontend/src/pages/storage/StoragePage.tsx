@@ -9,33 +9,34 @@ import { Instant } from "../../components/Instant";
 import { isAdministrator, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import { fromApi } from "../../logic/time";
-import { zoneOf } from "../../state/clock";
 import { decodeListView, encodeListView } from "../../state/url";
 import { Deletions } from "./Deletions";
 import { HostSizes } from "./HostSizes";
 import { RetentionRules } from "./RetentionRules";
 import { StatSizes } from "./StatSizes";
 import { Summary } from "./Summary";
+import { words } from "../../words";
 import "./storage.css";
 
 /** Disk usage, the forecast of when the disk is full, and retention. */
 export function StoragePage() {
-  useDocumentTitle("Storage · normstat");
+  useDocumentTitle(words.storage.storagePage.storageNormstat);
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeListView(search), [search]);
   const storage = useQuery(storageQuery);
   const mayDelete = isAdministrator(useMe());
-  const zone = zoneOf(view.clock);
+  const zone = useZone(view.clock);
   const { data } = storage;
   return (
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Group gap="sm" align="baseline" mb="sm">
-        <Title order={1}>Storage</Title>
+        <Title order={1}>{words.common.storage}</Title>
         {data && (
           <Text fz="sm" className="soft">
-            {data.kind} · measured <Instant at={fromApi(data.measured_at)} zone={zone} />
+            {words.storage.storagePage.measured(data.kind, <Instant at={fromApi(data.measured_at)} zone={zone} />)}
           </Text>
         )}
       </Group>
@@ -45,7 +46,7 @@ export function StoragePage() {
             state={
               storage.error
                 ? { kind: "error", error: storage.error, onRetry: () => void storage.refetch() }
-                : { kind: "loading", what: "sizes" }
+                : { kind: "loading", what: words.storage.storagePage.sizes }
             }
           />
         </div>
@@ -60,7 +61,7 @@ export function StoragePage() {
       )}
       <Deletions zone={zone} />
       <PageLink to="/jobs" search={encodeListView({ clock: view.clock, filter: "" })} fz="sm">
-        All jobs
+        {words.storage.storagePage.allJobs}
       </PageLink>
       <RetentionRules zone={zone} mayChange={mayDelete} />
     </div>

@@ -3,6 +3,7 @@ import type { StorageInfo } from "../../logic/api";
 import { formatBytes } from "../../logic/number";
 import { forecastOf, formatGrowth, slicesOf } from "../../logic/storage";
 import { percent } from "../../logic/surface";
+import { words } from "../../words";
 
 /** Disk usage as a bar, growth, and when the disk will be full. */
 export function Summary({ storage }: { readonly storage: StorageInfo }) {
@@ -11,30 +12,32 @@ export function Summary({ storage }: { readonly storage: StorageInfo }) {
   const { disk } = storage;
   const isWarning = forecast.level === "warn" || forecast.level === "urgent";
   return (
-    <section aria-label="Disk">
+    <section aria-label={words.common.disk}>
       <dl className="storage-facts">
         <div className="card storage-fact">
-          <dt>Database</dt>
+          <dt>{words.storage.summary.database}</dt>
           <dd>{formatBytes(storage.database_bytes)}</dd>
         </div>
         <div className="card storage-fact">
-          <dt>Free disk space</dt>
+          <dt>{words.storage.summary.freeDiskSpace}</dt>
           <dd>
-            {disk.free_bytes === null ? "unknown" : formatBytes(disk.free_bytes)}
-            {disk.total_bytes !== null && <small>of {formatBytes(disk.total_bytes)}</small>}
+            {disk.free_bytes === null ? words.common.unknown : formatBytes(disk.free_bytes)}
+            {disk.total_bytes !== null && <small>{words.storage.summary.of(formatBytes(disk.total_bytes))}</small>}
           </dd>
         </div>
         <div className="card storage-fact">
-          <dt>Growth per day</dt>
+          <dt>{words.common.growthPerDay}</dt>
           <dd>
-            {storage.growth_bytes_per_day === null ? "unknown yet" : formatGrowth(storage.growth_bytes_per_day)}
-            {storage.growth_bytes_per_day !== null && <small>average of the last week</small>}
+            {storage.growth_bytes_per_day === null
+              ? words.storage.summary.unknownYet
+              : formatGrowth(storage.growth_bytes_per_day)}
+            {storage.growth_bytes_per_day !== null && <small>{words.storage.summary.averageLastWeek}</small>}
           </dd>
         </div>
         <div className="card storage-fact" data-level={forecast.level}>
           <dt>
             {isWarning && <IconAlertTriangle size={14} aria-hidden style={{ verticalAlign: "-2px", marginRight: 4 }} />}
-            Time until the disk is full
+            {words.storage.summary.timeUntilDiskFull}
           </dt>
           <dd>
             {/* A definition may hold an alert; the list of them may not. */}

@@ -15,24 +15,24 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { hostsQuery, statsQuery } from "../../api/queries";
 import { deleteView, starView, viewsQuery } from "../../api/views";
-import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
+import { useDeletion } from "../../components/useDeletion";
 import { ViewEditor } from "../../components/ViewEditor";
 import type { StatInfo, ViewInfo } from "../../logic/api";
-import { plural } from "../../logic/number";
 import { formatViewFile, parseViewFile, type ViewFile } from "../../logic/view";
 import { type Clock, decodeListView, DEFAULT_HOST_VIEW, encodeHostView, encodeListView } from "../../state/url";
+import { words } from "../../words";
 
 type Dialog =
-  | { readonly kind: "edit" | "delete"; readonly view: ViewInfo }
+  | { readonly kind: "edit"; readonly view: ViewInfo }
   | { readonly kind: "new"; readonly title: string; readonly initial: ViewFile };
 
 /** All saved views: those that come with normstat, shared ones and one's own. */
 export function ViewsPage() {
-  useDocumentTitle("Views · normstat");
+  useDocumentTitle(words.views.viewsPage.viewsNormstat);
   const search = useSearch({ strict: false });
   const { view: listView, ignored } = useMemo(() => decodeListView(search), [search]);
   const navigate = useNavigate();
@@ -45,19 +45,19 @@ export function ViewsPage() {
   const close = (): void => {
     setDialog(null);
   };
-  const all = views.data?.views ?? [];
-  const words = listView.filter.toLowerCase();
-  const shown = all.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(words));
+  const all = useDeletion("view", []).remaining(views.data?.views ?? [], ({ key }) => key);
+  const terms = listView.filter.toLowerCase();
+  const shown = all.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(terms));
   const openOn = host ?? hosts[0]?.name ?? null;
   return (
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb={4}>
         <Group gap="sm">
-          <Title order={1}>Views</Title>
+          <Title order={1}>{words.common.views}</Title>
           {views.data && (
             <Text fz="sm" className="soft">
-              {plural(all.length, "view")}
+              {words.views.viewsPage.nView(all.length)}
             </Text>
           )}
         </Group>
@@ -65,8 +65,8 @@ export function ViewsPage() {
           <TextInput
             size="xs"
             w={220}
-            aria-label="Filter views"
-            placeholder="Filter by name or description"
+            aria-label={words.views.viewsPage.filterViews}
+            placeholder={words.views.viewsPage.filterNameDescription}
             leftSection={<IconSearch size={14} />}
             value={listView.filter}
             onChange={(event) => {
@@ -80,8 +80,8 @@ export function ViewsPage() {
           <Select
             size="xs"
             w={180}
-            aria-label="Open on host"
-            placeholder="Open on host"
+            aria-label={words.views.viewsPage.openOnHost}
+            placeholder={words.views.viewsPage.openOnHost}
             searchable
             data={hosts.map(({ name }) => name)}
             value={openOn}
@@ -96,36 +96,39 @@ export function ViewsPage() {
                 if (typeof parsed === "string") {
                   setFileError(new Error(parsed));
                 } else {
-                  setDialog({ kind: "new", title: "Import a view", initial: parsed });
+                  setDialog({ kind: "new", title: words.views.viewsPage.importAView, initial: parsed });
                 }
               });
             }}
           >
             {(props) => (
               <Button {...props} size="xs" variant="light" leftSection={<IconUpload size={14} />}>
-                Import a file
+                {words.views.viewsPage.importAFile}
               </Button>
             )}
           </FileButton>
         </Group>
       </Group>
       <Text fz="sm" className="soft" mb="sm">
-        A view is a set of panels that opens on any host. To make one, choose panels on a host&apos;s page and save them there, or
-        copy a view from this list.
+        {words.views.viewsPage.viewSetPanelsOpens}
       </Text>
       <ErrorLine error={fileError} />
-      <ScrollCard label="Views">
+      <ScrollCard label={words.common.views}>
         {views.data === undefined ? (
           <StateView
             state={
               views.error
                 ? { kind: "error", error: views.error, onRetry: () => void views.refetch() }
-                : { kind: "loading", what: "views" }
+                : { kind: "loading", what: words.views.viewsPage.views }
             }
           />
         ) : shown.length === 0 ? (
           <StateView
-            state={{ kind: "empty", title: `No views match “${listView.filter}”`, next: "Clear the filter to see all views." }}
+            state={{
+              kind: "empty",
+              title: words.views.viewsPage.noViewsMatch(listView.filter),
+              next: words.views.viewsPage.clearFilterSeeAll,
+            }}
           />
         ) : (
           <ViewTable views={shown} host={openOn} clock={listView.clock} onDialog={setDialog} />
@@ -145,14 +148,14 @@ interface ViewTableProps {
 
 function ViewTable({ views, host, clock, onDialog }: ViewTableProps) {
   return (
-    <Table aria-label="Views">
+    <Table aria-label={words.common.views}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th w={36} />
-          <Table.Th>Name</Table.Th>
-          <Table.Th>Description</Table.Th>
-          <Table.Th className="number">Panels</Table.Th>
-          <Table.Th>From</Table.Th>
+          <Table.Th>{words.common.name}</Table.Th>
+          <Table.Th>{words.views.viewsPage.description}</Table.Th>
+          <Table.Th className="number">{words.views.viewsPage.panels}</Table.Th>
+          <Table.Th>{words.common.from}</Table.Th>
           <Table.Th />
         </Table.Tr>
       </Table.Thead>
@@ -181,7 +184,7 @@ function ViewTable({ views, host, clock, onDialog }: ViewTableProps) {
               {view.is_ready_made ? "normstat" : view.created_by}{" "}
               {!view.is_shared && (
                 <Badge size="xs" variant="outline" color="gray">
-                  private
+                  {words.views.viewsPage.private}
                 </Badge>
               )}
             </Table.Td>
@@ -203,7 +206,7 @@ function Star({ view }: { readonly view: ViewInfo }) {
   });
   return (
     <ActionIcon
-      aria-label={`Star ${view.name}`}
+      aria-label={words.views.viewsPage.star(view.name)}
       aria-pressed={view.is_starred}
       loading={starring.isPending}
       onClick={() => {
@@ -216,12 +219,13 @@ function Star({ view }: { readonly view: ViewInfo }) {
 }
 
 function ViewActions({ view, onDialog }: { readonly view: ViewInfo; readonly onDialog: (dialog: Dialog) => void }) {
+  const deletion = useDeletion("view", [viewsQuery.queryKey]);
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
       {view.may_change && (
-        <Tooltip label="Edit">
+        <Tooltip label={words.common.edit}>
           <ActionIcon
-            aria-label={`Edit ${view.name}`}
+            aria-label={words.views.viewsPage.edit(view.name)}
             onClick={() => {
               onDialog({ kind: "edit", view });
             }}
@@ -230,20 +234,24 @@ function ViewActions({ view, onDialog }: { readonly view: ViewInfo; readonly onD
           </ActionIcon>
         </Tooltip>
       )}
-      <Tooltip label="Copy">
+      <Tooltip label={words.common.copy}>
         <ActionIcon
-          aria-label={`Copy ${view.name}`}
+          aria-label={words.views.viewsPage.copy(view.name)}
           onClick={() => {
-            onDialog({ kind: "new", title: `Copy ${view.name}`, initial: { ...view, name: `Copy of ${view.name}` } });
+            onDialog({
+              kind: "new",
+              title: words.views.viewsPage.copy(view.name),
+              initial: { ...view, name: words.views.viewsPage.copyOf(view.name) },
+            });
           }}
         >
           <IconCopy size={16} />
         </ActionIcon>
       </Tooltip>
-      <Tooltip label="Export as a file">
+      <Tooltip label={words.views.viewsPage.exportAsAFile}>
         <ActionIcon
           component="a"
-          aria-label={`Export ${view.name}`}
+          aria-label={words.views.viewsPage.export(view.name)}
           download={`${view.key}.view.json`}
           href={`data:application/json;charset=utf-8,${encodeURIComponent(formatViewFile(view))}`}
         >
@@ -251,11 +259,15 @@ function ViewActions({ view, onDialog }: { readonly view: ViewInfo; readonly onD
         </ActionIcon>
       </Tooltip>
       {view.may_change && (
-        <Tooltip label="Delete">
+        <Tooltip label={words.common.delete}>
           <ActionIcon
-            aria-label={`Delete ${view.name}`}
+            aria-label={words.views.viewsPage.delete(view.name)}
             onClick={() => {
-              onDialog({ kind: "delete", view });
+              deletion.remove(
+                view.key,
+                words.views.viewsPage.deletedTheView(view.name, view.is_shared ? words.views.viewsPage.forAllAccounts : ""),
+                () => deleteView(view.key),
+              );
             }}
           >
             <IconTrash size={16} />
@@ -274,12 +286,10 @@ interface ViewDialogProps {
 
 function ViewDialog({ dialog, stats, onClose }: ViewDialogProps) {
   switch (dialog.kind) {
-    case "delete":
-      return <DeleteDialog view={dialog.view} onClose={onClose} />;
     case "edit":
       return (
         <ViewEditor
-          title={`Edit ${dialog.view.name}`}
+          title={words.views.viewsPage.edit(dialog.view.name)}
           initial={dialog.view}
           viewKey={dialog.view.key}
           stats={stats}
@@ -299,30 +309,4 @@ function ViewDialog({ dialog, stats, onClose }: ViewDialogProps) {
         />
       );
   }
-}
-
-function DeleteDialog({ view, onClose }: { readonly view: ViewInfo; readonly onClose: () => void }) {
-  const client = useQueryClient();
-  const deleting = useMutation({
-    mutationFn: () => deleteView(view.key),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: viewsQuery.queryKey });
-      onClose();
-    },
-  });
-  return (
-    <ConfirmDialog
-      title={`Delete ${view.name}?`}
-      action="Delete view"
-      isPending={deleting.isPending}
-      error={deleting.error}
-      onConfirm={() => {
-        deleting.mutate();
-      }}
-      onClose={onClose}
-    >
-      {view.is_shared ? "It disappears for all accounts. " : ""}Links to it will show everything recorded instead. No samples are
-      deleted.
-    </ConfirmDialog>
-  );
 }

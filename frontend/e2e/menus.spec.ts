@@ -1,0 +1,103 @@
+import { sendStream } from "./agent";
+import { expect, expectAccessible, test } from "./fixture";
+
+const HOST = "menus1";
+const WINDOW = "from=2026-11-22T00:00:00Z&to=2026-11-22T00:01:00Z&tz=utc";
+
+test.beforeAll(async ({ request }) => {
+  const rows = Array.from({ length: 60 }, (_, at) => {
+    const second = String(at).padStart(2, "0");
+    return ` 2  0      0 402312 267968 846360    0    0  1444  4554  647 ${String(1200 + at)} 34  8 57  1  1 2026-11-22 00:00:${second}\n`;
+  }).join("");
+  const head =
+    "procs -----------memory---------- ---swap-- -----io---- -system-- -------cpu------- -----timestamp-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n";
+  await sendStream(request, {
+    host: HOST,
+    spec: "vmstat_linux",
+    key: "vmstat_linux.1795305600.9-2",
+    command: "vmstat -n -t 1",
+    text: head + rows,
+  });
+});
+
+test("open menus keep to the roles of a menu, and the first item has the focus", async ({ page }) => {
+  await page.goto(`/hosts/${HOST}?${WINDOW}`);
+  await expect(page.locator(".panel .legend-entry").first()).toBeVisible();
+  const menus = ["View: Everything recorded", /^Menu of /, /^Account|admin/];
+  for (const name of menus) {
+    await page.getByRole("button", { name }).first().click();
+    await expect(page.getByRole("menuitem").first()).toBeFocused();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("menu")).toBeHidden();
+  }
+});
+
+test("a panel fills the window with f, in a link too, and Escape leaves", async ({ page }) => {
+  await page.goto(`/hosts/${HOST}?${WINDOW}`);
+  const panel = page.locator('[data-panel="vmstat_linux.memory"]');
+  await expect(panel.locator(".legend-entry").first()).toBeVisible();
+  const before = (await panel.locator(".time-surface").boundingBox())?.height ?? 0;
+  await panel.getByRole("button", { name: /^Menu of / }).focus();
+  await page.keyboard.press("f");
+  await expect(page).toHaveURL(/full=vmstat_linux\.memory/);
+  await expect(page.locator("[data-panel]")).toHaveCount(1);
+  await expect.poll(async () => (await panel.locator(".time-surface").boundingBox())?.height ?? 0).toBeGreaterThan(before + 50);
+  await expect(page.getByRole("navigation", { name: "Pages" })).toBeHidden();
+  await expectAccessible(page);
+  await page.reload();
+  await expect(page.locator("[data-panel]")).toHaveCount(1);
+  await page.keyboard.press("Escape");
+  await expect(page).not.toHaveURL(/full=/);
+  await expect(page.getByRole("navigation", { name: "Pages" })).toBeVisible();
+  await page.goto(`/hosts/${HOST}?${WINDOW}&full=iostat_linux.gone`);
+  await expect(page.getByText(`${HOST} has no panel iostat_linux.gone`)).toBeVisible();
+});
+
+test("a panel is resized by keys, added to a new view with its size, and the view is found with Ctrl-K", async ({ page }) => {
+  await page.goto(`/hosts/${HOST}?${WINDOW}`);
+  const panel = page.locator('[data-panel="vmstat_linux.memory"]');
+  await expect(panel.locator(".legend-entry").first()).toBeVisible();
+  const title = (await panel.getByRole("heading").textContent()) ?? "";
+  const grip = page.getByRole("separator", { name: `Height of ${title}`, exact: true });
+  await grip.press("ArrowDown");
+  await expect(page).toHaveURL(/height(,|%2C)206/);
+  await grip.press("ArrowDown");
+  await expect(grip).toHaveAttribute("aria-valuenow", "226");
+  await panel.getByRole("button", { name: `Menu of ${title}` }).click();
+  await page.getByRole("menuitem", { name: "Add to a view" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("combobox", { name: "View" }).click();
+  await page.getByRole("option", { name: "A new view" }).click();
+  await dialog.getByLabel("Name").fill("Night watch");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Add panel" }).click();
+  await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
+
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search" }).fill("night wat");
+  await page.getByRole("option", { name: /Night watch/ }).click();
+  await expect(page).toHaveURL(/view=night-watch/);
+  const shown = page.getByRole("region", { name: "Night watch" }).locator(".panel .time-surface");
+  await expect.poll(async () => Math.round((await shown.boundingBox())?.height ?? 0)).toBe(226);
+});
+
+test("a tag is given to selected hosts, found, and taken away", async ({ page }) => {
+  await page.goto("/hosts?recorded=1");
+  const row = page.getByRole("row").filter({ hasText: HOST });
+  await row.getByRole("checkbox").click();
+  await page.getByRole("region", { name: "Selected hosts" }).getByRole("button", { name: "Tag…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("combobox", { name: "Add" }).fill("night");
+  await page.keyboard.press("Enter");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row.getByRole("button", { name: "night" }).click();
+  await expect(page).toHaveURL(/filter=tag(:|%3A)night/);
+  await expect(page.locator(".fleet-row")).toHaveCount(1);
+  await page.getByRole("link", { name: HOST, exact: true }).click();
+  await page.getByRole("button", { name: "Change tags" }).click();
+  await page.getByRole("dialog").getByRole("checkbox", { name: "night" }).check();
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("group", { name: `Tags of ${HOST}` }).getByRole("button")).toHaveCount(0);
+});

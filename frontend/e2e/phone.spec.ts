@@ -1,0 +1,61 @@
+import { sendStream } from "./agent";
+import { expect, expectAccessible, test } from "./fixture";
+
+const HOST = "phone1";
+
+test.use({ viewport: { width: 390, height: 844 } });
+
+test.beforeAll(async ({ request }) => {
+  const rows = Array.from({ length: 30 }, (_, at) => {
+    const second = String(at).padStart(2, "0");
+    return ` 2  0      0 402312 267968 846360    0    0  1444  4554  647 ${String(1200 + at)} 34  8 57  1  1 2026-11-22 00:00:${second}\n`;
+  }).join("");
+  const head =
+    "procs -----------memory---------- ---swap-- -----io---- -system-- -------cpu------- -----timestamp-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n";
+  await sendStream(request, {
+    host: HOST,
+    spec: "vmstat_linux",
+    key: "vmstat_linux.1795305600.9-1",
+    command: "vmstat -n -t 1",
+    text: head + rows,
+  });
+});
+
+/** Each page with what says that it is there. */
+const PAGES: readonly (readonly [path: string, shown: string])[] = [
+  ["/hosts", ".fleet-table"],
+  [`/hosts/${HOST}`, ".panel .legend-entry"],
+  [`/hosts/${HOST}?tab=facts`, "h1"],
+  [`/hosts/${HOST}?tab=streams`, ".card"],
+  [`/graph?hosts=${HOST}`, ".graph-body"],
+  ["/comparison", "h1"],
+  ["/baselines", "h1"],
+  ["/events", "h1"],
+  ["/imports", "h1"],
+  ["/jobs", "h1"],
+  ["/specs", "h1"],
+  ["/storage", "h1"],
+  ["/views", "table"],
+  ["/accounts?tab=users", "h1"],
+];
+
+test("no page is wider than a phone", async ({ page }) => {
+  for (const [path, shown] of PAGES) {
+    await page.goto(path);
+    await expect(page.locator("main").locator(shown).first()).toBeAttached();
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width, path).toBeLessThanOrEqual(390);
+  }
+});
+
+test("the pages and what is seldom used fold into one menu", async ({ page }) => {
+  await page.goto("/views");
+  await expect(page.getByRole("button", { name: /^Times: / })).toBeHidden();
+  await page.getByRole("button", { name: "Pages" }).click();
+  await expect(page.getByRole("button", { name: /^Times: / })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Keyboard shortcuts" })).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await expect(page).toHaveURL(/\/events/);
+  await expect(page.getByRole("button", { name: /^Times: / })).toBeHidden();
+});

@@ -1,0 +1,20 @@
+/** The USE matrix of a host. */
+
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { UseMatrix } from "../logic/api";
+import { type EpochMs, toIso } from "../logic/time";
+import { answered, client } from "./client";
+import type { Signal } from "./endpoints";
+
+export function readUseMatrix(host: string, at: EpochMs, options: Signal): Promise<UseMatrix> {
+  return answered(client.GET("/api/v1/hosts/{host}/use", { ...options, params: { path: { host }, query: { at: toIso(at) } } }));
+}
+
+export function useMatrixQuery(host: string, at: EpochMs) {
+  return queryOptions({
+    queryKey: ["use", host, at],
+    queryFn: ({ signal }) => readUseMatrix(host, at, { signal }),
+    placeholderData: keepPreviousData,
+    gcTime: 30_000,
+  });
+}

@@ -1,0 +1,100 @@
+import { Button, Checkbox, Group, Modal, Stack, TagsInput, Text } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { showTags, updateHostTags } from "../api/tags";
+import type { HostInfo } from "../logic/api";
+import { MAX_TAG, toTags } from "../logic/event";
+import { removableTags } from "../logic/fleet";
+import { formatCount } from "../logic/number";
+import { ErrorLine } from "./StateView";
+import { words } from "../words";
+
+interface TagHostsDialogProps {
+  readonly hosts: readonly Pick<HostInfo, "name" | "tags" | "agent_tags">[];
+  /** The tags of all hosts, to choose from. */
+  readonly known: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Gives tags to hosts, and takes tags from them. */
+export function TagHostsDialog({ hosts, known, onClose }: TagHostsDialogProps) {
+  const client = useQueryClient();
+  const [add, setAdd] = useState<readonly string[]>([]);
+  const [remove, setRemove] = useState<readonly string[]>([]);
+  const { given, ofAgents } = removableTags(hosts);
+  const saving = useMutation({
+    mutationFn: () => updateHostTags({ hosts: hosts.map(({ name }) => name), add: [...add], remove: [...remove] }),
+    onSuccess: async (saved) => {
+      await showTags(client, saved);
+      onClose();
+    },
+  });
+  const [only] = hosts;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={
+        hosts.length === 1
+          ? words.components.tagHostsDialog.tagsOf(only?.name ?? "")
+          : words.components.tagHostsDialog.tagsOfHost(hosts.length)
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          saving.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <TagsInput
+            data-autofocus
+            size="xs"
+            label={words.components.tagHostsDialog.add}
+            description={words.components.tagHostsDialog.wordsWithoutBlanksEnter}
+            placeholder={add.length === 0 ? words.components.tagHostsDialog.tagExamples : ""}
+            maxTags={20}
+            maxLength={MAX_TAG}
+            data={[...known]}
+            value={[...add]}
+            onChange={(values) => {
+              setAdd(toTags(values));
+            }}
+          />
+          {given.length > 0 && (
+            <Checkbox.Group label={words.components.tagHostsDialog.remove} size="xs" value={[...remove]} onChange={setRemove}>
+              <Group gap="sm" mt={4}>
+                {given.map(({ name, n }) => (
+                  <Checkbox
+                    key={name}
+                    size="xs"
+                    value={name}
+                    label={
+                      n === hosts.length
+                        ? name
+                        : words.components.tagHostsDialog.onSomeHosts(name, formatCount(n), formatCount(hosts.length))
+                    }
+                  />
+                ))}
+              </Group>
+            </Checkbox.Group>
+          )}
+          {ofAgents.length > 0 && (
+            <Text fz="sm" className="soft">
+              {words.components.tagHostsDialog.setAgentsRemovedOnly(ofAgents.map(({ name }) => name).join(", "))}
+            </Text>
+          )}
+          <ErrorLine error={saving.error} />
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>
+              {words.common.cancel}
+            </Button>
+            <Button type="submit" loading={saving.isPending} disabled={add.length + remove.length === 0}>
+              {words.common.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

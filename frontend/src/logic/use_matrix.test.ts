@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import type { UseCell, UseMatrix } from "./api";
+import { cellsOf, countStates, metricOf } from "./use_matrix";
+
+function cell(kind: UseCell["kind"], state: UseCell["state"], field: string | null = null, instance = ""): UseCell {
+  return {
+    kind,
+    about: "",
+    state,
+    text: "",
+    n_instances: 1,
+    stat: field === null ? null : "iostat_linux",
+    field,
+    instance,
+    limits: "",
+    command: "iostat",
+  };
+}
+
+describe("the USE matrix", () => {
+  const matrix: UseMatrix = {
+    host: "web1",
+    start: "2026-11-16T08:00:00Z",
+    end: "2026-11-16T08:05:00Z",
+    rows: [
+      {
+        resource: "disk",
+        title: "Disks",
+        cells: [cell("errors", "not_recorded"), cell("utilisation", "critical", "util_pct", "vda")],
+      },
+      { resource: "cpu", title: "CPUs", cells: [cell("saturation", "warning", "aqu_sz")] },
+    ],
+  };
+
+  it("has its cells in the order of the columns, and none where nobody asks", () => {
+    expect(matrix.rows.map((row) => cellsOf(row).map((own) => own?.state ?? null))).toEqual([
+      ["critical", null, "not_recorded"],
+      [null, "warning", null],
+    ]);
+  });
+
+  it("counts what needs somebody", () => {
+    expect(countStates(matrix)).toEqual({ nCritical: 1, nWarning: 1, nUnanswered: 1 });
+  });
+
+  it("names the metric of a cell", () => {
+    expect(matrix.rows.flatMap(({ cells }) => cells.map(metricOf))).toEqual([
+      null,
+      { stat: "iostat_linux", fields: ["util_pct"], choice: { kind: "only", names: ["vda"] } },
+      { stat: "iostat_linux", fields: ["aqu_sz"], choice: null },
+    ]);
+  });
+});

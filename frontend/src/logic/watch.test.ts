@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import type { StateChange } from "./api";
+import { copyOfRule, ruleNameOf } from "./rule_text";
+import { fromApi, toEpochMs } from "./time";
+import { describeInstances, describeMute, describeSeen, isBadRow, muteState, toBars, toTimeline } from "./watch";
+import { words } from "../words";
+
+const T0 = fromApi("2026-11-23T09:00:00Z");
+const WINDOW = { start: T0, end: toEpochMs(T0 + 100_000) };
+const change = (host: string, source: string, seconds: number, colour: number): StateChange => ({
+  host,
+  source,
+  at: new Date(T0 + 1000 * seconds).toISOString(),
+  colour,
+});
+
+describe("a timeline", () => {
+  const rows = toTimeline([change("web1", "mutex", 0, 2), change("web2", "mutex", 0, 2), change("web2", "mutex", 40, 4)], WINDOW);
+
+  test("has a row for each host and rule, the worst first, each state lasting until the next", () => {
+    expect(rows.map(({ host, worst }) => [host, worst])).toEqual([
+      ["web2", 4],
+      ["web1", 2],
+    ]);
+    expect(rows[0]?.segments).toEqual([
+      { start: T0, end: T0 + 40_000, colour: "green" },
+      { start: T0 + 40_000, end: WINDOW.end, colour: "red" },
+    ]);
+    expect(rows.map(isBadRow)).toEqual([true, false]);
+  });
+
+  test("draws nothing where nothing is known, and worse states higher", () => {
+    const [row] = toTimeline(
+      [change("web1", "mutex", 0, -1), change("web1", "mutex", 50, 3), change("web1", "mutex", 60, 5)],
+      WINDOW,
+    );
+    expect(toBars(row?.segments ?? [], WINDOW).map(({ x, width, height }) => [x, width, height])).toEqual([
+      [500, 100, 10],
+      [600, 400, 18],
+    ]);
+  });
+});
+
+test("values are said with their units", () => {
+  const at = "2026-11-23T09:00:00Z";
+  const saw = [
+    { name: "smtx", value: 900, unit: "1/s", text: "900 /s", at },
+    { name: "sys", value: 40, unit: "%", text: "40 %", at },
+  ];
+  expect(describeSeen(saw)).toBe("smtx 900 /s, sys 40 %");
+});
+
+test("instances are folded", () => {
+  const named = (instance: string) => ({ instance }) as Parameters<typeof describeInstances>[0]["episodes"][number];
+  expect(describeInstances({ episodes: [named("")], n_instances: 1 })).toBe("");
+  expect(describeInstances({ episodes: ["0", "1", "2", "3"].map(named), n_instances: 64 })).toBe(
+    words.watch.onNow.andMore("0, 1, 2", "61"),
+  );
+});
+
+test("a mute says what it covers and when it counts", () => {
+  const mute = { host: null, tag: null, source: null, instance: null, start: "2026-11-23T08:00:00Z", end: null };
+  expect(describeMute(mute)).toBe(words.watch.mutes.everything);
+  expect(describeMute({ ...mute, host: "web1", source: "mutex" })).toContain("web1");
+  expect(muteState(mute, T0)).toBe("muted");
+  expect(muteState({ ...mute, end: "2026-11-23T09:00:00Z" }, T0)).toBe("ended");
+  expect(muteState({ ...mute, start: "2026-11-23T09:00:01Z" }, T0)).toBe("planned");
+});
+
+test("the name of a rule is read from its text, and a copy has another", () => {
+  expect(ruleNameOf(words.watch.editor.template)).toBe("my-rule");
+  expect(ruleNameOf("title = 3")).toBe("unnamed");
+  expect(ruleNameOf(copyOfRule(words.watch.editor.template))).toBe("my-rule-own");
+});

@@ -1,0 +1,231 @@
+/** Watching: states of rules, what is on now in words, and the timeline of a host and rule. */
+
+import type { BacktestHost, EpisodeInfo, OnNow, SeenValue, StateChange, WatchMute, WatchRuleInfo, WatchSummary } from "./api";
+import {
+  DAY,
+  describeDuration,
+  type EpochMs,
+  fromApi,
+  MINUTE,
+  SECOND,
+  toDurationMs,
+  toEpochMs,
+  wholeSecond,
+  type Window,
+} from "./time";
+import { words } from "../words";
+
+/** The states of rules, best first, as the server counts them. */
+export const COLOURS = ["white", "blue", "green", "amber", "red", "black"] as const;
+export type Colour = (typeof COLOURS)[number];
+
+/** Return a state by its place; null for unknown. */
+export function colourAt(place: number): Colour | null {
+  return COLOURS[place] ?? null;
+}
+
+/** Return a state by its name; null for one that is not known. */
+export function toColour(name: string): Colour | null {
+  return COLOURS.find((colour) => colour === name) ?? null;
+}
+
+export const COLOUR_LABELS: Readonly<Record<Colour, string>> = {
+  white: words.watch.colours.white,
+  blue: words.watch.colours.blue,
+  green: words.watch.colours.green,
+  amber: words.watch.colours.amber,
+  red: words.watch.colours.red,
+  black: words.watch.colours.black,
+};
+
+/** Return what a rule saw: `smtx 900 /s, sys 40 %`. */
+export function describeSeen(saw: readonly SeenValue[]): string {
+  return saw.map(({ name, text }) => `${name} ${text}`).join(", ");
+}
+
+/** Return the instances of an entry: `1, 3, 5 and 61 more`; "" where it is about the host. */
+export function describeInstances({ episodes, n_instances }: Pick<OnNow, "episodes" | "n_instances">, most = 3): string {
+  const names = episodes.map(({ instance }) => instance).filter((name) => name !== "");
+  const shown = names.slice(0, most).join(", ");
+  return n_instances > most && shown !== "" ? words.watch.onNow.andMore(shown, String(n_instances - most)) : shown;
+}
+
+/** Return how long an episode lasted, or lasts. */
+export function describeLength(
+  { start, last, ended_at }: Pick<EpisodeInfo, "start" | "last" | "ended_at">,
+  now: EpochMs,
+): string {
+  const end = ended_at === null ? now : fromApi(last);
+  return describeDuration(toDurationMs(Math.max(SECOND, Math.round((end - fromApi(start)) / SECOND) * SECOND)));
+}
+
+/** Return the window of graphs that shows an episode with what came before and after it. */
+export function episodeSurroundings({ start, last }: Pick<EpisodeInfo, "start" | "last">): Window {
+  const from = fromApi(start);
+  const to = fromApi(last);
+  const margin = Math.max(10 * MINUTE, Math.round((to - from) / 4));
+  return { start: toEpochMs(from - margin), end: toEpochMs(to + margin) };
+}
+
+/** Return the window of an episode itself, its last report included. */
+export function episodeWindow({ start, last }: Pick<EpisodeInfo, "start" | "last">): Window {
+  return { start: fromApi(start), end: toEpochMs(fromApi(last) + SECOND) };
+}
+
+/** Return a window with its bounds at whole seconds. */
+export function wholeSeconds(window: Window): Window {
+  return { start: wholeSecond(window.start), end: wholeSecond(window.end) };
+}
+
+/** Return why an episode ended. */
+export function describeEnd(endedBy: string | null): string {
+  switch (endedBy) {
+    case null:
+      return words.watch.ends.lasts;
+    case "fine":
+      return words.watch.ends.fine;
+    case "no_samples":
+      return words.watch.ends.noSamples;
+    case "withdrawn":
+      return words.watch.ends.withdrawn;
+    case "rule_off":
+      return words.watch.ends.ruleOff;
+    default:
+      return words.watch.ends.unknown;
+  }
+}
+
+/** Return what is watched: `11 rules watch 3 hosts`. */
+export function describeWatched({ n_rules, n_hosts }: Pick<WatchSummary, "n_rules" | "n_hosts">): string {
+  return words.watch.onNow.rulesWatchHosts(n_rules, n_hosts);
+}
+
+/** A time in one state; null: unknown. */
+export interface Segment {
+  readonly start: EpochMs;
+  readonly end: EpochMs;
+  readonly colour: Colour | null;
+}
+
+/** The states of a rule on a host over time. */
+export interface TimelineRow {
+  readonly host: string;
+  readonly source: string;
+  readonly segments: readonly Segment[];
+  /** The worst state in the window; -1: unknown all the time. */
+  readonly worst: number;
+}
+
+/** Return a row for each host and rule, the worst first; changes come by host, rule and time. */
+export function toTimeline(changes: readonly StateChange[], window: Window): readonly TimelineRow[] {
+  const groups = new Map<string, StateChange[]>();
+  for (const change of changes) {
+    const key = `${change.host}\n${change.source}`;
+    groups.set(key, [...(groups.get(key) ?? []), change]);
+  }
+  const rows = [...groups.values()].map((own) => ({
+    host: own[0]?.host ?? "",
+    source: own[0]?.source ?? "",
+    segments: own.map(({ at, colour }, index) => ({
+      start: fromApi(at),
+      end: own[index + 1] === undefined ? window.end : fromApi(own[index + 1]?.at ?? ""),
+      colour: colourAt(colour),
+    })),
+    worst: Math.max(...own.map(({ colour }) => colour)),
+  }));
+  return rows.sort((a, b) => b.worst - a.worst || a.host.localeCompare(b.host) || a.source.localeCompare(b.source));
+}
+
+/** Return what a rule is doing: it watches, is off, was stopped, or cannot be read. */
+export function describeRule({
+  is_watching,
+  is_enabled,
+  stopped_why,
+  problem,
+}: Pick<WatchRuleInfo, "is_watching" | "is_enabled" | "stopped_why" | "problem">): string {
+  if (problem !== "") {
+    return words.watch.rules.unreadable(problem);
+  }
+  if (stopped_why !== "") {
+    return words.watch.rules.stopped(stopped_why);
+  }
+  return is_watching && is_enabled ? words.watch.rules.watches : words.watch.rules.off;
+}
+
+/** Return whether a row was amber or worse in the window. */
+export function isBadRow({ worst }: Pick<TimelineRow, "worst">): boolean {
+  return worst >= COLOURS.indexOf("amber");
+}
+
+/** Return what a mute covers: `host web1, rule mutex`. */
+export function describeMute({ host, tag, source, instance }: Pick<WatchMute, "host" | "tag" | "source" | "instance">): string {
+  const parts = [
+    ...(host === null ? [] : [words.watch.mutes.ofHost(host)]),
+    ...(tag === null ? [] : [words.watch.mutes.ofTag(tag)]),
+    ...(source === null ? [] : [words.watch.mutes.ofRule(source)]),
+    ...(instance === null ? [] : [instance]),
+  ];
+  return parts.length === 0 ? words.watch.mutes.everything : parts.join(", ");
+}
+
+/** Return whether a mute is planned, counts now, or has ended. */
+export function muteState({ start, end }: Pick<WatchMute, "start" | "end">, now: EpochMs): "planned" | "muted" | "ended" {
+  if (fromApi(start) > now) {
+    return "planned";
+  }
+  return end === null || fromApi(end) > now ? "muted" : "ended";
+}
+
+/** Return a length of time in words, at least a second. */
+export function describeSeconds(seconds: number): string {
+  return describeDuration(toDurationMs(Math.max(1, Math.round(seconds)) * SECOND));
+}
+
+/** Return how long it was from one instant to another. */
+export function describeBetween(start: EpochMs, end: EpochMs): string {
+  return describeSeconds((end - start) / SECOND);
+}
+
+/** Return how many episodes a backtest found on all of its hosts. */
+export function countFound(results: readonly Pick<BacktestHost, "n_episodes">[]): number {
+  return results.reduce((sum, { n_episodes }) => sum + n_episodes, 0);
+}
+
+/** Return whether a backtest had enough samples to speak of episodes a week: a day. */
+export function isLongEnough({ seconds, unknown_s }: Pick<BacktestHost, "seconds" | "unknown_s">): boolean {
+  return Object.values(seconds).reduce((sum, own) => sum + own, unknown_s) * SECOND >= DAY;
+}
+
+/** Return how many pages there are. */
+export function countPages(n: number, perPage: number): number {
+  return Math.ceil(n / perPage);
+}
+
+/** The size of a strip of states, in its own units. */
+export const STRIP = { width: 1000, height: 18 } as const;
+// The worse, the higher: not by colour alone.
+const HEIGHTS: Readonly<Record<Colour, number>> = { white: 3, blue: 3, green: 3, amber: 10, red: 14, black: 18 };
+
+/** A state as it is drawn. */
+export interface Bar {
+  readonly segment: Segment & { readonly colour: Colour };
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Return the bars of a strip, at least two units wide; where nothing is known there is none. */
+export function toBars(segments: readonly Segment[], window: Window): readonly Bar[] {
+  const scale = STRIP.width / (window.end - window.start);
+  return segments.flatMap(({ start, end, colour }) => {
+    const from = Math.max(start, window.start);
+    const to = Math.min(end, window.end);
+    if (colour === null || to < from) {
+      return [];
+    }
+    const height = HEIGHTS[colour];
+    const x = (from - window.start) * scale;
+    return [{ segment: { start, end, colour }, x, y: STRIP.height - height, width: Math.max(2, (to - from) * scale), height }];
+  });
+}

@@ -1,0 +1,116 @@
+import { Button, Title } from "@mantine/core";
+import { StateView } from "../../components/StateView";
+import type { InstanceChoice, PanelPlan } from "../../logic/panel";
+import type { GraphContext } from "./graph";
+import { NoSamples } from "./NoSamples";
+import { Panel } from "./Panel";
+import type { useHostPanels } from "./useHostPanels";
+import { ViewSections } from "./ViewSections";
+import { words } from "../../words";
+
+interface HostPanelsProps {
+  readonly panels: ReturnType<typeof useHostPanels>;
+  readonly graph: GraphContext;
+  readonly onChoose: (plan: PanelPlan, choice: InstanceChoice) => void;
+  readonly onRemove: (plan: PanelPlan) => void;
+  readonly onEverything: () => void;
+  readonly onStreams: () => void;
+}
+
+/** Return the panel that has the focus, or else the pointer. Missing: null for none. */
+export function panelInHand(): string | null {
+  const focused = document.activeElement?.closest<HTMLElement>("[data-panel]");
+  return (focused ?? document.querySelector<HTMLElement>("[data-panel]:hover"))?.dataset["panel"] ?? null;
+}
+
+/** All panels of the page by section, or one of them alone. */
+export function HostPanels({ panels, graph, onChoose, onRemove, onEverything, onStreams }: HostPanelsProps) {
+  const { isView, views, unknown, sections, viewSections } = panels;
+  if (graph.fullPanel !== null) {
+    const plan = [...sections, ...viewSections].flatMap((section) => section.panels).find(({ id }) => id === graph.fullPanel);
+    return (
+      <FullPanel
+        plan={plan ?? null}
+        isLoading={isView && views.isPending}
+        graph={graph}
+        onChoose={onChoose}
+        onRemove={onRemove}
+      />
+    );
+  }
+  return (
+    <>
+      {sections.map((section) => (
+        <section key={section.key} className="host-section" aria-label={section.title}>
+          <h2>{section.title}</h2>
+          <div className="host-panels">
+            {section.panels.map((plan) => (
+              <Panel key={plan.id} plan={plan} graph={graph} onChoose={onChoose} onRemove={onRemove} />
+            ))}
+          </div>
+        </section>
+      ))}
+      {isView && (
+        <ViewSections
+          sections={viewSections}
+          unknown={unknown}
+          error={views.error}
+          graph={graph}
+          onChoose={onChoose}
+          onRetry={() => void views.refetch()}
+          onEverything={onEverything}
+        />
+      )}
+      {!isView && sections.length === 0 && <NoSamples onStreams={onStreams} />}
+    </>
+  );
+}
+
+interface FullPanelProps extends Pick<HostPanelsProps, "graph" | "onChoose" | "onRemove"> {
+  readonly plan: PanelPlan | null;
+  readonly isLoading: boolean;
+}
+
+/** One panel as large as the window. */
+function FullPanel({ plan, isLoading, graph, onChoose, onRemove }: FullPanelProps) {
+  const leave = (
+    <Button
+      size="compact-xs"
+      variant="default"
+      onClick={() => {
+        graph.onFull?.(null);
+      }}
+    >
+      {words.host.hostPanels.showAllPanelsEsc}
+    </Button>
+  );
+  return (
+    <section className="host-section" aria-label={words.host.hostPanels.fullScreen} data-full>
+      <Title order={1} mb={6}>
+        {graph.host}
+      </Title>
+      {plan !== null ? (
+        <>
+          <Panel plan={plan} graph={graph} onChoose={onChoose} onRemove={onRemove} />
+          <div className="panel-leave">{leave}</div>
+        </>
+      ) : (
+        <StateView
+          state={
+            isLoading
+              ? { kind: "loading", what: words.host.hostPanels.theView }
+              : {
+                  kind: "empty",
+                  title: words.host.hostPanels.hasNoPanel(graph.host, graph.fullPanel ?? ""),
+                  next: (
+                    <>
+                      {words.host.hostPanels.linkAnotherHostPanel} {leave}
+                    </>
+                  ),
+                }
+          }
+        />
+      )}
+    </section>
+  );
+}

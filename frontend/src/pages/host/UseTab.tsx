@@ -1,0 +1,134 @@
+import { Group, Table, Text, Tooltip } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMatrixQuery } from "../../api/use";
+import { Instant } from "../../components/Instant";
+import { RangePicker } from "../../components/RangePicker";
+import { ScrollCard } from "../../components/ScrollCard";
+import { StateView } from "../../components/StateView";
+import type { HostInfo, UseCell, UseMatrix } from "../../logic/api";
+import type { ExploredMetric } from "../../logic/explore";
+import { liveEnd, resolveRange } from "../../logic/range";
+import { SECOND, toDurationMs, wholeSecond } from "../../logic/time";
+import { cellsOf, countStates, metricOf } from "../../logic/use_matrix";
+import type { Zone } from "../../logic/zone";
+import { useNow } from "../../state/clock";
+import { words } from "../../words";
+import type { HostViewState } from "./useHostView";
+import "./UseTab.css";
+
+// Means of five minutes change slowly.
+const PERIOD = toDurationMs(30 * SECOND);
+
+interface UseTabProps {
+  readonly host: HostInfo;
+  readonly state: HostViewState;
+  readonly zone: Zone;
+}
+
+/** Utilisation, saturation and errors of each resource in the five minutes before the end of the range. */
+export function UseTab({ host, state, zone }: UseTabProps) {
+  const now = useNow(PERIOD);
+  const shown = resolveRange(state.view.range, liveEnd(now, null));
+  const at = wholeSecond(shown.end);
+  const answer = useQuery(useMatrixQuery(host.name, at));
+  const onMetric = (metric: ExploredMetric): void => {
+    state.set({ tab: "graphs", explored: [metric] });
+  };
+  return (
+    <div>
+      <Group gap="md" className="no-print" mb="sm">
+        <RangePicker
+          range={state.view.range}
+          window={shown}
+          zone={zone}
+          onChange={(range) => {
+            state.set({ range });
+          }}
+        />
+        {answer.data && (
+          <Text fz="sm" role="status">
+            {words.host.useTab.summary(countStates(answer.data), <Instant at={at} zone={zone} />)}
+          </Text>
+        )}
+      </Group>
+      {answer.data ? (
+        <Matrix matrix={answer.data} onMetric={onMetric} />
+      ) : (
+        <StateView
+          state={
+            answer.error === null
+              ? { kind: "loading" }
+              : { kind: "error", error: answer.error, onRetry: () => void answer.refetch() }
+          }
+        />
+      )}
+    </div>
+  );
+}
+
+interface MatrixProps {
+  readonly matrix: UseMatrix;
+  readonly onMetric: (metric: ExploredMetric) => void;
+}
+
+function Matrix({ matrix, onMetric }: MatrixProps) {
+  return (
+    <ScrollCard label={words.host.useTab.matrix}>
+      <Table aria-label={words.host.useTab.matrix} verticalSpacing={6} withColumnBorders layout="fixed" miw={760}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={130}>{words.host.useTab.resource}</Table.Th>
+            <Table.Th>{words.host.useTab.utilisation}</Table.Th>
+            <Table.Th>{words.host.useTab.saturation}</Table.Th>
+            <Table.Th>{words.host.useTab.errors}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {matrix.rows.map((row) => (
+            <Table.Tr key={row.resource}>
+              <Table.Th scope="row">{row.title}</Table.Th>
+              {cellsOf(row).map((cell, place) => (
+                <Cell key={String(place)} cell={cell} onMetric={onMetric} />
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollCard>
+  );
+}
+
+function Cell({ cell, onMetric }: { readonly cell: UseCell | null; readonly onMetric: MatrixProps["onMetric"] }) {
+  if (cell === null) {
+    return <Table.Td className="soft">{words.host.useTab.nothingToAsk}</Table.Td>;
+  }
+  const metric = metricOf(cell);
+  return (
+    <Table.Td className="use-cell" data-state={cell.state}>
+      {metric === null ? (
+        <>
+          <span className="soft">{words.host.useTab.notRecorded}</span>
+          <code className="use-command">{cell.command}</code>
+        </>
+      ) : (
+        <Tooltip label={[cell.about, cell.limits].filter(Boolean).join(" ")} multiline maw={420}>
+          <button
+            type="button"
+            className="text-button use-value"
+            onClick={() => {
+              onMetric(metric);
+            }}
+          >
+            {cell.text}
+          </button>
+        </Tooltip>
+      )}
+      {metric !== null && (
+        <Text fz={12} className="soft">
+          <span className="use-state">{words.host.useTab.state(cell.state)}</span>
+          {cell.n_instances > 1 && ` · ${words.host.useTab.worstOf(cell.n_instances)}`}
+        </Text>
+      )}
+    </Table.Td>
+  );
+}

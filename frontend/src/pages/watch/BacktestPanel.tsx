@@ -1,0 +1,185 @@
+import { Button, Group, MultiSelect, Paper, Progress, Stack, Table, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { stopJob } from "../../api/endpoints";
+import { hostsQuery } from "../../api/queries";
+import { backtestQuery, backtestsQuery, createBacktest } from "../../api/watch";
+import { Instant } from "../../components/Instant";
+import { JobState } from "../../components/JobState";
+import { mayWrite, useMe } from "../../components/me";
+import { ErrorLine } from "../../components/StateView";
+import { WindowInputs } from "../../components/WindowInputs";
+import type { Backtest } from "../../logic/api";
+import { isActive, percentDone } from "../../logic/job";
+import { formatCount } from "../../logic/number";
+import { DAY, fromApi, toEpochMs, toIso, type Window } from "../../logic/time";
+import { countFound, wholeSeconds } from "../../logic/watch";
+import { formatWindow, type Zone } from "../../logic/zone";
+import { readNow } from "../../state/clock";
+import { words } from "../../words";
+import { BacktestResults } from "./BacktestResults";
+
+interface BacktestPanelProps {
+  readonly toml: string;
+  readonly rule: string;
+  readonly zone: Zone;
+}
+
+/** Tries a rule's text on the past of some hosts, and shows what it would have found. */
+export function BacktestPanel({ toml, rule, zone }: BacktestPanelProps) {
+  const me = useMe();
+  const client = useQueryClient();
+  const hosts = useQuery(hostsQuery);
+  const earlier = useQuery(backtestsQuery(rule));
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [opened, setOpened] = useState<number | null>(null);
+  const [shown, setShown] = useState<Window | null>(() => lastWeek());
+  const [first] = useState(() => lastWeek());
+  const latest = earlier.data?.backtests[0]?.id ?? null;
+  const starting = useMutation({
+    mutationFn: (window: Window) => createBacktest({ toml, hosts: chosen, start: toIso(window.start), end: toIso(window.end) }),
+    onSuccess: async ({ id }) => {
+      setOpened(id);
+      await client.invalidateQueries({ queryKey: ["watch", "backtests", rule] });
+    },
+  });
+  return (
+    <Paper className="card" p="md">
+      <Title order={2} fz="md" mb={4}>
+        {words.watch.backtest.tryIt}
+      </Title>
+      <Text fz="sm" className="soft" mb="sm">
+        {words.watch.backtest.whatItDoes}
+      </Text>
+      {mayWrite(me) && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (shown !== null) {
+              starting.mutate(shown);
+            }
+          }}
+        >
+          <Group gap="xs" align="flex-start">
+            <MultiSelect
+              size="xs"
+              w={300}
+              label={words.watch.backtest.hosts}
+              searchable
+              value={chosen}
+              data={(hosts.data?.hosts ?? []).map(({ name }) => name)}
+              onChange={setChosen}
+            />
+            <div style={{ flex: 1, minWidth: 320 }}>
+              <WindowInputs window={first} zone={zone} onChange={setShown} />
+            </div>
+            <Button size="xs" mt={22} type="submit" disabled={chosen.length === 0 || shown === null} loading={starting.isPending}>
+              {words.watch.backtest.tryButton}
+            </Button>
+          </Group>
+          <ErrorLine error={starting.error} />
+        </form>
+      )}
+      {(opened ?? latest) !== null && <OneBacktest id={opened ?? latest ?? 0} zone={zone} />}
+      {earlier.data !== undefined && earlier.data.backtests.length > 1 && (
+        <EarlierBacktests backtests={earlier.data.backtests} zone={zone} onOpen={setOpened} />
+      )}
+    </Paper>
+  );
+}
+
+function lastWeek(): Window {
+  const now = readNow();
+  return wholeSeconds({ start: toEpochMs(now - 7 * DAY), end: now });
+}
+
+function OneBacktest({ id, zone }: { readonly id: number; readonly zone: Zone }) {
+  const client = useQueryClient();
+  const backtest = useQuery(backtestQuery(id));
+  const stopping = useMutation({ mutationFn: stopJob, onSuccess: () => client.invalidateQueries({ queryKey: ["watch"] }) });
+  if (backtest.data === undefined) {
+    return <ErrorLine error={backtest.error} />;
+  }
+  const { state, n_done, n_total, message, results, job_id } = backtest.data;
+  const percent = percentDone({ n_done, n_total, unit: "" });
+  return (
+    <Stack gap="xs" mt="md">
+      <Group gap="sm">
+        <JobState state={state} />
+        <Text fz="sm">
+          {backtest.data.hosts.join(", ")},{" "}
+          {formatWindow(zone, wholeSeconds({ start: fromApi(backtest.data.start), end: fromApi(backtest.data.end) }))}
+        </Text>
+        {isActive(backtest.data) && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={stopping.isPending}
+            onClick={() => {
+              stopping.mutate(job_id);
+            }}
+          >
+            {words.watch.backtest.stop}
+          </Button>
+        )}
+      </Group>
+      {isActive(backtest.data) && percent !== null && (
+        <>
+          <Progress value={percent} aria-label={words.watch.backtest.progress} />
+          <Text fz="sm" className="soft">
+            {words.watch.backtest.hoursDone(formatCount(n_done), formatCount(n_total))}
+          </Text>
+        </>
+      )}
+      {state === "stopped" && <Text fz="sm">{words.watch.backtest.stopped}</Text>}
+      {state === "failed" && (
+        <Text fz="sm" c="var(--bad)">
+          {message}
+        </Text>
+      )}
+      {results !== null && <BacktestResults backtest={backtest.data} results={results} zone={zone} />}
+      <ErrorLine error={stopping.error} />
+    </Stack>
+  );
+}
+
+interface EarlierProps {
+  readonly backtests: readonly Backtest[];
+  readonly zone: Zone;
+  readonly onOpen: (id: number) => void;
+}
+
+function EarlierBacktests({ backtests, zone, onOpen }: EarlierProps) {
+  return (
+    <>
+      <Title order={3} fz="sm" mt="md" mb={4}>
+        {words.watch.backtest.earlier}
+      </Title>
+      <Table aria-label={words.watch.backtest.earlier}>
+        <Table.Tbody>
+          {backtests.map((backtest) => (
+            <Table.Tr key={backtest.id}>
+              <Table.Td>
+                <button
+                  type="button"
+                  className="text-button"
+                  onClick={() => {
+                    onOpen(backtest.id);
+                  }}
+                >
+                  <Instant at={fromApi(backtest.asked_at)} zone={zone} />
+                </button>
+              </Table.Td>
+              <Table.Td>{backtest.hosts.join(", ")}</Table.Td>
+              <Table.Td>{backtest.is_present_text ? words.watch.backtest.ofThisText : words.watch.backtest.ofAnother}</Table.Td>
+              <Table.Td>
+                <JobState state={backtest.state} />
+              </Table.Td>
+              <Table.Td>{backtest.results !== null && words.watch.backtest.nFound(countFound(backtest.results))}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </>
+  );
+}

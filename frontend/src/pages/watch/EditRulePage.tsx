@@ -1,0 +1,135 @@
+import { Button, Group, Paper, Stack, Text, Textarea, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useBlocker, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { checkRule, ruleQuery, saveRule } from "../../api/watch";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { ErrorLine, StateView } from "../../components/StateView";
+import { copyOfRule, ruleNameOf } from "../../logic/rule_text";
+import { zoneOf } from "../../state/clock";
+import { words } from "../../words";
+import { BacktestPanel } from "./BacktestPanel";
+import { Explanation } from "./RulePage";
+import "./watch.css";
+
+/** Writes a rule. */
+export function NewRulePage() {
+  useDocumentTitle(words.watch.rulePage.ruleNormstat(words.watch.editor.newRule));
+  return <RuleEditor title={words.watch.editor.newRule} given={words.watch.editor.template} />;
+}
+
+/** Edits a rule of a user's own, or a copy of a built-in one. */
+export function EditRulePage() {
+  const { rule } = useParams({ from: "/shell/watch/rules/$rule/edit" });
+  useDocumentTitle(words.watch.rulePage.ruleNormstat(rule));
+  // Do not replace the text being edited by a version saved meanwhile.
+  const detail = useQuery({ ...ruleQuery(rule), refetchOnWindowFocus: false, refetchOnReconnect: false });
+  if (detail.data === undefined) {
+    return (
+      <div className="page">
+        <StateView
+          state={
+            detail.error
+              ? { kind: "error", error: detail.error, onRetry: () => void detail.refetch() }
+              : { kind: "loading", what: words.watch.rulePage.theRule }
+          }
+        />
+      </div>
+    );
+  }
+  const { info, toml } = detail.data;
+  return <RuleEditor title={words.watch.editor.editRule(info.title)} given={info.is_builtin ? copyOfRule(toml) : toml} />;
+}
+
+function RuleEditor({ title, given }: { readonly title: string; readonly given: string }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const isUtc = useSearch({ strict: false })["tz"] === "utc";
+  const [toml, setToml] = useState(given);
+  const [isSaved, setSaved] = useState(false);
+  const name = ruleNameOf(toml);
+  const checking = useMutation({ mutationFn: () => checkRule(toml) });
+  const saving = useMutation({
+    mutationFn: () => saveRule(name, toml),
+    onSuccess: async () => {
+      setSaved(true);
+      await client.invalidateQueries({ queryKey: ["watch"] });
+      await navigate({
+        to: "/watch/rules/$rule",
+        params: { rule: name },
+        search: isUtc ? { tz: "utc" } : {},
+        ignoreBlocker: true,
+      });
+    },
+  });
+  const isLosing = !isSaved && toml !== given;
+  const leaving = useBlocker({ shouldBlockFn: () => isLosing, enableBeforeUnload: () => isLosing, withResolver: true });
+  return (
+    <div className="page page-narrow">
+      <Stack gap="md">
+        <div>
+          <Title order={1}>{title}</Title>
+          <Text fz="sm" className="soft">
+            {words.watch.editor.about}
+          </Text>
+        </div>
+        <Paper className="card" p="md">
+          <Textarea
+            aria-label={words.watch.editor.text}
+            size="xs"
+            autosize
+            minRows={16}
+            maxRows={36}
+            spellCheck={false}
+            styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+            value={toml}
+            onChange={(event) => {
+              setToml(event.currentTarget.value);
+              checking.reset();
+            }}
+          />
+          <Group gap="xs" mt="sm">
+            <Button
+              variant="default"
+              loading={checking.isPending}
+              onClick={() => {
+                checking.mutate();
+              }}
+            >
+              {words.watch.editor.check}
+            </Button>
+            <Button
+              loading={saving.isPending}
+              onClick={() => {
+                saving.mutate();
+              }}
+            >
+              {words.watch.editor.save}
+            </Button>
+            {checking.data && (
+              <Text fz="sm" role="status">
+                {words.watch.editor.isFine(checking.data.title)}
+              </Text>
+            )}
+          </Group>
+          <ErrorLine error={saving.error ?? checking.error} />
+        </Paper>
+        {checking.data && <Explanation text={checking.data} />}
+        <BacktestPanel toml={toml} rule={name} zone={zoneOf(isUtc ? "utc" : "local")} />
+      </Stack>
+      {leaving.status === "blocked" && (
+        <ConfirmDialog
+          title={words.specs.specEditor.leaveWithoutSaving}
+          action={words.specs.specEditor.leave}
+          isPending={false}
+          error={null}
+          onConfirm={leaving.proceed}
+          onClose={leaving.reset}
+        >
+          {words.specs.specEditor.yourChangesNotSaved(name)}
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,174 @@
+import {
+  ActionIcon,
+  Button,
+  Code,
+  Group,
+  NumberInput,
+  Paper,
+  SegmentedControl,
+  Select,
+  Table,
+  Text,
+  TextInput,
+  Title,
+} from "@mantine/core";
+import { IconTrash } from "@tabler/icons-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { removeRuleLimit, setRuleLimit } from "../../api/watch";
+import { mayWrite, useMe } from "../../components/me";
+import { ErrorLine } from "../../components/StateView";
+import type { RuleDetail, RuleReading } from "../../logic/api";
+import { words } from "../../words";
+
+interface RuleLimitsProps {
+  readonly detail: RuleDetail;
+  readonly limits: RuleReading["limits"];
+}
+
+/** The numbers that a rule compares with, and those of some hosts in their place. */
+export function RuleLimits({ detail, limits }: RuleLimitsProps) {
+  const me = useMe();
+  const client = useQueryClient();
+  const onSuccess = () => client.invalidateQueries({ queryKey: ["watch", "rule", detail.info.name] });
+  const removing = useMutation({ mutationFn: removeRuleLimit, onSuccess });
+  return (
+    <Paper className="card" p="md">
+      <Title order={2} fz="md" mb="xs">
+        {words.watch.rulePage.limits}
+      </Title>
+      <Table aria-label={words.watch.rulePage.limits}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{words.watch.rulePage.limit}</Table.Th>
+            <Table.Th className="number">{words.watch.rulePage.value}</Table.Th>
+            <Table.Th>{words.watch.rulePage.whereFrom}</Table.Th>
+            <Table.Th />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {limits.map(({ name, value, unit, source }) => (
+            <Table.Tr key={name}>
+              <Table.Td>
+                <Code>{name}</Code>
+              </Table.Td>
+              <Table.Td className="number">
+                {value} {unit}
+              </Table.Td>
+              <Table.Td>{source}</Table.Td>
+              <Table.Td />
+            </Table.Tr>
+          ))}
+          {detail.limits.map(({ id, name, value, host, tag, reason, created_by }) => (
+            <Table.Tr key={id}>
+              <Table.Td>
+                <Code>{name}</Code> {host ?? words.watch.rulePage.tag(tag ?? "")}
+              </Table.Td>
+              <Table.Td className="number">{value}</Table.Td>
+              <Table.Td>
+                {reason} ({created_by})
+              </Table.Td>
+              <Table.Td>
+                {mayWrite(me) && (
+                  <ActionIcon
+                    aria-label={words.watch.rulePage.removeLimit(name)}
+                    onClick={() => {
+                      removing.mutate(id);
+                    }}
+                  >
+                    <IconTrash size={15} />
+                  </ActionIcon>
+                )}
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <ErrorLine error={removing.error} />
+      {mayWrite(me) && <LimitForm detail={detail} limits={limits} />}
+    </Paper>
+  );
+}
+
+function LimitForm({ detail, limits }: RuleLimitsProps) {
+  const client = useQueryClient();
+  const [name, setName] = useState(limits[0]?.name ?? "");
+  const [value, setValue] = useState<number | string>("");
+  const [kind, setKind] = useState<"host" | "tag">("host");
+  const [place, setPlace] = useState("");
+  const [reason, setReason] = useState("");
+  const setting = useMutation({
+    mutationFn: () =>
+      setRuleLimit(detail.info.name, {
+        name,
+        value: Number(value),
+        reason,
+        ...(kind === "host" ? { host: place } : { tag: place }),
+      }),
+    onSuccess: async () => {
+      setPlace("");
+      setReason("");
+      await client.invalidateQueries({ queryKey: ["watch", "rule", detail.info.name] });
+    },
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        setting.mutate();
+      }}
+    >
+      <Text fz="sm" fw={600} mt="md" mb={4}>
+        {words.watch.rulePage.limitsOfHosts}
+      </Text>
+      <Group gap="xs" align="flex-end">
+        <Select
+          size="xs"
+          w={130}
+          label={words.watch.rulePage.limit}
+          allowDeselect={false}
+          value={name}
+          data={limits.map((limit) => limit.name)}
+          onChange={(chosen) => {
+            setName(chosen ?? "");
+          }}
+        />
+        <NumberInput size="xs" w={110} label={words.watch.rulePage.value} value={value} onChange={setValue} />
+        <SegmentedControl
+          size="xs"
+          aria-label={words.watch.rulePage.hostOrTag}
+          value={kind}
+          data={[
+            { value: "host", label: words.watch.rulePage.forHost },
+            { value: "tag", label: words.watch.rulePage.forTag },
+          ]}
+          onChange={(chosen) => {
+            setKind(chosen === "tag" ? "tag" : "host");
+          }}
+        />
+        <TextInput
+          size="xs"
+          w={150}
+          label={words.watch.rulePage.hostOrTag}
+          value={place}
+          onChange={(event) => {
+            setPlace(event.currentTarget.value);
+          }}
+        />
+        <TextInput
+          size="xs"
+          w={220}
+          label={words.common.reason}
+          value={reason}
+          onChange={(event) => {
+            setReason(event.currentTarget.value);
+          }}
+        />
+        <Button size="xs" type="submit" variant="default" disabled={place === "" || value === ""} loading={setting.isPending}>
+          {words.watch.rulePage.setLimit}
+        </Button>
+      </Group>
+      <ErrorLine error={setting.error} />
+    </form>
+  );
+}

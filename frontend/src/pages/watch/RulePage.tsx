@@ -1,0 +1,315 @@
+import { Button, Code, Group, Paper, Stack, Table, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { deleteRule, enableRule, ruleQuery } from "../../api/watch";
+import { ColourBadge } from "../../components/ColourBadge";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { Instant } from "../../components/Instant";
+import { mayWrite, useMe } from "../../components/me";
+import { PageButton, PageLink } from "../../components/PageLink";
+import { ScrollCard } from "../../components/ScrollCard";
+import { ErrorLine, StateView } from "../../components/StateView";
+import type { RuleDetail, RuleReading } from "../../logic/api";
+import { fromApi } from "../../logic/time";
+import { colourAt, describeRule, describeSeconds, toColour } from "../../logic/watch";
+import type { Zone } from "../../logic/zone";
+import { zoneOf } from "../../state/clock";
+import type { Clock } from "../../state/url";
+import { words } from "../../words";
+import { BacktestPanel } from "./BacktestPanel";
+import { RuleLimits } from "./RuleLimits";
+import "./watch.css";
+
+const MAX_SOURCES = 3;
+
+/** A rule: its text explained, what it is doing, its limits, hosts and history, and how to try it. */
+export function RulePage() {
+  const { rule } = useParams({ from: "/shell/watch/rules/$rule" });
+  useDocumentTitle(words.watch.rulePage.ruleNormstat(rule));
+  const clock: Clock = useSearch({ strict: false })["tz"] === "utc" ? "utc" : "local";
+  const detail = useQuery(ruleQuery(rule));
+  if (detail.data === undefined) {
+    return (
+      <div className="page">
+        <StateView
+          state={
+            detail.error
+              ? { kind: "error", error: detail.error, onRetry: () => void detail.refetch() }
+              : { kind: "loading", what: words.watch.rulePage.theRule }
+          }
+        />
+      </div>
+    );
+  }
+  const { info, text, toml } = detail.data;
+  const zone = zoneOf(clock);
+  // What normstat knows without samples has no past to be tried on.
+  const isOfSamples = text === null || text.inputs.some(({ sources }) => sources.length > 0);
+  return (
+    <div className="page page-narrow">
+      <Stack gap="md">
+        <div>
+          <PageLink to="/watch" search={{ tab: "rules", ...(clock === "utc" ? { tz: "utc" } : {}) }} fz="sm">
+            {words.watch.watchPage.rules}
+          </PageLink>
+          <Group justify="space-between" align="flex-start">
+            <div>
+              <Title order={1}>{info.title}</Title>
+              <Text fz="sm" className="soft">
+                {words.watch.rulePage.nameAndVersion(info.name, String(info.version))} · {describeRule(info)}
+              </Text>
+            </div>
+            <RuleButtons detail={detail.data} clock={clock} />
+          </Group>
+        </div>
+        {text !== null && <Explanation text={text} />}
+        {isOfSamples && <BacktestPanel toml={toml} rule={info.name} zone={zone} />}
+        {text !== null && text.limits.length > 0 && <RuleLimits detail={detail.data} limits={text.limits} />}
+        {isOfSamples && <RuleHosts detail={detail.data} zone={zone} />}
+        <RuleHistory detail={detail.data} zone={zone} />
+        <Paper className="card" p="md">
+          <Title order={2} fz="md" mb="xs">
+            {words.watch.rulePage.text}
+          </Title>
+          <pre className="mono watch-toml" tabIndex={0} aria-label={words.watch.rulePage.text}>
+            {toml}
+          </pre>
+        </Paper>
+      </Stack>
+    </div>
+  );
+}
+
+function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly clock: Clock }) {
+  const { info, has_backtest } = detail;
+  const me = useMe();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [isDeleting, setDeleting] = useState(false);
+  const onSuccess = () => client.invalidateQueries({ queryKey: ["watch"] });
+  const enabling = useMutation({ mutationFn: (isEnabled: boolean) => enableRule(info.name, isEnabled), onSuccess });
+  const deleting = useMutation({
+    mutationFn: () => deleteRule(info.name),
+    onSuccess: async () => {
+      await navigate({ to: "/watch", search: { tab: "rules" } });
+      await onSuccess();
+    },
+  });
+  if (!mayWrite(me)) {
+    return null;
+  }
+  const isOn = info.is_enabled && info.stopped_why === "";
+  const mayEnable = info.is_builtin || has_backtest;
+  return (
+    <div>
+      <Group gap="xs" justify="flex-end">
+        <Button
+          variant={isOn ? "default" : "filled"}
+          loading={enabling.isPending}
+          disabled={!isOn && !mayEnable}
+          onClick={() => {
+            enabling.mutate(!isOn);
+          }}
+        >
+          {isOn ? words.watch.rulePage.disable : words.watch.rulePage.enable}
+        </Button>
+        <PageButton
+          variant="default"
+          to="/watch/rules/$rule/edit"
+          params={{ rule: info.name }}
+          search={clock === "utc" ? { tz: "utc" } : {}}
+        >
+          {info.is_builtin ? words.watch.rulePage.copyToEdit : words.watch.rulePage.edit}
+        </PageButton>
+        {!info.is_builtin && (
+          <Button
+            variant="default"
+            onClick={() => {
+              setDeleting(true);
+            }}
+          >
+            {words.common.delete}
+          </Button>
+        )}
+      </Group>
+      {!isOn && !mayEnable && (
+        <Text fz="sm" className="soft" mt={4}>
+          {words.watch.rulePage.needsBacktest}
+        </Text>
+      )}
+      <ErrorLine error={enabling.error} />
+      {isDeleting && (
+        <ConfirmDialog
+          title={words.watch.rulePage.deleteRule}
+          action={words.common.delete}
+          isPending={deleting.isPending}
+          error={deleting.error}
+          onConfirm={() => {
+            deleting.mutate();
+          }}
+          onClose={() => {
+            setDeleting(false);
+          }}
+        >
+          {words.watch.rulePage.deleteText}
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}
+
+/** What a rule's text says, as tables. */
+export function Explanation({ text }: { readonly text: RuleReading }) {
+  return (
+    <Paper className="card" p="md">
+      <Text mb="xs">{text.about}</Text>
+      <Text fz="sm" className="soft" mb="md">
+        {words.watch.rulePage.source(text.source)} {words.watch.rulePage.endsAfter(describeSeconds(text.ends_after_s))}
+      </Text>
+      <ScrollCard label={words.watch.rulePage.states}>
+        <Table aria-label={words.watch.rulePage.states} className="watch-table">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{words.common.state}</Table.Th>
+              <Table.Th>{words.watch.rulePage.when}</Table.Th>
+              <Table.Th>{words.watch.rulePage.meaning}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {text.states.map((state) => (
+              <Table.Tr key={`${state.colour} ${state.when ?? ""}`}>
+                <Table.Td>
+                  <ColourBadge colour={toColour(state.colour)} />
+                </Table.Td>
+                <Table.Td maw={380}>
+                  {state.when === null ? (
+                    words.watch.rulePage.otherwise
+                  ) : (
+                    <Code style={{ overflowWrap: "anywhere" }}>{state.when}</Code>
+                  )}
+                </Table.Td>
+                <Table.Td>
+                  <Text fz="sm">{state.explanation}</Text>
+                  <Text fz="sm" className="soft">
+                    {state.action}
+                  </Text>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollCard>
+      <Title order={2} fz="md" mt="md" mb="xs">
+        {words.watch.rulePage.inputs}
+      </Title>
+      <ScrollCard label={words.watch.rulePage.inputs}>
+        <Table aria-label={words.watch.rulePage.inputs}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{words.watch.rulePage.input}</Table.Th>
+              <Table.Th>{words.watch.rulePage.unit}</Table.Th>
+              <Table.Th>{words.watch.rulePage.readFrom}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {text.inputs.map(({ name, unit, sources }) => (
+              <Table.Tr key={name}>
+                <Table.Td>
+                  <Code>{name}</Code>
+                </Table.Td>
+                <Table.Td>{unit}</Table.Td>
+                <Table.Td>
+                  {sources.length === 0 && words.watch.rulePage.knownItself}
+                  {sources.length > MAX_SOURCES
+                    ? words.watch.rulePage.andMore(sources.slice(0, MAX_SOURCES).join(", "), String(sources.length - MAX_SOURCES))
+                    : sources.join(", ")}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollCard>
+    </Paper>
+  );
+}
+
+function RuleHosts({ detail, zone }: { readonly detail: RuleDetail; readonly zone: Zone }) {
+  return (
+    <Paper className="card" p="md">
+      <Title order={2} fz="md" mb="xs">
+        {words.watch.rulePage.hosts}
+      </Title>
+      {detail.hosts.length === 0 ? (
+        <StateView
+          isCompact
+          state={{ kind: "empty", title: words.watch.rulePage.noHosts, next: words.watch.rulePage.noHostsNext }}
+        />
+      ) : (
+        <Table aria-label={words.watch.rulePage.hosts}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{words.common.host}</Table.Th>
+              <Table.Th>{words.common.state}</Table.Th>
+              <Table.Th>{words.watch.rulePage.judgedUntil}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {detail.hosts.map(({ host, until, colour, lacks }) => (
+              <Table.Tr key={host}>
+                <Table.Td>
+                  <PageLink to="/hosts/$host" params={{ host }} search={{}}>
+                    {host}
+                  </PageLink>
+                </Table.Td>
+                <Table.Td>
+                  {lacks === null ? <ColourBadge colour={colourAt(colour)} /> : words.watch.rulePage.lacks(lacks)}
+                </Table.Td>
+                <Table.Td>{until !== null && <Instant at={fromApi(until)} zone={zone} />}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </Paper>
+  );
+}
+
+function RuleHistory({ detail, zone }: { readonly detail: RuleDetail; readonly zone: Zone }) {
+  return (
+    <Paper className="card" p="md">
+      <Title order={2} fz="md" mb="xs">
+        {words.watch.rulePage.changes}
+      </Title>
+      {detail.changes.length === 0 ? (
+        <Text fz="sm" className="soft">
+          {words.watch.rulePage.noChanges}
+        </Text>
+      ) : (
+        <Table aria-label={words.watch.rulePage.changes}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{words.watch.rulePage.at}</Table.Th>
+              <Table.Th className="number">{words.common.version}</Table.Th>
+              <Table.Th>{words.watch.rulePage.change}</Table.Th>
+              <Table.Th>{words.common.by}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {detail.changes.map((change) => (
+              <Table.Tr key={`${change.changed_at} ${change.change}`}>
+                <Table.Td>
+                  <Instant at={fromApi(change.changed_at)} zone={zone} />
+                </Table.Td>
+                <Table.Td className="number">{change.version}</Table.Td>
+                <Table.Td>{change.change}</Table.Td>
+                <Table.Td>{change.changed_by}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </Paper>
+  );
+}

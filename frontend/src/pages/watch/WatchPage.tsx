@@ -1,0 +1,85 @@
+import { Group, Tabs, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { watchQuery } from "../../api/watch";
+import { IgnoredNote } from "../../components/IgnoredNote";
+import { StateView } from "../../components/StateView";
+import { describeWatched } from "../../logic/watch";
+import { zoneOf } from "../../state/clock";
+import { decodeWatchView, encodeWatchView, type WatchTab, type WatchView } from "../../state/watch";
+import { words } from "../../words";
+import { EpisodeHistory } from "./EpisodeHistory";
+import { MuteList } from "./MuteList";
+import { OnNowTable } from "./OnNowTable";
+import { RuleTable } from "./RuleTable";
+import { WatchTimeline } from "./WatchTimeline";
+
+/** What is on now, what was on, and the rules that find it. */
+export function WatchPage() {
+  useDocumentTitle(words.watch.watchPage.watchNormstat);
+  const search = useSearch({ strict: false });
+  const { view, ignored } = useMemo(() => decodeWatchView(search), [search]);
+  const navigate = useNavigate();
+  const watch = useQuery(watchQuery);
+  const change = (changed: Partial<WatchView>) => {
+    void navigate({ to: "/watch", search: encodeWatchView({ ...view, page: 0, ...changed }), replace: true });
+  };
+  return (
+    <div className="page">
+      <IgnoredNote ignored={ignored} />
+      <Group gap="sm" mb="sm" align="baseline">
+        <Title order={1}>{words.watch.watchPage.watch}</Title>
+        {watch.data && (
+          <Text fz="sm" className="soft">
+            {describeWatched(watch.data.summary)}
+          </Text>
+        )}
+      </Group>
+      <Tabs
+        value={view.tab}
+        keepMounted={false}
+        onChange={(tab) => {
+          change({ tab: (tab ?? "now") as WatchTab });
+        }}
+      >
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="now">
+            {words.watch.watchPage.onNow}
+            {watch.data && watch.data.on.length > 0 && ` (${String(watch.data.on.length)})`}
+          </Tabs.Tab>
+          <Tabs.Tab value="history">{words.watch.watchPage.history}</Tabs.Tab>
+          <Tabs.Tab value="timeline">{words.watch.watchPage.timeline}</Tabs.Tab>
+          <Tabs.Tab value="rules">{words.watch.watchPage.rules}</Tabs.Tab>
+          <Tabs.Tab value="mutes">{words.watch.watchPage.mutes}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="now">
+          {watch.data === undefined ? (
+            <StateView
+              state={
+                watch.error
+                  ? { kind: "error", error: watch.error, onRetry: () => void watch.refetch() }
+                  : { kind: "loading", what: words.watch.watchPage.whatIsOn }
+              }
+            />
+          ) : (
+            <OnNowTable watch={watch.data} zone={zoneOf(view.clock)} clock={view.clock} />
+          )}
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <EpisodeHistory view={view} onView={change} />
+        </Tabs.Panel>
+        <Tabs.Panel value="timeline">
+          <WatchTimeline view={view} onView={change} />
+        </Tabs.Panel>
+        <Tabs.Panel value="mutes">
+          <MuteList zone={zoneOf(view.clock)} />
+        </Tabs.Panel>
+        <Tabs.Panel value="rules">
+          <RuleTable clock={view.clock} />
+        </Tabs.Panel>
+      </Tabs>
+    </div>
+  );
+}

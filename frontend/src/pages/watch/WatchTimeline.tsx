@@ -1,0 +1,150 @@
+import { Button, Group, SegmentedControl, Table, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { rulesQuery, timelineQuery } from "../../api/watch";
+import { PageLink } from "../../components/PageLink";
+import { ScrollCard } from "../../components/ScrollCard";
+import { StateView } from "../../components/StateView";
+import { DAY, HOUR, MINUTE, toEpochMs, type Window } from "../../logic/time";
+import { colourAt, COLOUR_LABELS, isBadRow, type TimelineRow, toTimeline, wholeSeconds } from "../../logic/watch";
+import { formatInstant, type Zone } from "../../logic/zone";
+import { useNow, zoneOf } from "../../state/clock";
+import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import type { WatchSpan, WatchView } from "../../state/watch";
+import { words } from "../../words";
+import { StateStrip } from "./StateStrip";
+import "./watch.css";
+
+const LENGTHS: Readonly<Record<WatchSpan, number>> = { "1h": HOUR, "6h": 6 * HOUR, "24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY };
+const SPAN_LABELS: readonly { readonly value: WatchSpan; readonly label: string }[] = [
+  { value: "1h", label: words.watch.timeline.lastHour },
+  { value: "6h", label: words.watch.timeline.lastSixHours },
+  { value: "24h", label: words.watch.timeline.lastDay },
+  { value: "7d", label: words.watch.timeline.lastWeek },
+  { value: "30d", label: words.watch.timeline.lastMonth },
+];
+
+interface WatchTimelineProps {
+  readonly view: WatchView;
+  readonly onView: (change: Partial<WatchView>) => void;
+}
+
+/** The worst state of each rule on each host over time, the worst rows first. */
+export function WatchTimeline({ view, onView }: WatchTimelineProps) {
+  const now = useNow(MINUTE);
+  const window = useMemo(() => wholeSeconds({ start: toEpochMs(now - LENGTHS[view.span]), end: now }), [now, view.span]);
+  const timeline = useQuery(timelineQuery(window, null));
+  const rules = useQuery(rulesQuery);
+  const [isAll, setAll] = useState(false);
+  const rows = useMemo(() => toTimeline(timeline.data?.changes ?? [], window), [timeline.data, window]);
+  const bad = rows.filter(isBadRow);
+  const shown = isAll || bad.length === 0 ? rows : bad;
+  const titles = new Map((rules.data?.rules ?? []).map(({ name, title }) => [name, title]));
+  return (
+    <>
+      <Group gap="sm" mb="sm">
+        <SegmentedControl
+          size="xs"
+          aria-label={words.watch.timeline.span}
+          value={view.span}
+          data={[...SPAN_LABELS]}
+          onChange={(span) => {
+            onView({ span });
+          }}
+        />
+        {bad.length > 0 && bad.length < rows.length && (
+          <>
+            <Text fz="sm" className="soft">
+              {words.watch.timeline.fineRows(rows.length - bad.length)}
+            </Text>
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => {
+                setAll(!isAll);
+              }}
+            >
+              {isAll ? words.watch.timeline.hideThem : words.watch.timeline.showThem}
+            </Button>
+          </>
+        )}
+      </Group>
+      <ScrollCard label={words.watch.watchPage.timeline}>
+        {timeline.data === undefined ? (
+          <StateView
+            state={
+              timeline.error
+                ? { kind: "error", error: timeline.error, onRetry: () => void timeline.refetch() }
+                : { kind: "loading", what: words.watch.timeline.theStates }
+            }
+          />
+        ) : rows.length === 0 ? (
+          <StateView
+            state={{ kind: "empty", title: words.watch.timeline.nothingJudged, next: words.watch.timeline.chooseLonger }}
+          />
+        ) : (
+          <TimelineTable rows={shown} titles={titles} window={window} zone={zoneOf(view.clock)} clock={view.clock} />
+        )}
+      </ScrollCard>
+    </>
+  );
+}
+
+interface TimelineTableProps {
+  readonly rows: readonly TimelineRow[];
+  readonly titles: ReadonlyMap<string, string>;
+  readonly window: Window;
+  readonly zone: Zone;
+  readonly clock: Clock;
+}
+
+function TimelineTable({ rows, titles, window, zone, clock }: TimelineTableProps) {
+  return (
+    <Table aria-label={words.watch.watchPage.timeline} className="timeline-table">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{words.common.host}</Table.Th>
+          <Table.Th>{words.watch.watchPage.rule}</Table.Th>
+          <Table.Th>
+            <span className="state-strip-axis">
+              <span>{formatInstant(zone, window.start)}</span>
+              <span>{formatInstant(zone, window.end)}</span>
+            </span>
+          </Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map(({ host, source, segments, worst }) => {
+          const title = titles.get(source) ?? source;
+          const colour = colourAt(worst);
+          return (
+            <Table.Tr key={`${host} ${source}`}>
+              <Table.Td>
+                <PageLink
+                  to="/hosts/$host"
+                  params={{ host }}
+                  search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range: { kind: "fixed", window } })}
+                >
+                  {host}
+                </PageLink>
+              </Table.Td>
+              <Table.Td>
+                <PageLink to="/watch/rules/$rule" params={{ rule: source }} search={clock === "utc" ? { tz: "utc" } : {}}>
+                  {title}
+                </PageLink>
+              </Table.Td>
+              <Table.Td>
+                <StateStrip
+                  window={window}
+                  zone={zone}
+                  segments={segments}
+                  label={words.watch.timeline.rowOf(title, host, colour === null ? words.common.unknown : COLOUR_LABELS[colour])}
+                />
+              </Table.Td>
+            </Table.Tr>
+          );
+        })}
+      </Table.Tbody>
+    </Table>
+  );
+}
