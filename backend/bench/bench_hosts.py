@@ -15,7 +15,7 @@ import contextlib
 import gzip
 import sys
 import time
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -34,6 +34,7 @@ from tests.query.filling import Sessions, fill_values
 
 DISKS = ("vda", "vdb", "vdc")
 INTERFACES = ("lo", "eth0")
+STATS = ("vmstat_linux", "iostat_linux", "linux_net", "linux_memory")
 N_TEMPLATES = 20
 TROUBLE = timedelta(minutes=20)
 # The samples reach into the future, so that the fleet is live while it is measured.
@@ -94,7 +95,7 @@ async def fill(url: str, options: argparse.Namespace, end: datetime) -> None:
         connection.execute("VACUUM ANALYZE")
 
 
-def copy_hosts(connection: psycopg.Connection, n_templates: int, n_hosts: int) -> None:
+def copy_hosts(connection: psycopg.Connection, n_templates: int, n_hosts: int, stats: Sequence[str] = STATS) -> None:
     """Copies the templates until there are so many hosts."""
     connection.execute(f"""
         CREATE TEMP TABLE pairs AS SELECT h.id AS old_id, 'host' || to_char(made.number, 'FM0000') AS name, 0::int8 AS new_id
@@ -108,7 +109,7 @@ def copy_hosts(connection: psycopg.Connection, n_templates: int, n_hosts: int) -
         CREATE TEMP TABLE places AS SELECT a.id AS old_id, b.id AS new_id, b.host_id
         FROM pairs AS p JOIN instances AS a ON a.host_id = p.old_id
         JOIN instances AS b ON b.host_id = p.new_id AND b.stat_id = a.stat_id AND b.name = a.name""")
-    for stat in ("vmstat_linux", "iostat_linux", "linux_net", "linux_memory"):
+    for stat in stats:
         own = {"host_id": "p.host_id", "instance_id": "p.new_id"}
         clone(connection, f"samples.{stat}", own, "p.old_id = t.instance_id", pairs="places")
     for table in ("baseline_hosts", "profiles"):

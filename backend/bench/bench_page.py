@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.record import record
-from tests.e2e.page import BROWSER, environment_of, filled_server
-from tests.e2e.product import CHECKOUT, Server, have
+from tests.e2e.page import BROWSERS, environment_of, filled_server, find_browser
+from tests.e2e.product import CHECKOUT, Server
 
 FIGURES: Final = (
     ("first_graph_ms", "ms"),
@@ -61,8 +61,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--before", type=Path, help="another checkout, with frontend/dist")
     options = parser.parse_args()
-    if not have(BROWSER):
-        print(f"bench_page: {BROWSER} is not installed", file=sys.stderr)
+    browser = find_browser()
+    if browser is None:
+        print(f"bench_page: neither of {' and '.join(BROWSERS)} is installed", file=sys.stderr)
         return 1
     folder = Path(tempfile.mkdtemp(prefix="normstat-bench-page-"))
     folder.chmod(0o755)  # the database's account must get through
@@ -75,7 +76,7 @@ def main() -> int:
                 before = stack.enter_context(ServerOfCheckout(options.before.resolve(), database_url, folder / "before.log"))
                 targets = {"before": (before.url, before.normstat("login-link")), **targets}
             out = folder / "figures.json"
-            environment = os.environ | environment_of(story, server)
+            environment = os.environ | environment_of(story, server) | {"CHROMIUM": browser}
             environment |= {
                 "BENCH_OUT": str(out),
                 "BENCH_ROUNDS": str(options.rounds),

@@ -142,6 +142,24 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
+# Of each thing that a failed test printed or logged: its end, or the failure itself would be lost above it.
+MAX_CAPTURED_LINES = 30
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> Generator[None]:
+    """Shows the end of what a failed test printed."""
+    if report.failed:
+        report.sections = [(title, _end_of(text)) for title, text in report.sections]
+    return (yield)
+
+
+def _end_of(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    n_left_out = len(lines) - MAX_CAPTURED_LINES
+    return text if n_left_out <= 0 else f"({n_left_out} lines before these)\n" + "".join(lines[-MAX_CAPTURED_LINES:])
+
+
 @pytest.fixture
 def database_url(server: TestServer) -> Iterator[str]:
     """The libpq URL of a fresh, migrated, empty database."""

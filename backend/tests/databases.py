@@ -38,7 +38,7 @@ from normstat.storage.owner import ADMIN_ROLE, make_owner
 from normstat.storage.schema.migrations import upgrade
 from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, require_timescale_root
 
-START_TIMEOUT_S: Final = 120.0
+START_TIMEOUT_S: Final = 300.0
 # Nothing here must survive a crash, so nothing waits for a disk.
 OPTIONS: Final = {
     "listen_addresses": "127.0.0.1",

@@ -6,9 +6,9 @@ recorded/   output that a tool printed, on a machine of ours or in a published t
 synthetic/  output that was written by hand, after a release's layout, a manual page or a source
 """
 
+import functools
 import json
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -58,10 +58,11 @@ class Capture:
         return read(require_spec(self.spec), self.data, state={}, offset=0, is_final=True, command=self.command())
 
 
-def captures() -> Iterator[Capture]:
+@functools.cache
+def captures() -> tuple[Capture, ...]:
+    """Return all captures by spec and name; the folders are searched once in a process."""
     paths = [path for root in ROOTS for kind in (RECORDED, SYNTHETIC) for path in root.glob(f"{kind}/*/*.txt")]
-    for path in sorted(paths, key=lambda path: (path.parent.name, path.name)):
-        yield Capture(path.parent.name, path)
+    return tuple(Capture(path.parent.name, path) for path in sorted(paths, key=lambda path: (path.parent.name, path.name)))
 
 
 def capture_path(name: str) -> Path:

@@ -22,7 +22,7 @@ def offer_files(host: Host) -> None:
 def pipe_install(host: Host, *options: str) -> subprocess.CompletedProcess[bytes]:
     script = (AGENTS / "install" / "install.sh").read_bytes()
     words = [str(host.shell.program), "-s", "--", "--server", host.server.url + "/", "--dir", str(host.root / "here"), *options]
-    return subprocess.run(words, input=script, env=host.environment(), cwd=host.root, capture_output=True, timeout=60, check=False)
+    return subprocess.run(words, input=script, env=host.environment(), cwd=host.root, capture_output=True, timeout=300, check=False)
 
 
 @under_every_shell

@@ -216,7 +216,7 @@ def test_auto_leaves_out_what_tools_of_this_host_record(host: Host) -> None:
     assert host.agent is not None
     host.agent.kill()
     host.agent.wait()
-    host.wait_for(lambda: not host.processes(), "the end of all processes", 60)
+    host.wait_for(lambda: not host.processes(), "the end of all processes")
     assert "not found" not in host.log
 
 
@@ -264,7 +264,8 @@ def test_facts_about_the_host_are_sent_with_their_date(host: Host) -> None:
     assert int(facts["memory_kb"]) == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1024
     boot_time = next(line.split()[1] for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime "))
     assert abs(int(facts["boot_time"]) - int(boot_time)) <= 1
-    assert list(facts)[-1] == "agent"
+    assert list(facts)[-2:] == ["time_zone", "agent"]
+    assert facts["time_zone"] == "Pacific/Chatham"
     assert host.command("check").returncode == 0
     assert host.stop() == 0
     host.assert_nothing_left_behind()
@@ -345,6 +346,61 @@ def test_limits_of_a_container(host: Host, files: dict[str, str], lines: list[st
         f"sed 's,/sys/fs/cgroup/cpu/,{host.root}/,; s,/sys/fs/cgroup/memory/,{host.root}/,; s,/sys/fs/cgroup/,{host.root}/,')\""
     )
     assert [line.split("\t")[1] for line in call_of_facts(host, f"{define}; print_limits")] == lines
+
+
+def read_time_zone(host: Host, tz: str, *, is_linux: bool = True) -> str:
+    """Return the fact that an agent started with this TZ prints, with the files below the test's folder instead of the system's."""
+    host.extra |= {"TZ": tz}
+    names = ("print_time_zone", "find_zone_name", "find_linux_zone", "find_solaris_zone", "find_assigned_zone")
+    taken = "; ".join(f"/^{name}() {{/,/^}}/p" for name in names)
+    meminfo = "/proc/meminfo" if is_linux else "/gone"
+    moved = f"s,/proc/meminfo,{meminfo},; s,/etc/,{host.root}/etc/,g; s,/usr/share/,{host.root}/share/,g"
+    printed = call_of_facts(host, f"eval \"$(sed -n '{taken}' {AGENT} | sed '{moved}')\"; print_time_zone")
+    return "".join(printed).removeprefix("time_zone\t")
+
+
+@under_every_shell
+def test_the_time_zone_is_the_one_of_the_host(host: Host) -> None:
+    for name in ("Europe/Berlin", "MET"):
+        path = host.root / "share/zoneinfo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    etc = host.root / "etc"
+    etc.mkdir()
+    assert read_time_zone(host, "Asia/Kolkata") == "Asia/Kolkata"
+    assert read_time_zone(host, ":/usr/share/zoneinfo/Pacific/Chatham") == "Pacific/Chatham"
+    assert read_time_zone(host, "MET") == "MET"
+    # No name, but an offset: rules of one's own, in which summer never ends or never begins.
+    assert read_time_zone(host, "XXX-05:30") == "+0530"
+    assert read_time_zone(host, "X;rm -rf /") in {"+0000", ""}
+    (etc / "timezone").write_text("Europe/Berlin\n")
+    assert read_time_zone(host, "") == "Europe/Berlin"
+    (etc / "localtime").write_text("Europe/Berlin")
+    assert read_time_zone(host, ":/etc/localtime") == "Europe/Berlin"
+    # A file that somebody forgot to change: the system uses the other one, whose name nothing tells.
+    (etc / "localtime").write_text("Asia/Tokyo")
+    assert read_time_zone(host, "") != "Europe/Berlin"
+    (etc / "localtime").unlink()
+    (etc / "localtime").symlink_to("../usr/share/zoneinfo/America/Argentina/Ushuaia")
+    assert read_time_zone(host, "") == "America/Argentina/Ushuaia"
+
+
+@under_every_shell
+def test_the_time_zone_of_a_red_hat_and_of_a_solaris_host(host: Host) -> None:
+    etc = host.root / "etc"
+    (etc / "sysconfig").mkdir(parents=True)
+    (etc / "sysconfig/clock").write_text('# the clock\nZONE="America/New_York"\nUTC=true\n')
+    assert read_time_zone(host, "") == "America/New_York"
+    (etc / "default").mkdir()
+    (etc / "default/init").write_text("# TZ=GMT\nTZ=US/Pacific\nCMASK=022\n")
+    assert read_time_zone(host, "", is_linux=False) == "US/Pacific"
+    (etc / "default/init").write_text("TZ=localtime\n")
+    host.tool("svcprop", '#!/bin/sh\n[ "$*" = "-p timezone/localtime svc:/system/timezone:default" ] && echo Europe/Berlin\n')
+    assert read_time_zone(host, "", is_linux=False) == "Europe/Berlin"
+    # The date of an old userland prints what it does not know.
+    (etc / "default/init").unlink()
+    host.tool("date", "#!/bin/sh\nprintf '%s\\n' \"${1#+}\"\n")
+    assert read_time_zone(host, "", is_linux=False) == ""
 
 
 @under_every_shell

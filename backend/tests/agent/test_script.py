@@ -98,6 +98,8 @@ def test_sourced_it_only_defines(host: Host) -> None:
         (["run", "--server", "http://x/$(id)"], "invalid characters in the address"),
         (["run", "--server", "http://x"], "no token file given"),
         (["collect"], "collect needs a directory"),
+        (["run", "--tags", "two words"], "the tags 'two words' may contain only"),
+        (["run", "--tags", "prod," + 51 * "x"], "longer than 50 characters"),
     ],
 )
 def test_wrong_usage_ends_with_2_and_says_what(host: Host, words: list[str], message: str) -> None:

@@ -44,7 +44,7 @@ def tls_server(certificate: Path) -> Iterator[FakeServer]:
 def deliver(host: Host, *options: str) -> None:
     """Bytes arrive through a failure, and the token is never seen."""
     host.server.fail_next("503 retry 2", "", "401")
-    host.run(*options)
+    host.run(*options, "--tags", "prod,rack-7")
     seen: set[str] = set()
 
     def look() -> bool:
@@ -60,7 +60,7 @@ def deliver(host: Host, *options: str) -> None:
     assert not any(host.server.token in line for line in seen)
     assert "the server does not know this token" in host.log
     headers = host.server.requests[-1].headers
-    assert headers["normstat-host"] == "web1"
+    assert (headers["normstat-host"], headers["normstat-tags"]) == ("web1", "prod,rack-7")
     assert re.fullmatch(r"Linux \S+ \S+", headers["normstat-os"])
     assert headers["normstat-time"].isdecimal()
     assert headers["content-type"] == "application/x-normstat-frames"

@@ -11,7 +11,7 @@ from typing import Final
 
 from tests.e2e.product import free_port, health_status
 
-START_TIMEOUT_S: Final = 120.0
+START_TIMEOUT_S: Final = 300.0
 
 
 @contextmanager

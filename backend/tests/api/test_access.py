@@ -27,6 +27,8 @@ POLICY = {
     "listJobs": Role.VIEWER,
     "listProcesses": Role.VIEWER,
     "readProcess": Role.VIEWER,
+    "readProcessReport": Role.VIEWER,
+    "readCpuBalance": Role.VIEWER,
     "getJob": Role.VIEWER,
     "stopJob": Role.OPERATOR,
     "retryJob": Role.OPERATOR,
@@ -44,6 +46,8 @@ POLICY = {
     "createAgentToken": Role.ADMINISTRATOR,
     "revokeAgentToken": Role.ADMINISTRATOR,
     "listHosts": Role.VIEWER,
+    "updateHostTags": Role.OPERATOR,
+    "listHostZones": Role.VIEWER,
     "readFleet": Role.VIEWER,
     "getHost": Role.VIEWER,
     "readFacts": Role.VIEWER,
@@ -67,6 +71,8 @@ POLICY = {
     "readStatistics": Role.VIEWER,
     "listReferences": Role.VIEWER,
     "readCoverage": Role.VIEWER,
+    "readScores": Role.VIEWER,
+    "readUseMatrix": Role.VIEWER,
     "listBaselines": Role.VIEWER,
     "createBaseline": Role.OPERATOR,
     "getBaseline": Role.VIEWER,
@@ -88,6 +94,26 @@ POLICY = {
     "createHostGroup": Role.OPERATOR,
     "updateHostGroup": Role.OPERATOR,
     "deleteHostGroup": Role.OPERATOR,
+    "readWatch": Role.VIEWER,
+    "readTimeline": Role.VIEWER,
+    "listWatchMutes": Role.VIEWER,
+    "createWatchMute": Role.OPERATOR,
+    "endWatchMute": Role.OPERATOR,
+    "listEpisodes": Role.VIEWER,
+    "getEpisode": Role.VIEWER,
+    "acknowledgeEpisode": Role.OPERATOR,
+    "markIncident": Role.OPERATOR,
+    "listRules": Role.VIEWER,
+    "checkRule": Role.OPERATOR,
+    "getRule": Role.VIEWER,
+    "putRule": Role.OPERATOR,
+    "deleteRule": Role.OPERATOR,
+    "enableRule": Role.OPERATOR,
+    "setRuleLimit": Role.OPERATOR,
+    "removeRuleLimit": Role.OPERATOR,
+    "createBacktest": Role.OPERATOR,
+    "listBacktests": Role.VIEWER,
+    "getBacktest": Role.VIEWER,
     "listViews": Role.VIEWER,
     # A private view belongs to its author; what others see is changed by operators (tests/api/test_views.py).
     "createView": Role.VIEWER,
@@ -132,7 +158,15 @@ POLICY = {
     "follow": Role.VIEWER,
 }
 # What the path's parameters stand for; the guard answers before anybody looks the thing up.
-PARAMETERS = {"id": "1", "key": "use", "name": "somebody", "host": "web1", "stat": "vmstat_linux", "file": "normstat-agent"}
+PARAMETERS = {
+    "id": "1",
+    "key": "use",
+    "name": "somebody",
+    "host": "web1",
+    "stat": "vmstat_linux",
+    "rule": "mutex",
+    "file": "normstat-agent",
+}
 
 # A test of the documents holds this file against the application.
 DOCUMENT: dict[str, Any] = json.loads((Path(__file__).parents[3] / "frontend" / "openapi.json").read_text())

@@ -51,7 +51,7 @@ async def test_a_step_that_failed_is_repeated_and_others_follow_each_other(error
 
     with capture_logs() as logs:
         task = asyncio.create_task(keep_running("work", step, every_s=0.0, first_pause_s=0.0))
-        await asyncio.wait_for(enough.wait(), 20)
+        await asyncio.wait_for(enough.wait(), 120)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     assert [entry["event"] for entry in logs] == ["task_lost_database" if isinstance(error, psycopg.Error) else "task_ended"]
@@ -69,6 +69,6 @@ async def test_a_step_is_repeated_at_once_when_it_is_woken() -> None:
         wake.set()
 
     task = asyncio.create_task(keep_running("work", step, every_s=3600, wake=wake))
-    await asyncio.wait_for(second.wait(), 20)
+    await asyncio.wait_for(second.wait(), 120)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

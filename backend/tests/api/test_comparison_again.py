@@ -13,8 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.api import comparison_answer
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
+from normstat.comparison import circumstance_reader
 from normstat.comparison.service import run_whole_comparison
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
+from normstat.query.host_events import read_host_events
 from normstat.retention.retention_rules import Removed, note_removed
 from normstat.storage.session import open_write_session
 from normstat.window import to_us
@@ -63,16 +65,21 @@ class Agent:
 
 
 class Asker:
-    """Asks for the comparison; counts how often one is made."""
+    """Asks for the comparison; counts how often one is made, and how often events are read for it."""
 
     def __init__(self, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
         self._client = client
-        self.n_made = 0
+        self.n_made = self.n_events_read = 0
+
+        async def read_events(*args: Any) -> Any:
+            self.n_events_read += 1
+            return await read_host_events(*args)
 
         async def run(*args: Any, **wish: Any) -> Any:
             self.n_made += 1
             return await run_whole_comparison(*args, **wish)
 
+        monkeypatch.setattr(circumstance_reader, "read_host_events", read_events)
         monkeypatch.setattr(comparison_answer, "run_whole_comparison", run)
 
     async def ask(self, path: str = "", **wish: Any) -> dict[str, Any]:
@@ -108,6 +115,8 @@ async def asker(people: People, agent: Agent, monkeypatch: pytest.MonkeyPatch) -
 async def test_the_same_is_made_once_for_all_its_forms(asker: Asker) -> None:
     body = await asker.ask()
     assert body["n_findings"] > 0
+    # All facts of the host are read for its events: once for the question, and not again for the answer.
+    assert (asker.n_made, asker.n_events_read) == (1, 1)
     assert await asker.ask() == body
     series = await asker.ask("/series", search="cpu us")
     assert [one["verdict"] for one in series["series"]] == ["unusual"]

@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 from normstat.api.deps import SESSION_COOKIE
-from normstat.api.exports import choose_encoding
+from normstat.api.encodings import choose_encoding
 from normstat.auth.roles import Role
 from tests.api.people import People
 from tests.api.samples import HOST, N_SAMPLES, VMSTAT, frames_of, send
@@ -70,6 +70,16 @@ async def test_parquet(reader: httpx.AsyncClient) -> None:
     assert_envelope(await reader.get(PARQUET, params=WISH | {"host": "nobody"}), 404, "not_found")
     without_stat = {key: value for key, value in WISH.items() if key != "stat"}
     assert_envelope(await reader.get(PARQUET, params=without_stat), 422, "invalid_request")
+
+
+async def test_chosen_lines(reader: httpx.AsyncClient) -> None:
+    response = await reader.get(CSV, params=WISH | {"line": ["memory_free:", "cpu_us:"]})
+    assert response.text.splitlines()[0] == "time,epoch,instance,memory_free[KiB],cpu_us[%]"
+    table = pq.read_table(io.BytesIO((await reader.get(PARQUET, params=WISH | {"field": "memory_free"})).content))
+    assert table.column_names == ["time", "instance", "memory_free", "printed"]
+    assert_envelope(await reader.get(CSV, params=WISH | {"line": "cpu_us"}), 422, "invalid_request")
+    assert_envelope(await reader.get(CSV, params=WISH | {"line": "cpu_us:", "field": "cpu_us"}), 400, "bad_request")
+    assert_envelope(await reader.get(CSV, params=WISH | {"field": "nothing"}), 404, "not_found")
 
 
 @pytest.mark.slow

@@ -120,6 +120,20 @@ async def test_the_fleet_of_another_moment(state: AppState) -> None:
     assert (await fleet_of(state)).hosts[0].level == 3
 
 
+async def test_the_state_is_that_of_the_moment(state: AppState) -> None:
+    await fill(state, "gone", NOW - 3 * HOUR, NOW - 2 * HOUR)
+    await fill(state, "on", NOW - 3 * HOUR, NOW)
+    await fill(state, "new", NOW - HOUR, NOW)
+    at = (NOW - 2 * HOUR - timedelta(minutes=20)).replace(second=0)
+    found = await hosts_of(state, at)
+    # All three are silent now: their samples came through no agent.
+    assert {name: host.state for name, host in found.items()} == {"gone": "live", "on": "live", "new": "silent"}
+    later = await hosts_of(state, (NOW - HOUR).replace(second=0))
+    assert {name: host.state for name, host in later.items()} == {"gone": "silent", "on": "live", "new": "silent"}
+    assert later["gone"].last_sample_ms == to_us(NOW - 2 * HOUR) // 1000 - 10_000
+    assert later["on"].last_sample_ms is None
+
+
 async def test_late_samples_show_when_the_age_of_a_minute_has_doubled(state: AppState) -> None:
     memory = FleetMemory(MinuteStore(1 << 20, lambda: 0.0), NormalsCache())
     await fill(state, "web1", NOW - 2 * HOUR, NOW - timedelta(minutes=10))
@@ -156,11 +170,26 @@ async def test_over_http_it_is_kept_for_seconds_and_packed(people: People, state
     assert answer.status_code == 200
     assert answer.headers["content-encoding"] == "gzip"
     body = answer.json()
+    smaller = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"Accept-Encoding": "gzip, zstd"})
+    assert (smaller.headers["content-encoding"], smaller.json()) == ("zstd", body)
     assert [host["name"] for host in body["hosts"]] == ["web1"]
     assert (
         await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"Accept-Encoding": "identity"})
     ).json() == body
     assert (await viewer.get("/api/v1/fleet")).json()["hosts"][0]["verdict"] == "no_baseline"
+
+
+async def test_who_has_an_answer_is_not_sent_it_again(people: People, state: AppState) -> None:
+    await fill(state, "web1", NOW - HOUR, NOW)
+    viewer = await people.enter(Role.VIEWER)
+    first: httpx.Response = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()})
+    etag = first.headers["ETag"]
+    again: httpx.Response = await viewer.get(
+        "/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"If-None-Match": f"W/{etag}"}
+    )
+    assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", etag)
+    other: httpx.Response = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"If-None-Match": '"other"'})
+    assert other.json() == first.json()
 
 
 @pytest.mark.parametrize(("at", "status"), [("2199-01-01T00:00:00Z", 400), ("9999-01-01T00:00:00Z", 422), ("06:59", 422)])

@@ -117,3 +117,31 @@ async def test_events_of_a_window_and_the_processor_sets_of_cpus(people: People)
 
     assert await labels("2026-11-22T00:01:00Z", "2026-11-22T00:02:00Z") == {"0": "", "1": "set 1", "2": "set 1"}
     assert await labels("2026-11-22T00:01:00Z", "2026-11-22T00:10:00Z") == {"0": "", "1": "set 1", "2": "set 1, then none"}
+
+
+async def test_the_time_zones_of_hosts(people: People) -> None:
+    old, new = "1795305600\nos\tLinux\ntime_zone\tEurope/Berlin\nagent\t0.1.0\n", "1795309200\nos\tLinux\n"
+    sent = {
+        "web1": [old],
+        # The newest stream has not told everything yet.
+        "web10": [old.replace("Europe/Berlin", "+0530"), new],
+        # The newest agent tells none.
+        "web2": [old, f"{new}agent\t0.0.9\n"],
+        "db": ["1795305600\nos\tSunOS\n"],
+    }
+    async with await people.agent() as agent:
+        for host, texts in sent.items():
+            for n, text in enumerate(texts):
+                frame = Frame(FrameKind.STREAM, "host_facts", str(n), 0, len(text), "facts 3600", text.encode())
+                response = await send(agent, format_frames([frame]), **{"Normstat-Host": host})
+                assert response.status_code == 200, response.text
+    viewer = await people.enter(Role.VIEWER)
+
+    async def zones(**query: str | list[str]) -> list[tuple[str, str | None]]:
+        response = await viewer.get("/api/v1/host-zones", params=query)
+        assert response.status_code == 200, response.text
+        return [(host["host"], host["time_zone"]) for host in response.json()["hosts"]]
+
+    assert await zones() == [("db", None), ("web1", "Europe/Berlin"), ("web2", None), ("web10", "+0530")]
+    assert await zones(host=["web10", "gone", "web1"]) == [("web1", "Europe/Berlin"), ("web10", "+0530")]
+    assert (await viewer.get("/api/v1/host-zones", params={"tag": "gone"})).status_code == 404

@@ -97,7 +97,7 @@ async def test_a_stopping_server_ends_its_streams(people: People, database_url: 
     log_path = tmp_path / "log"
     with serving(database_url, log_path) as (address, process):
         async with (
-            httpx.AsyncClient(base_url=address, cookies=cookies, timeout=30) as client,
+            httpx.AsyncClient(base_url=address, cookies=cookies, timeout=120) as client,
             client.stream("GET", "/api/v1/live") as stream,
         ):
             assert stream.headers["Content-Type"].startswith("text/event-stream")
@@ -114,7 +114,7 @@ async def test_a_stopping_server_ends_its_streams(people: People, database_url: 
             assert LiveEvent.model_validate(json.loads(found[-1].removeprefix("data: "))) == event()
             process.send_signal(signal.SIGTERM)
             assert [line async for line in lines if line] == []
-        assert process.wait(20) in {0, -signal.SIGTERM}
+        assert process.wait(120) in {0, -signal.SIGTERM}
     log = log_path.read_text()
     # Ended by themselves, not cut off when patience ran out.
     assert '"server_stopped"' in log
@@ -134,7 +134,7 @@ def test_serve_refuses_a_database_that_is_not_migrated(unmigrated_url: str) -> N
         env=os.environ | {"NORMSTAT_DATABASE_URL": unmigrated_url},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 1

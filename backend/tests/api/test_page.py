@@ -1,5 +1,7 @@
 """The built page: its own addresses, its files, and what caches may do with them."""
 
+import base64
+import hashlib
 import os
 from pathlib import Path
 
@@ -37,6 +39,22 @@ async def test_the_pages_own_addresses_get_index(client: httpx.AsyncClient, page
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
     assert response.headers["Referrer-Policy"] == "same-origin"
+
+
+async def test_scripts_in_index_are_allowed_by_their_hash_and_no_others(client: httpx.AsyncClient, page: Path) -> None:
+    script = "start();"
+    (page / "index.html").write_text(f"{INDEX}<script>{script}</script>")
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    response = await client.get("/hosts/web1")
+    assert f"script-src 'self' 'sha256-{allowed}';" in response.headers["Content-Security-Policy"]
+    # The headers of a 304 replace those of the page that the browser keeps.
+    kept = await client.get("/hosts/web1", headers={"If-None-Match": response.headers["ETag"]})
+    assert kept.status_code == 304
+    assert kept.headers["Content-Security-Policy"] == response.headers["Content-Security-Policy"]
+    assert "sha256" not in (await client.get("/favicon.svg")).headers["Content-Security-Policy"]
+    os.utime(page / "index.html", (1, 1))
+    (page / "index.html").write_text(f"{INDEX}<script>other();</script>")
+    assert allowed not in (await client.get("/")).headers["Content-Security-Policy"]
 
 
 async def test_hashed_files_may_be_kept_for_ever(client: httpx.AsyncClient, page: Path) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import orjson
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,8 +63,11 @@ def test_an_answer_fits_the_schema_and_series_share_their_times() -> None:
 def test_large_answers_are_compressed_for_those_who_take_that() -> None:
     rng = np.random.default_rng(1)
     result = block_of(GraphLine("", "r", "", np.arange(5000), rng.normal(size=5000), 5000, 1.0))
-    packed = make_response(result, takes_gzip=True)
+    packed = make_response(result, "gzip, deflate, br")
     assert packed.headers["content-encoding"] == "gzip"
-    plain = make_response(result, takes_gzip=False)
+    smaller = make_response(result, "gzip, deflate, br, zstd")
+    assert smaller.headers["content-encoding"] == "zstd"
+    plain = make_response(result, "br")
     assert "content-encoding" not in plain.headers
-    assert gzip.decompress(packed.body) == plain.body == encode(result)
+    assert gzip.decompress(packed.body) == zstandard.decompress(smaller.body) == plain.body == encode(result)
+    assert len(smaller.body) < len(packed.body) < len(plain.body)

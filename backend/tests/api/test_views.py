@@ -13,9 +13,15 @@ VIEWS = "/api/v1/views"
 BUSY = {
     "title": "Busy",
     "width": "full",
+    "height": 420,
     "sources": [{"stat": "iostat_linux", "panel": "util", "fields": [], "instances": "top:5"}],
 }
-QUEUE = {"title": "", "width": "half", "sources": [{"stat": "iostat_linux", "panel": None, "fields": ["aqu_sz"], "instances": ""}]}
+QUEUE = {
+    "title": "",
+    "width": "half",
+    "height": None,
+    "sources": [{"stat": "iostat_linux", "panel": None, "fields": ["aqu_sz"], "instances": ""}],
+}
 
 
 async def save(browser: httpx.AsyncClient, name: str, **more: object) -> dict[str, Any]:

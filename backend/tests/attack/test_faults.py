@@ -138,7 +138,7 @@ def test_everything_in_the_background_goes_on_after_the_database_died(postgres: 
         late.run(threading.Event())
         wait_until(lambda: any('"late"' in line for line in heard), "the news of a host that came later")
         stop.set()
-        listener.join(20)
+        listener.join(120)
     # All but the report since boot, which begins each file.
     assert n_samples(url, "imported") == (N_ROWS - 1, N_ROWS - 1)
     assert n_samples(url, "reread") == (N_REREAD - 1, N_REREAD - 1)

@@ -245,7 +245,7 @@ def collect_as(uid: int, commons: Path, spool: Path) -> subprocess.CompletedProc
         cwd="/",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -314,7 +314,7 @@ def test_a_stranger_in_the_lock_is_neither_killed_nor_waited_for(host: Host, nam
     # The true agent is known, and ended, from any folder.
     assert f"runs, pid {host.agent.pid}," in host.command("status").stdout
     assert f"stopped (was pid {host.agent.pid})" in host.command("stop").stdout
-    assert host.agent.wait(60) == 0
+    assert host.agent.wait(300) == 0
     assert namesake.poll() is None
     host.assert_exact()
 
@@ -426,7 +426,7 @@ def install(host: Host, folder: Path, *options: str, **more: str) -> subprocess.
     script = (AGENTS / "install" / "install.sh").read_bytes()
     words = [str(host.shell.program), "-s", "--", "--server", host.server.url, "--dir", str(folder), *options]
     environment = {**host.environment(), **more}
-    return subprocess.run(words, input=script, env=environment, cwd=host.root, capture_output=True, timeout=60, check=False)
+    return subprocess.run(words, input=script, env=environment, cwd=host.root, capture_output=True, timeout=300, check=False)
 
 
 @under_every_shell

@@ -50,3 +50,17 @@ async def test_from_beginning_to_end(database_url: str) -> None:
     assert "not after its start" in await fail(database_url, "add", "x", *times[:3], "2026-11-22T09:00:00Z")
     assert "1970..2199" in await fail(database_url, "add", "x", "--at", "9999-01-01T00:00:00Z")
     assert "text" in await fail(database_url, "add", "x" * 10_000)
+
+
+@pytest.mark.usefixtures("_filled")
+async def test_a_host_gets_tags_and_loses_them(database_url: str) -> None:
+    async def tag(*arguments: str) -> tuple[int, str, str]:
+        return await run_command(database_url, "host", *arguments)
+
+    assert "No host has tags." in (await tag("tags"))[1]
+    assert (await tag("tag", "web1", "prod", "db"))[:2] == (0, "web1: db prod\n")
+    assert [line.split() for line in (await tag("tags"))[1].splitlines()[1:]] == [["web1", "db", "prod"]]
+    assert (await tag("tag", "web1", "prod", "--remove"))[:2] == (0, "web1: db\n")
+    code, _, problem = await tag("tag", "web9", "db")
+    assert (code, "There is no host" in problem) == (1, True)
+    assert (await tag("tag", "web1", "a,b"))[0] == 2

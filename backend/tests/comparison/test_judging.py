@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 from normstat.cli import app
 from normstat.comparison.read_side import before_window
+from normstat.comparison.score import StatPair, score_samples
 from normstat.comparison.series_comparison import Verdict, compare_arrays, verdicts_of
+from normstat.comparison.series_search import SeriesQuestion, ask_series
 from normstat.profiles.adhoc_profile import Block, compare_blocks
 from normstat.scoring.appearance import appearance_significance
 from normstat.scoring.change_scale import SPREAD, VALUE
@@ -17,6 +19,7 @@ from normstat.scoring.host_profile import WindowScores
 from normstat.scoring.significance import LOAD, UNUSUAL, combine
 from normstat.scoring.summary import FloatArray
 from normstat.window import Window
+from tests.comparison.sides import compare_values, field_of, make_side, stat_of
 
 N_NOISY = 40
 
@@ -47,6 +50,31 @@ def test_a_constant_of_a_short_baseline_that_moves_comes_first(n_baseline: int, 
     # The smallest of these moves is first, but against 16 samples it is not unusual.
     is_small_against_few = n_baseline == 16 and moved[0] == 97.1
     assert verdicts[0] == ("normal" if is_small_against_few else "unusual")
+
+
+@pytest.mark.parametrize("n_baseline", [16, 26, 40])
+def test_three_samples_against_few_are_judged_the_same_on_a_host_and_in_files(n_baseline: int) -> None:
+    noise = make_noise(n_baseline + 3, n_series=60)
+    # Twenty that never moved; one of them does now.
+    noise[:20] = 0
+    noise[0, n_baseline:] = 25.01, 26.83, 12.97
+    noise[30, n_baseline:] *= 3
+    baseline, incident = noise[:, :n_baseline], noise[:, n_baseline:]
+    disks, fields = [f"sd{number}" for number in range(20)], ("r_per_s", "w_per_s", "rkb_per_s")
+    keys = [(disk, field) for field in fields for disk in disks]
+    stat = stat_of("iostat_linux")
+    sides = [make_side(stat, dict(zip(keys, side, strict=True)), start) for side, start in ((baseline, 0.0), (incident, 1e6))]
+    on_host = score_samples([StatPair({key: field_of("iostat_linux", key) for key in fields}, sides[0], sides[1])])
+    assert on_host is not None
+    assert [(one.instance, one.field.key) for one in on_host.series] == keys
+    names = [f"{field}/{disk}" for disk, field in keys]
+    in_files, verdicts = compare_arrays(sides[0].times_s, baseline, sides[1].times_s, incident, names)
+    np.testing.assert_allclose(on_host.scores.significance, in_files, rtol=1e-5, atol=1e-6)
+    assert sorted(np.argsort(-in_files)[:2].tolist()) == [0, 30]
+    assert [verdicts[row] for row in (0, 1, 30, 31)] == ["unusual", "normal", "unusual", "normal"]
+    values = (dict(zip(keys, baseline, strict=True)), dict(zip(keys, incident, strict=True)))
+    answer = ask_series([compare_values({"iostat_linux": values}).rows], SeriesQuestion(verdicts=["unusual"]))
+    assert {one.instance for one in answer.series[:2]} == {"sd0", "sd10"}
 
 
 def test_one_event_more_than_none_is_not_unusual() -> None:
@@ -111,6 +139,20 @@ def test_a_change_back_from_before_is_no_change_and_the_other_way_is() -> None:
     scores = with_before(baseline, before, incident)
     assert verdicts_of(scores)[0] == "normal"
     assert verdicts_of(scores)[1] == "unusual"
+
+
+@pytest.mark.parametrize("factor", [8.0, 60.0])
+def test_what_moves_at_its_new_level_as_it_did_right_before_is_not_unusual(factor: float) -> None:
+    """Eight times the level moves eight times as far: that is natural there, whatever the baseline's natural variability."""
+    noise = make_noise(290)
+    noise[20:30] = np.round(1000 + noise[20:30])
+    baseline, before, incident = noise[:, :200].copy(), noise[:, 200:280].copy(), noise[:, 280:].copy()
+    for part in (before, incident):
+        part[:10] *= factor
+        part[20:25] = 1000 + factor * (part[20:25] - 1000)
+    incident[[10, 11]] *= 3
+    scores = with_before(baseline, before, incident)
+    assert np.flatnonzero(scores.significance >= UNUSUAL).tolist() == [10, 11]
 
 
 def test_before_equal_to_the_baseline_changes_no_verdict() -> None:

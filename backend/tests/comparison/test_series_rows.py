@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from normstat.cli.compare_series import has_no_verdict, print_differences
 from normstat.comparison.host_comparison import HostComparison
 from normstat.comparison.score import StatPair, score_samples
 from normstat.comparison.series_reasons import describe_counts, round_count
@@ -121,6 +122,34 @@ def test_few_samples_give_a_plain_difference() -> None:
     assert several.reason.startswith(
         "No verdict: 9 samples in the baseline (at least 10 are needed) and 2 samples in the incident (at least 3 are needed)."
     )
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+def test_one_to_nine_samples_give_a_plain_difference_of_every_series(n: int, capsys: pytest.CaptureFixture[str]) -> None:
+    found = compare(n_baseline=n, n_incident=n)
+    assert has_no_verdict([found.rows])
+    unjudged = ask(found, "", "insufficient_data")
+    assert len(unjudged) == 4
+    count = "1 sample" if n == 1 else f"{n} samples"
+    for one in unjudged:
+        assert one.reason.startswith(f"No verdict: {count} each. ")
+        assert one.baseline.median is not None
+        assert one.incident.median is not None
+        assert one.difference == pytest.approx(one.incident.median - one.baseline.median)
+    print_differences([found.rows])
+    lines = capsys.readouterr().out.splitlines()
+    assert [word for word in ("sda", "sdb", "sdc") if not any(word in line for line in lines)] == []
+    assert not has_no_verdict([compare(n_baseline=10, n_incident=3).rows])
+
+
+def test_a_series_out_of_range_has_a_verdict() -> None:
+    """Three samples just above ten: few and near, so not unusual, but judged. Another series has nine samples."""
+    ten = np.array([50.0, 40.0, 60.0, 45.0, 55.0, 42.0, 58.0, 47.0, 53.0, 50.0])
+    values = {("sda", "tps"): ten}, {("sda", "tps"): np.array([61.0, 63.0, 62.0])}
+    few = {("sdb", "tps"): ten[:9]}, {("sdb", "tps"): ten[:3]}
+    found = compare_values({"iostat_linux": (values[0] | few[0], values[1] | few[1])})
+    assert sorted(one.verdict for one in ask(found)) == ["insufficient_data", "out_of_range"]
+    assert not has_no_verdict([found.rows])
 
 
 def test_pages_and_orders() -> None:

@@ -26,6 +26,9 @@ def with_stalls(*begins: int, length: int = 5) -> FloatArray:
         (with_stalls(10, 48, 86, 124, 162), Stalls(5, 5.0, 38.0)),
         (with_stalls(10, 30, 150), Stalls(3, 5.0, None)),
         (with_stalls(10), None),
+        # A sample that is low by chance, between stalls.
+        (with_stalls(10, 48, 86, 124, 162) * np.where(TIMES == 70, 0.1, 1.0), Stalls(5, 5.0, 38.0)),
+        (with_stalls(10, 48, length=1) * np.where(TIMES > 100, 0.0, 1.0), None),
         (np.zeros(200), None),
         (np.full(200, 40.0), None),
         (np.empty(0), None),
@@ -48,3 +51,22 @@ def test_a_disk_that_stops_for_five_seconds_now_and_then() -> None:
     [group] = compare_values({"iostat_linux": ({("sda", "r_per_s"): normal}, {("sda", "r_per_s"): incident})}).groups
     assert group.kind == "stall"
     assert group.sentence.endswith(" It stops for 5 s every 38 s.")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("is_counted", [False, True])
+def test_stalls_that_move_the_level_most_are_told_as_stalls(seed: int, *, is_counted: bool) -> None:
+    """Of twenty seconds six are at nothing: the median falls, too, but "fell from 8 to 6" hides what happened."""
+    rng = np.random.default_rng(seed)
+
+    def make(n: int) -> FloatArray:
+        return rng.poisson(8, n).astype(np.float64) if is_counted else np.round(200 * rng.lognormal(0, 0.6, n))
+
+    disks = [f"sd{letter}" for letter in "abcdefghijklmnopqrst"]
+    normal, incident = ({(disk, "r_per_s"): make(n) for disk in disks} for n in (1200, 200))
+    for begin in range(10, 200, 20):
+        incident["sda", "r_per_s"][begin : begin + 6] = 0
+    [group] = compare_values({"iostat_linux": (normal, incident)}).groups
+    assert (group.kind, group.members[0].instance) == ("stall", "sda")
+    assert " falls to 0.00 /s in about 30 % of its samples" in group.sentence
+    assert group.sentence.endswith(" It stops for 6 s every 20 s.")

@@ -101,10 +101,27 @@ def test_the_writer_its_disk_and_who_waits_are_one_story() -> None:
 def test_where_the_agent_may_not_see_who_did_it_the_newcomer_is_named() -> None:
     sides = quiet_host()
     add_writer(sides, wrote_kb=None)
-    first, *_ = compare(sides)
+    sides[COMMANDS][1]["tar", "cpu_pct"] = noise(22, M)
+    first, *others = compare(sides)
     assert first.topic == "disk"
-    assert first.sentence.startswith("dd (29206) is new; vda wrote 1.8")
-    assert [process.name for process in first.processes] == ["dd (29206)"]
+    assert first.sentence.startswith("tar and dd (29206) are new; vda wrote 1.8")
+    assert [process.name for process in first.processes] == ["tar", "dd (29206)"]
+    assert [story.topic for story in others] == ["cpu"]
+
+
+def test_one_new_process_that_shows_on_two_resources_is_one_story() -> None:
+    """It used a CPU and kept the disk busy; that it wrote, the agent may not see."""
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=None)
+    found = compare_values(sides)
+    [story] = stories_of(found)
+    assert (story.rank, story.topic, story.title) == (1, "disk", "Disk I/O and CPU")
+    assert story.sentence.startswith("dd (29206), which is new, used 21 % of a CPU; vda wrote 1.8")
+    assert "vda was busy 86 % of the time (normally 1.8 to 2.2 %); both CPUs waited" in story.sentence
+    assert story.sentence.count("dd") == 1
+    assert [process.name for process in story.processes] == ["dd (29206)"]
+    assert story.ranks == list(range(1, len(found.groups) + 1))
+    assert len(story.lines) <= 8
 
 
 def test_a_process_that_is_gone_is_the_same_story_backwards() -> None:

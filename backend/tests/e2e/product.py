@@ -21,7 +21,8 @@ from normstat.local.binaries import ROOT_STATE_DIR
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 AGENT = CHECKOUT / "agents/normstat-agent"
-START_TIMEOUT_S = 120.0
+# What is well takes a second or two: only what hangs pays for it, and a busy machine may take a hundred times as long.
+START_TIMEOUT_S = 300.0
 
 
 def free_port() -> int:
@@ -101,7 +102,7 @@ class Server:
     def is_healthy(self) -> bool:
         assert self.process is not None
         assert self.process.poll() is None, self.log_path.read_text()[-3000:]
-        return health_status(self.port, timeout_s=2) == 200
+        return health_status(self.port) == 200
 
     def kill(self) -> None:
         assert self.process is not None
@@ -112,12 +113,12 @@ class Server:
         assert self.process is not None
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(20)
+            self.process.wait(START_TIMEOUT_S)
 
     def normstat(self, *arguments: str) -> str:
         """The last line that another normstat command prints in the server's environment, "" where it prints nothing."""
         command = [sys.executable, "-m", "normstat", *arguments]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=START_TIMEOUT_S, check=False)
         assert done.returncode == 0, done.stderr
         return (done.stdout.strip().splitlines() or [""])[-1]
 
@@ -129,7 +130,7 @@ class Server:
 def log_in(link: str) -> Iterator[httpx.Client]:
     """A client with the session that the one-time link opens."""
     base, token = link.split("/login#token=")
-    with httpx.Client(base_url=f"{base}/api/v1", headers={"X-Normstat-Request": "1"}, timeout=60) as client:
+    with httpx.Client(base_url=f"{base}/api/v1", headers={"X-Normstat-Request": "1"}, timeout=START_TIMEOUT_S) as client:
         answer = client.post("/auth/link", json={"token": token})
         assert answer.status_code == 200, answer.text
         yield client
@@ -157,7 +158,7 @@ def running_agent(
         yield spool
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(START_TIMEOUT_S)
 
 
 class Up:
@@ -175,7 +176,7 @@ class Up:
         with self.out_path.open("wb") as out:
             self.process = subprocess.Popen(self.command(), env=self.environment(), stdout=out, stderr=out, start_new_session=True)
         try:
-            wait_until(self._is_up, "normstat up prints a login link", 2 * START_TIMEOUT_S)
+            wait_until(self._is_up, "normstat up prints a login link", START_TIMEOUT_S)
         except AssertionError:
             self.interrupt()
             raise AssertionError(self.out_path.read_text()) from None
@@ -235,7 +236,7 @@ class Up:
     def interrupt(self) -> None:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGINT)
-            self.process.wait(90)
+            self.process.wait(START_TIMEOUT_S)
 
 
 # Runs in a mount namespace of its own: $1 is the folder, $2 the size, the rest a command.

@@ -17,7 +17,7 @@ from psycopg import sql
 from tests.databases import OPTIONS, PlainServer, _die_with_parent
 from tests.debian_root import DatabaseUnavailable
 
-START_TIMEOUT_S: Final = 120.0
+START_TIMEOUT_S: Final = 300.0
 PAGE_SIZE: Final = os.sysconf("SC_PAGE_SIZE")
 # Acknowledged is committed: what is lost with the processes, not only with the machine, must not count.
 DURABLE: Final = {"synchronous_commit": "on", "full_page_writes": "on"}

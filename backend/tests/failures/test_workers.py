@@ -93,14 +93,14 @@ def test_each_worker_takes_its_part_and_all_stop_together(database_url: str, tmp
         with contextlib.ExitStack() as stack, log_in(server, database_url) as client:
             # Open live streams are ended, not waited for.
             for _ in range(8):
-                follower = stack.enter_context(httpx.Client(base_url=client.base_url, headers=client.headers, timeout=30))
+                follower = stack.enter_context(httpx.Client(base_url=client.base_url, headers=client.headers, timeout=120))
                 stream = stack.enter_context(follower.stream("GET", "/live"))
                 assert stream.status_code == 200
             pids = [int(str(event["pid"])) for event in events(server, "worker_ready")]
             assert all(n_connections(pid, server.port) > 0 for pid in pids), "one worker has them all"
             assert server.process is not None
             server.process.send_signal(signal.SIGTERM)
-            assert server.process.wait(20) == 0
+            assert server.process.wait(120) == 0
     assert len(events(server, "server_stopped")) == 3
     assert not events(server, "worker_killed")
     assert not any(Path("/proc", str(pid)).exists() for pid in pids)
@@ -137,7 +137,7 @@ def test_a_port_that_is_taken_is_said(database_url: str, tmp_path: Path) -> None
         with pytest.raises(AssertionError, match="cannot listen on"):
             server.start()
         assert server.process is not None
-        assert server.process.wait(20) == 1
+        assert server.process.wait(120) == 1
 
 
 def test_a_process_may_open_as_many_files_as_it_is_allowed_to() -> None:

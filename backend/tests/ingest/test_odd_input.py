@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import TooLarge
 from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
-from tests.databases import TestServer
+from tests.databases import TestServer, on_either_database
 from tests.generated import START, VMSTAT_HEADER, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import VMSTAT_ROWS, accounts, assert_books_balance, query, raw_bytes, vmstat_rows
@@ -48,6 +48,7 @@ async def test_binary_in_a_stream_is_rejected_lines_between_samples(agent: Agent
     assert "\\x00" in str(kept[0][2])
 
 
+@on_either_database
 @pytest.mark.parametrize("seed", range(3))
 async def test_noise_stops_nothing(agent: Agent, database_url: str, seed: int) -> None:
     numbers = random.Random(seed)
@@ -171,6 +172,7 @@ async def test_columns_that_the_spec_does_not_know_are_kept(agent: Agent, databa
     ]  # fmt: skip
 
 
+@on_either_database
 @pytest.mark.slow
 async def test_texts_of_rejected_lines_are_bounded_and_all_are_counted(agent: Agent, database_url: str) -> None:
     text = VMSTAT_HEADER.encode() + b"1 2 3\n" * (MAX_KEPT_PER_REASON + 500)

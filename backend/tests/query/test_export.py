@@ -17,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.errors import NotFound
 from normstat.query import sample_counts
 from normstat.query.export import csv_export
+from normstat.query.export.chosen_lines import ExportedLine
 from normstat.query.export.csv_encoding import join, time_cells, value_cells
 from normstat.query.export.csv_export import ExportRequest, stream_csv, to_cell
 from normstat.rollups.rollup_job import roll_up
@@ -84,6 +85,27 @@ async def test_words_that_are_not_canonical_come_back_too(engine: AsyncEngine, s
         "steal_pct[%]", "guest_pct[%]", "gnice_pct[%]", "idle_pct[%]",
     ]  # fmt: skip
     assert [line[2:] for line in lines] == [line.split()[1:] for line in MPSTAT.decode().splitlines()[3:]]
+
+
+@on_either_database
+async def test_chosen_lines_come_alone_and_no_other_value_with_them(engine: AsyncEngine, sessions: Sessions) -> None:
+    await fill_capture(sessions, "web1", "mpstat_linux", MPSTAT)
+
+    async def read(*lines: tuple[str, str], fields: tuple[str, ...] = ()) -> list[list[str]]:
+        chosen = [ExportedLine(field, instance) for field, instance in lines]
+        return [
+            line[2:] for line in await read_lines(engine, ExportRequest("web1", DAY, "mpstat_linux", fields=fields, lines=chosen))
+        ]
+
+    # The columns have the order of the stat; of CPU 0 only sys was chosen, printed as the tool did.
+    assert await read(("sys_pct", "0"), ("usr_pct", "1"), ("sys_pct", "1")) == [
+        ["instance", "usr_pct[%]", "sys_pct[%]"], ["0", "", "07.00"], ["1", "2.00", "1.00"],
+    ]  # fmt: skip
+    assert await read(fields=("idle_pct",)) == [["instance", "idle_pct[%]"], ["all", "98.48"], ["0", "92.90"], ["1", "97.000"]]
+    # An instance that the host never had has no row.
+    assert await read(("usr_pct", "9")) == [["instance", "usr_pct[%]"]]
+    with pytest.raises(NotFound, match="mpstat_linux has no field 'us'; it has"):
+        await read(("us", "0"))
 
 
 async def test_all_stats_come_long(engine: AsyncEngine, sessions: Sessions) -> None:

@@ -4,13 +4,20 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.comparison.metric_choice import KnownHost, MetricChoice, choose_metric
 from normstat.query.host_lines import HostRun, HostSeriesRequest, HostSeriesResult, Spread, read_host_series
 from normstat.query.step_reduction import Reduction
 from normstat.rollups.rollup_job import roll_up
-from normstat.storage.lookup import find_hosts, find_stats, list_stats_of_hosts
+from normstat.storage.lookup import (
+    find_hosts,
+    find_stats,
+    list_latest_instances,
+    list_latest_instances_of_hosts,
+    list_stats_of_hosts,
+)
 from normstat.window import Window, to_us
 from tests.databases import ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable
@@ -97,6 +104,43 @@ async def test_a_line_for_each_host_the_worst_first(sessions: Sessions) -> None:
     assert (found.resolution, found.n_hosts, found.n_raw, found.step_ms) == ("raw", 3, 180, None)
     top = await draw(sessions, "cpu.usr", "a", "b", "c", minutes=1, top=1)
     assert ([line.host for line in top.lines], top.n_lines_left_out) == (["b"], 2)
+
+
+async def test_hosts_read_together_and_one_by_one_have_the_same_instances(sessions: Sessions) -> None:
+    n_of = {"a": 12, "b": 3, "gone": 2}
+    for host, n in n_of.items():
+        await fill_cpus(sessions, host, "mpstat_linux", {str(cpu): 1.0 for cpu in range(n)}, n=5)
+    await fill_vmstat(sessions, "other", np.arange(5), np.ones(5))
+    async with sessions() as session:
+        # The rows of active instances say their last sample late: here it is 30 s after what the row says.
+        await session.execute(text("UPDATE instances SET last_sample_at = last_sample_at - interval '30 s' WHERE name = '1'"))
+        ids = await find_hosts(session, [*n_of, "other"])
+        [stat] = await find_stats(session, ["mpstat_linux"])
+        for start_s, limit in ((0, 100), (0, 4), (3, 100), (60, 100)):
+            window = Window(START + timedelta(seconds=start_s), START + timedelta(minutes=5))
+            together = await list_latest_instances_of_hosts(session, list(ids.values()), stat, window, limit=limit)
+            for host_id in ids.values():
+                alone = await list_latest_instances(session, host_id, stat, window, limit=limit)
+                assert together.get(host_id, ([], 0)) == alone
+        assert together == {}
+
+
+async def test_hosts_by_the_clock_are_drawn_as_each_alone(sessions: Sessions) -> None:
+    rng = np.random.default_rng(3)
+    names = [f"host{number}" for number in range(6)]
+    for number, host in enumerate(names):
+        at = np.arange(0, 7200, 2 + number)
+        await fill_vmstat(sessions, host, at, rng.integers(0, 100, len(at)))
+    await roll_up(sessions, now=START + timedelta(days=2), budget_s=60)
+    together = await draw(sessions, "vmstat_linux.cpu_us", *names, minutes=120, width=60)
+    lines = {line.host: line for line in together.lines}
+    assert set(lines) == set(names)
+    for host in names:
+        [alone] = (await draw(sessions, "vmstat_linux.cpu_us", HostRun(host, START), minutes=120, width=60)).lines
+        shift_ms = START_US // 1000
+        assert (alone.n_raw, alone.mean) == (lines[host].n_raw, lines[host].mean)
+        assert np.array_equal(alone.times + shift_ms, lines[host].times)
+        assert np.array_equal(alone.values, lines[host].values, equal_nan=True)
 
 
 async def test_a_spike_of_one_second_is_in_the_line_at_any_width(sessions: Sessions) -> None:

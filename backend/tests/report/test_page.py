@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from normstat.comparison.model import (
+    Circumstance,
     Command,
     ComparedBaseline,
     Comparison,
@@ -152,6 +153,21 @@ def test_report_has_the_events_before_and_during_the_incident() -> None:
     window = events_window(record)
     assert (record.start - window.start, window.end) == (timedelta(hours=1), record.end)
     assert "Events" not in read(render_report(record, COVER)).text
+
+
+def test_an_event_is_told_once() -> None:
+    """Below the answer with its distance to the onset, or in the section of events."""
+    told, other = noted("deployed 1.4"), noted("a backup", minutes=-50)
+    at_ms = round(told.at.timestamp() * 1000)
+    circumstance = Circumstance("event", "web1", "deployed 1.4, 5 min before it began", at_ms, None)
+    record = replace(comparison(group()), circumstances=[circumstance])
+    text = read(render_report(record, replace(COVER, events=(other, told)))).text
+    assert (text.count("deployed 1.4"), text.count("a backup #")) == (1, 1)
+    assert "Other events" in text
+    # Another event with the same text is another one.
+    again = replace(told, at=told.at - timedelta(minutes=9))
+    assert read(render_report(record, replace(COVER, events=(again, told)))).text.count("deployed 1.4 #") == 1
+    assert "Other events" not in read(render_report(record, replace(COVER, events=(told,)))).text
 
 
 def test_report_needs_nothing_but_itself() -> None:

@@ -198,6 +198,30 @@ def test_command_with_blanks_is_one_name() -> None:
         assert [row.instance for row in rows_of_result(result)] == ["7/my  worker (x)", "8/café\u00a0bar"]
 
 
+def test_a_number_that_stands_for_no_value_is_missing_in_bulk_and_line_by_line() -> None:
+    head = b"# Time UID PID kB_rd/s kB_wr/s kB_ccwr/s iodelay Command\n"
+    body = (
+        b"1795262401 0 1 -1.00 -1.00 -1.00 0 sh\n1795262401 0 2 0.00 12.50 0.00 3 dd\n"
+        # Not canonical, so that it is read alone, among the others.
+        b"1795262401 0 3 +4.00 -1.00 0.00 0 cp\n1795262401 0 4 -1.00 7.00 -1.00 0 mv\n"
+    )
+    wanted = [
+        ("1/sh", [None, None, None, 0]),
+        ("2/dd", [0.0, 12.5, 0.0, 3]),
+        ("3/cp", [4.0, None, 0.0, 0]),
+        ("4/mv", [None, 7.0, None, 0]),
+    ]
+    for least in (0, 1 << 60):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(columns, "MIN_BULK_BYTES", least)
+            result = read(require_spec("pidstat_linux"), head + body, state={}, offset=0)
+        found = [row for row in rows_of_result(result) if "/" in row.instance]
+        values = [
+            [None if is_missing else value for value, is_missing in zip(row.values, row.missing, strict=True)] for row in found
+        ]
+        assert [(row.instance, own[2:]) for row, own in zip(found, values, strict=True)] == wanted
+
+
 def test_state_stays_small_when_instances_never_end() -> None:
     header = b"device    r/s    w/s   kr/s   kw/s wait actv  svc_t  %w  %b\n"
     rows = b"".join(b"sd%d 1.0 1.0 1.0 1.0 0.0 0.0 1.0 0 0\n" % number for number in range(50_000))

@@ -18,12 +18,15 @@ from normstat.storage.schema import migrations
 from tests.databases import ServerPool
 from tests.e2e.product import Server, wait_until
 
+# Together, so that one worker runs them all on one server.
+pytestmark = [pytest.mark.long, pytest.mark.slow]
+
 FILLED = Path(__file__).parent / "filled"
 N_SAMPLES = 1079
 INCIDENT = {"host": "web1", "start": "2026-11-20T10:30:00Z", "end": "2026-11-20T10:40:00Z"}
 
 
-@pytest.fixture(params=[path.name for path in sorted(FILLED.glob("schema_*.sql.gz"))])
+@pytest.fixture(scope="module", params=[path.name for path in sorted(FILLED.glob("schema_*.sql.gz"))])
 def filled_url(request: pytest.FixtureRequest, servers: ServerPool) -> Iterator[str]:
     """A database of plain PostgreSQL as the earlier version left it. For hypertables see test_migrations.py."""
     with servers.require("postgresql").fresh_database(is_migrated=False) as url:
@@ -32,12 +35,12 @@ def filled_url(request: pytest.FixtureRequest, servers: ServerPool) -> Iterator[
         yield url
 
 
-@pytest.fixture
-def client(filled_url: str, tmp_path: Path) -> Iterator[httpx.Client]:
-    """An administrator of a server that runs on the migrated database."""
+@pytest.fixture(scope="module")
+def client(filled_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """An administrator of a server that runs on the migrated database. No test changes anything there."""
     migrations.upgrade(filled_url)
     migrations.check(filled_url)
-    with Server(filled_url, tmp_path / "server.log") as running, running.log_in() as client:
+    with Server(filled_url, tmp_path_factory.mktemp("filled") / "server.log") as running, running.log_in() as client:
         yield client
 
 
@@ -47,8 +50,11 @@ def get(client: httpx.Client, path: str, **params: str | int) -> httpx.Response:
     return answer
 
 
-@pytest.mark.long
-@pytest.mark.slow
+def reparse_of_before(client: httpx.Client) -> dict[str, object]:
+    found: dict[str, object] = get(client, "/reparses").json()["reparses"][0]
+    return found
+
+
 def test_everything_is_there_after_the_migration(client: httpx.Client) -> None:
     assert [host["name"] for host in get(client, "/hosts").json()["hosts"]] == ["old1", "web1"]
     window = {"host": "web1", "start": "2026-11-20T08:00:00Z", "end": "2026-11-20T11:00:00Z"}
@@ -68,8 +74,9 @@ def test_everything_is_there_after_the_migration(client: httpx.Client) -> None:
     assert {user["name"] for user in get(client, "/users").json()["users"]} >= {"admin", "maria"}
 
 
-@pytest.mark.slow
 def test_saved_comparison_reads_as_it_was_and_its_question_gives_the_same_answer(client: httpx.Client) -> None:
+    # The reparse that waited replaces the samples that are compared.
+    wait_until(lambda: reparse_of_before(client)["state"] == "done", "the reparse of before")
     (listed,) = get(client, "/comparisons").json()["comparisons"]
     saved = get(client, f"/comparisons/{listed['id']}").json()["result"]
     again = get(client, "/comparison", baseline=1, **INCIDENT).json()
@@ -82,18 +89,13 @@ def test_saved_comparison_reads_as_it_was_and_its_question_gives_the_same_answer
         assert one["members"][0]["baseline"]["n"] == other["members"][0]["baseline"]["n"]
 
 
-@pytest.mark.slow
 def test_work_that_waited_is_done_or_says_why_not(client: httpx.Client) -> None:
-    def reparse() -> dict[str, object]:
-        found: dict[str, object] = get(client, "/reparses").json()["reparses"][0]
-        return found
-
     def waiting_import() -> dict[str, object]:
         found: dict[str, object] = next(each for each in get(client, "/imports").json()["imports"] if each["host"] == "web2")
         return found
 
-    wait_until(lambda: reparse()["state"] == "done", "the reparse of before")
-    assert reparse()["n_samples_after"] == N_SAMPLES
+    wait_until(lambda: reparse_of_before(client)["state"] == "done", "the reparse of before")
+    assert reparse_of_before(client)["n_samples_after"] == N_SAMPLES
     # The uploaded file lay beside the old server and is gone: that is said, and the import does not wait for ever.
     wait_until(lambda: waiting_import()["state"] == "failed", "the import of before")
     assert waiting_import()["message"]

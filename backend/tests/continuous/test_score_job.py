@@ -1,0 +1,135 @@
+"""The scheduled run: each minute once, late samples, gaps, restarts, and what the history gives."""
+
+import time
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from normstat.continuous.host_scoring import ScoreMemory
+from normstat.continuous.score_history import ScoreHistory, read_history
+from normstat.continuous.score_job import ContinuousComparison, backfill
+from normstat.fleet.minute_store import MINUTE_US, MinuteStore
+from normstat.storage.episode_rows import read_episodes_after
+from normstat.storage.session import open_read_session
+from normstat.window import Window, to_us
+from tests.databases import on_either_database
+from tests.profiles.profiled import START, Sessions, create, hours, make, store
+
+pytestmark = on_either_database
+
+# The baseline ends, and the host goes on.
+END = START + timedelta(hours=3)
+SETTLED = timedelta(seconds=15)
+
+
+def continuous() -> ContinuousComparison:
+    return ContinuousComparison(ScoreMemory(MinuteStore(64 << 20, time.monotonic)))
+
+
+async def history(sessions: Sessions, start: datetime = START, end: datetime = END + timedelta(hours=6)) -> ScoreHistory:
+    async with open_read_session(sessions) as session:
+        return await read_history(session, "web1", Window(start, end))
+
+
+async def send(sessions: Sessions, begin: int, end: int, *, load: float = 20.0) -> None:
+    """Samples between minutes after END."""
+    await store(sessions, END, np.arange(60 * begin, 60 * end, 10), seed=begin + 1, load=load)
+
+
+def cpu_scores(found: ScoreHistory) -> list[float]:
+    """Those of one minute, in order."""
+    at = found.subsystems.index("cpu")
+    return [step.scores[0][at] or 0.0 for step in found.steps]
+
+
+async def with_baseline(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await create(sessions, hours(START, 3))
+    await make(sessions)
+
+
+async def test_each_minute_is_scored_once_and_the_incident_stands_out(sessions: Sessions) -> None:
+    await with_baseline(sessions)
+    await send(sessions, 0, 20)
+    await send(sessions, 20, 25, load=90)
+    own, now = continuous(), END + timedelta(minutes=25) + SETTLED
+    assert await own.run(sessions, now=now) == 15
+    found = await history(sessions)
+    assert [step.start_ms for step in found.steps] == [to_us(END + timedelta(minutes=at)) // 1000 for at in range(10, 25)]
+    assert max(cpu_scores(found)[:10]) < 0.1
+    assert min(cpu_scores(found)[10:]) > 0.3
+    top = found.steps[-1].findings[0]
+    assert (top.subsystem, top.stat, top.field) == ("cpu", "mpstat_linux", "usr_pct")
+    assert not found.steps[5].findings
+    # Nothing is new; a minute later one minute is, and another process knows no more than the database.
+    assert await own.run(sessions, now=now) == 0
+    await send(sessions, 25, 26)
+    assert await own.run(sessions, now=now + timedelta(minutes=1)) == 1
+    again = continuous()
+    await again.run(sessions, now=now + timedelta(minutes=1))
+    assert (await history(sessions)).steps[:15] == found.steps
+
+
+async def episodes(sessions: Sessions) -> list[tuple[str, str, datetime, bool]]:
+    async with open_read_session(sessions) as session:
+        return [
+            (row.source, row.instance, row.start_at, row.ended_at is None)
+            for row in await read_episodes_after(session, 1, ["comparison"], START)
+        ]
+
+
+async def test_an_incident_is_one_episode_whichever_process_found_it(sessions: Sessions) -> None:
+    await with_baseline(sessions)
+    await send(sessions, 0, 10)
+    await send(sessions, 10, 14, load=300)
+    await continuous().run(sessions, now=END + timedelta(minutes=14) + SETTLED)
+    ((source, subsystem, start, is_open),) = await episodes(sessions)
+    assert (source, subsystem, is_open) == ("comparison", "cpu", True)
+    assert END + timedelta(minutes=10) <= start <= END + timedelta(minutes=12)
+    await send(sessions, 14, 40)
+    own = continuous()
+    for minute in (15, 19, 28, 40):
+        await own.run(sessions, now=END + timedelta(minutes=minute) + SETTLED)
+    assert await episodes(sessions) == [("comparison", "cpu", start, False)]
+
+
+async def test_late_samples_change_the_minutes_that_they_belong_to(sessions: Sessions) -> None:
+    await with_baseline(sessions)
+    await send(sessions, 0, 18)
+    await send(sessions, 19, 20)
+    own, now = continuous(), END + timedelta(minutes=20) + SETTLED
+    await own.run(sessions, now=now)
+    before = await history(sessions)
+    await send(sessions, 18, 19, load=90)
+    await own.run(sessions, now=now + timedelta(minutes=2))
+    after = await history(sessions)
+    assert len(after.steps) == len(before.steps) + 1
+    assert max(cpu_scores(before)) < 0.1
+    assert np.argmax(cpu_scores(after)) == 13
+
+
+async def test_what_came_while_nobody_scored_is_scored_later(sessions: Sessions) -> None:
+    await with_baseline(sessions)
+    await send(sessions, 0, 10)
+    await continuous().run(sessions, now=END + timedelta(minutes=10) + SETTLED)
+    await send(sessions, 10, 200)
+    await continuous().run(sessions, now=END + timedelta(minutes=200) + SETTLED)
+    found = await history(sessions)
+    # From five minutes before END on, which the first run reached back to.
+    assert [step.start_ms for step in found.steps] == [to_us(END + timedelta(minutes=at)) // 1000 for at in range(-5, 200)]
+
+
+async def test_a_host_without_a_baseline_has_no_scores_and_a_backfill_gives_the_past(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await send(sessions, 0, 10)
+    own, now = continuous(), END + timedelta(minutes=10) + SETTLED
+    assert await own.run(sessions, now=now) == 0
+    assert (await history(sessions)).steps == []
+    await create(sessions, hours(START, 3))
+    await make(sessions)
+    first = to_us(START) // MINUTE_US
+    assert await backfill(sessions, 1, range(first, first + 190), now=now) == 190
+    assert len((await history(sessions)).steps) == 190
+    long = await history(sessions, START - timedelta(days=60))
+    assert long.step_ms == 58 * 60_000
+    assert sum(step.n_judged > 0 for step in long.steps) == len(long.steps) < 6

@@ -1,0 +1,176 @@
+"""Rules over samples that arrive: what they find is the same however the samples came, and whoever judged them."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from sqlalchemy import event, select, text
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.storage.schema.watch_models import EpisodeRow, StoredRule, WatchedState
+from normstat.watch import rule_budget
+from normstat.watch.watcher import Watcher
+from tests.databases import on_either_database
+from tests.watch.live import at, read_found, send, send_mpstat, step_of
+
+Sessions = async_sessionmaker[AsyncSession]
+pytestmark = on_either_database
+
+Brief = tuple[str, str, float | None, float | None, float | None, str | None, str]
+
+
+def brief(row: EpisodeRow) -> Brief:
+    return (row.source, row.instance, step_of(row.start_at), step_of(row.last_at), step_of(row.ended_at), row.ended_by, row.colour)
+
+
+async def test_an_episode_begins_lasts_and_ends(sessions: Sessions) -> None:
+    watcher = Watcher(sessions)
+    await send_mpstat(sessions, "sun1", range(60))
+    assert await watcher.run(at(60)) == 1
+    assert await read_found(sessions) == []
+    await send_mpstat(sessions, "sun1", range(60, 70), range(65, 200))
+    await watcher.run(at(70))
+    [row] = await read_found(sessions)
+    assert brief(row) == ("mutex", "1", 65, 69, None, None, "red")
+    assert [(each["name"], each["value"], each["unit"]) for each in row.saw] == [
+        ("smtx", 900, "1/s"), ("usr", 10, "%"), ("sys", 40, "%"),
+    ]  # fmt: skip
+    assert row.saw[0]["at"] == at(65).isoformat()
+    # Fine for less than two minutes is not over.
+    await send_mpstat(sessions, "sun1", range(70, 80), range(65, 72))
+    await watcher.run(at(80))
+    [row] = await read_found(sessions)
+    assert brief(row) == ("mutex", "1", 65, 71, None, None, "red")
+    await send_mpstat(sessions, "sun1", range(80, 90))
+    await watcher.run(at(90))
+    [row] = await read_found(sessions)
+    assert brief(row) == ("mutex", "1", 65, 71, 83, "fine", "red")
+    async with sessions() as session:
+        states = select(WatchedState.from_at, WatchedState.colour).where(WatchedState.source == "mutex")
+        changes = [(step_of(instant), colour) for instant, colour in await session.execute(states.order_by(WatchedState.from_at))]
+    # By the minute: green, red from the minute with report 65 on, green after that of report 71.
+    assert [colour for _, colour in changes] == [2, 4, 2]
+    assert [round(step or 0) for step, _ in changes[1:]] == [64, 76]
+
+
+async def test_whoever_judges_when_the_result_is_the_same(sessions: Sessions) -> None:
+    contended = [*range(20, 25), *range(30, 33), *range(60, 90)]
+    await send_mpstat(sessions, "sun1", range(120), contended)
+    await Watcher(sessions).run(at(120))
+    for begin in range(0, 120, 7):
+        await send_mpstat(sessions, "sun2", range(begin, min(begin + 7, 120)), contended)
+        # Another process each time: nothing but the database remembers.
+        await Watcher(sessions).run(at(begin + 7))
+    rows = await read_found(sessions)
+    first, second = ([brief(row) for row in rows if row.host_id == host] for host in sorted({row.host_id or 0 for row in rows}))
+    assert first == second
+    assert [own[2:5] for own in first] == [(20, 32, 44), (60, 89, 101)]
+
+
+async def test_rules_whose_tools_stop_at_different_times_do_not_meet(sessions: Sessions) -> None:
+    scan = {"page_sr": np.zeros(41)}
+    await send(sessions, ("sun1", "vmstat_solaris"), range(41), ("",), scan, key="vmstat")
+    await send_mpstat(sessions, "sun1", range(60), range(26, 29))
+    for end in (60, 61, 62):
+        assert await Watcher(sessions).run(at(end)) == 1
+        [row] = await read_found(sessions)
+        assert brief(row) == ("mutex", "1", 26, 28, 40, "fine", "red")
+        await send_mpstat(sessions, "sun1", range(end, end + 1))
+
+
+async def test_what_was_withdrawn_stays_withdrawn(sessions: Sessions) -> None:
+    await send_mpstat(sessions, "sun1", range(60), range(50, 54))
+    await Watcher(sessions).run(at(60))
+    async with sessions() as session, session.begin():
+        await session.execute(text("UPDATE samples.mpstat_solaris SET smtx = 0"))
+    for end in range(60, 100, 10):
+        await send_mpstat(sessions, "sun1", range(end, end + 10))
+        await Watcher(sessions).run(at(end + 10))
+    [row] = await read_found(sessions)
+    assert (row.ended_by, step_of(row.ended_at)) == ("withdrawn", 70)
+
+
+async def test_a_process_that_dies_at_any_statement_loses_and_doubles_nothing(sessions: Sessions, engine: AsyncEngine) -> None:
+    contended = [*range(20, 25), *range(60, 90)]
+    await send_mpstat(sessions, "sun1", range(120), contended)
+    await Watcher(sessions).run(at(120))
+    n_left = 0
+
+    def die(*_: object) -> None:
+        nonlocal n_left
+        n_left -= 1
+        if n_left == 0:
+            raise KeyboardInterrupt
+
+    n_deaths = 0
+    for number, begin in enumerate(range(0, 120, 6)):
+        await send_mpstat(sessions, "sun2", range(begin, begin + 6), contended)
+        # One statement later each time: while it reads, and between all of its writes.
+        n_left = 5 + 2 * number
+        event.listen(engine.sync_engine, "before_cursor_execute", die)
+        try:
+            await Watcher(sessions).run(at(begin + 6))
+        except KeyboardInterrupt:
+            n_deaths += 1
+        finally:
+            event.remove(engine.sync_engine, "before_cursor_execute", die)
+    await Watcher(sessions).run(at(120))
+    rows = await read_found(sessions)
+    first, second = ([brief(row) for row in rows if row.host_id == host] for host in sorted({row.host_id or 0 for row in rows}))
+    assert first == second
+    assert len(first) == 2
+    assert n_deaths > 10
+
+
+async def test_samples_that_stop_end_an_episode_without_calling_it_fine(sessions: Sessions) -> None:
+    watcher = Watcher(sessions)
+    await send_mpstat(sessions, "sun1", range(60), range(50, 60))
+    await watcher.run(at(60))
+    [row] = await read_found(sessions)
+    assert row.ended_at is None
+    await watcher.run(at(90))
+    [row] = await read_found(sessions)
+    assert brief(row) == ("mutex", "1", 50, 59, 71, "no_samples", "red")
+    # What the agent had kept arrives: it is the same episode, which went on.
+    await send_mpstat(sessions, "sun1", range(60, 100), range(50, 80))
+    await watcher.run(at(100))
+    [row] = await read_found(sessions)
+    assert brief(row) == ("mutex", "1", 50, 79, 91, "fine", "red")
+
+
+async def test_late_samples_are_judged_too(sessions: Sessions) -> None:
+    watcher = Watcher(sessions)
+    await send_mpstat(sessions, "sun1", [*range(60), *range(120, 360)])
+    await watcher.run(at(360))
+    assert await read_found(sessions) == []
+    await send_mpstat(sessions, "sun1", range(60, 120), range(80, 90), late=True)
+    await watcher.run(at(361))
+    [row] = await read_found(sessions)
+    assert brief(row) == ("mutex", "1", 80, 89, 101, "fine", "red")
+    async with sessions() as session:
+        assert (await session.execute(text("SELECT late_from FROM stream_changes"))).all() == [(None,)]
+
+
+async def test_an_episode_that_late_samples_disprove_is_withdrawn_not_lost(sessions: Sessions) -> None:
+    await send_mpstat(sessions, "sun1", range(60), range(30, 40))
+    await Watcher(sessions).run(at(60))
+    async with sessions() as session, session.begin():
+        await session.execute(text("UPDATE samples.mpstat_solaris SET smtx = 0"))
+        note = "INSERT INTO stream_changes (stream_id, n_late, late_from) SELECT id, 1, :first FROM streams"
+        await session.execute(text(note), {"first": at(30)})
+    await Watcher(sessions).run(at(60) + timedelta(seconds=1))
+    [row] = await read_found(sessions)
+    assert (step_of(row.start_at), row.ended_by) == (30, "withdrawn")
+
+
+async def test_a_rule_that_takes_too_much_is_stopped_and_the_others_go_on(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rule_budget, "MAX_BYTES", 1)
+    await send_mpstat(sessions, "sun1", range(60), range(30, 40))
+    await Watcher(sessions).run(at(60))
+    async with sessions() as session:
+        [row] = await session.scalars(select(StoredRule).where(StoredRule.name == "mutex"))
+    assert row.stopped_at is not None
+    assert "sun1" in row.stopped_why
+    assert await Watcher(sessions).run(at(61)) == 1
