@@ -113,13 +113,15 @@ fmt: setup-dev ## format the code
 	@cd backend && ../$(BIN)/ruff format . && ../$(BIN)/ruff check --fix .
 	@$(NPM) run --silent fmt
 
-# What a stage prints comes in one piece when it ends. A failure lets the others end, starts no more, and is the exit status.
+# What a stage prints comes in one piece when it ends. A failure lets the others end, starts no more,
+# is the exit status, and is named again at the end.
 test: test-deps ## everything; installs what it needs where it may
-	@$(MAKE) -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-stages
+	@sh backend/setup/report.sh "$(NORMSTAT_CACHE)/test.log" \
+		$(MAKE) -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-stages
 	@echo "all tests passed"
 
 # The longest first.
-test-stages: test-databases page test-backend test-agent check-page test-e2e check-backend test-schema test-up test-page
+test-stages: test-databases page test-backend test-agent test-e2e check-page check-backend test-schema test-up test-page
 
 test-deps: ## install system packages of the tests (as root on Debian), say what is missing otherwise
 	@sh backend/setup/system.sh
@@ -164,7 +166,7 @@ test-fast: setup-dev ## the backend's quick tests, under half a minute
 	@cd backend && ../$(BIN)/pytest -n auto -m "not slow and not long and not timescale and not shells and not heavy"
 
 test-attack: setup-dev page test-databases ## attacks and faults, the heavy ones too (make test runs the quick ones)
-	@cd backend && ../$(BIN)/pytest --timeout 900 tests/attack
+	@cd backend && ../$(BIN)/pytest tests/attack
 
 golden: setup-dev ## rewrite the expected files of the captures and show the difference
 	@cd backend && ../$(BIN)/python -m tests.golden_update
