@@ -25,7 +25,9 @@ MAX_BYTES: Final = 100_000
 ENDS_AFTER_S: Final = 120.0
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 _WORD: Final = re.compile(r"[a-z][a-z0-9_]{0,29}")
-_FIELD: Final = re.compile(r"(?P<rate>rate\()?(?P<stat>[a-z]\w*)\.(?P<key>\w+)(?:@(?P<instance>[^@()]{1,200}))?(?(rate)\))", re.ASCII)
+_FIELD: Final = re.compile(
+    r"(?P<rate>rate\()?(?P<stat>[a-z]\w*)\.(?P<key>\w+)(?:@(?P<instance>[^@()]{1,200}))?(?(rate)\))", re.ASCII
+)
 # A change for each second needs the report before.
 RATE_SPAN_S: Final = 300.0
 UNITS: Final = ("%", "ms", "bytes", "bytes/s", "1/s", "1")
