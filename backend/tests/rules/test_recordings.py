@@ -11,7 +11,7 @@ from tests.rules.captures import judge_recording, sides_of
 # What rules find, by recording; each was looked at. All others are of machines that nobody would be woken for.
 FOUND: Final[Mapping[str, Mapping[str, Colour]]] = {
     # A test machine with two CPUs and twenty tasks.
-    "proc_linux/linux-6.18--sampler": {"pressure-cpu": Colour.RED, "run-queue-linux": Colour.RED},
+    "proc_linux/linux-6.18--sampler": {"pressure-cpu": Colour.AMBER, "run-queue-linux": Colour.RED},
     # The example of the manual page: 10 MB of swap space, as machines had then.
     "vmstat_solaris/illumos--man-page": {"swap-space": Colour.BLACK},
     "vmstat_solaris/solaris-10--paging": {"swapping-solaris": Colour.AMBER},

@@ -63,7 +63,8 @@ def said(rows: list[object]) -> set[tuple[str, str, str, bool]]:
     return {(row.source, row.instance, row.colour, row.ended_at is None) for row in rows}  # type: ignore[attr-defined]
 
 
-async def deliver(engine: AsyncEngine, host: str, spec: str, command: str, reports: list[str], header: str = "") -> None:
+async def deliver(engine: AsyncEngine, host: str, tool: str, reports: list[str], header: str = "") -> None:
+    spec, command = f"{tool}_solaris", f"{tool} -T u 10"
     epochs = times_of(len(reports))
     text = header + "".join(f"{epoch}\n{report}" for epoch, report in zip(epochs, reports, strict=True))
     await Agent(engine, host).send(stream(text.encode(), spec, f"{spec}.1", command=command))
@@ -74,7 +75,7 @@ async def watch(sessions: Sessions) -> None:
 
 
 async def test_saturated_cpus_are_named_and_those_with_interrupts_too(sessions: Sessions, engine: AsyncEngine) -> None:
-    await deliver(engine, "sun1", "mpstat_solaris", "mpstat -T u 10", [SATURATED] * 20)
+    await deliver(engine, "sun1", "mpstat", [SATURATED] * 20)
     await watch(sessions)
     found = await read_found(sessions)
     assert said(found) == {
@@ -87,7 +88,7 @@ async def test_saturated_cpus_are_named_and_those_with_interrupts_too(sessions: 
 
 
 async def test_it_is_over_when_the_load_is_over(sessions: Sessions, engine: AsyncEngine) -> None:
-    await deliver(engine, "sun1", "mpstat_solaris", "mpstat -T u 10", [SATURATED] * 20 + [IDLE] * 20)
+    await deliver(engine, "sun1", "mpstat", [SATURATED] * 20 + [IDLE] * 20)
     await watch(sessions)
     found = await read_found(sessions)
     assert {row.source for row in found} == {"mutex", "hidden-interrupts"}
@@ -95,7 +96,7 @@ async def test_it_is_over_when_the_load_is_over(sessions: Sessions, engine: Asyn
 
 
 async def test_a_cross_call_storm_until_its_fix(sessions: Sessions, engine: AsyncEngine) -> None:
-    await deliver(engine, "sun1", "mpstat_solaris", "mpstat -T u 10", [STORM] * 20 + [FIXED] * 30)
+    await deliver(engine, "sun1", "mpstat", [STORM] * 20 + [FIXED] * 30)
     await watch(sessions)
     found = await read_found(sessions)
     assert said(found) == {("cross-calls", cpu, "amber", False) for cpu in ("0", "4", "8", "12")}
@@ -104,9 +105,9 @@ async def test_a_cross_call_storm_until_its_fix(sessions: Sessions, engine: Asyn
 async def test_the_first_report_of_vmstat_wakes_nobody(sessions: Sessions, engine: AsyncEngine) -> None:
     # Its scan rate of 36 is the average since boot; and one scan later is no lack of memory yet.
     reports = [SINCE_BOOT, *[QUIET] * 20, SCANNING, *[QUIET] * 20]
-    await deliver(engine, "sun1", "vmstat_solaris", "vmstat -T u 10", reports, VMSTAT)
+    await deliver(engine, "sun1", "vmstat", reports, VMSTAT)
     await watch(sessions)
     assert await read_found(sessions) == []
-    await deliver(engine, "sun2", "vmstat_solaris", "vmstat -T u 10", [SINCE_BOOT, *[QUIET] * 20, *[SCANNING] * 20], VMSTAT)
+    await deliver(engine, "sun2", "vmstat", [SINCE_BOOT, *[QUIET] * 20, *[SCANNING] * 20], VMSTAT)
     await watch(sessions)
     assert said(list(await read_found(sessions))) == {("memory-scan", "", "amber", True)}
