@@ -1584,6 +1584,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/use": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Fleet Use
+     * @description Return the worst of utilisation, saturation and errors of each resource of every host.
+     */
+    get: operations["readFleetUse"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/users": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -3424,6 +3439,72 @@ export interface components {
       top: number;
       /** Unit */
       unit: string;
+    };
+    /**
+     * FleetUse
+     * @description The USE matrices of all hosts, the worst host first: means of the window.
+     */
+    FleetUse: {
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Hosts */
+      hosts: components["schemas"]["FleetUseRow"][];
+      /**
+       * Resources
+       * @description Titles by resource, in the order of the columns.
+       */
+      resources: { [key: string]: string };
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+    };
+    /**
+     * FleetUseCell
+     * @description A resource of a host: its worst cell.
+     */
+    FleetUseCell: {
+      /**
+       * Kind
+       * @description Which of the three it is; null where nothing is recorded.
+       */
+      kind: ("utilisation" | "saturation" | "errors") | null;
+      /** N Questions */
+      n_questions: number;
+      /**
+       * N Recorded
+       * @description How many of the questions about the resource are answered.
+       */
+      n_recorded: number;
+      /** Resource */
+      resource: string;
+      /**
+       * State
+       * @enum {string}
+       */
+      state: "fine" | "warning" | "critical" | "no_limit" | "not_recorded";
+      /** Text */
+      text: string;
+    };
+    /**
+     * FleetUseRow
+     * @description The resources of a host.
+     */
+    FleetUseRow: {
+      /** Cells */
+      cells: components["schemas"]["FleetUseCell"][];
+      /** Host */
+      host: string;
+      /**
+       * State
+       * @description That of its worst cell.
+       * @enum {string}
+       */
+      state: "fine" | "warning" | "critical" | "no_limit" | "not_recorded";
     };
     /**
      * Form
@@ -7031,6 +7112,11 @@ export interface components {
        * @description How many instances were looked at; the worst is shown.
        */
       n_instances: number;
+      /**
+       * Record
+       * @description The line of stats.conf that would record it; empty where no tool can.
+       */
+      record: string;
       /**
        * Stat
        * @description Where the value is from; null where nothing is recorded.
@@ -10856,6 +10942,34 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readFleetUse: {
+    parameters: {
+      query?: {
+        /** @description the end of the minute that is shown; default: now */
+        at?: (string | number) | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FleetUse"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
