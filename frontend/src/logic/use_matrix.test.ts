@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { UseCell, UseMatrix } from "./api";
-import { cellsOf, countStates, metricOf } from "./use_matrix";
+import { cellsOf, countHosts, countStates, limitsOf, metricOf, searchHosts } from "./use_matrix";
 
 function cell(kind: UseCell["kind"], state: UseCell["state"], field: string | null = null, instance = ""): UseCell {
   return {
@@ -14,6 +14,7 @@ function cell(kind: UseCell["kind"], state: UseCell["state"], field: string | nu
     instance,
     limits: "",
     command: "iostat",
+    record: "",
   };
 }
 
@@ -49,5 +50,21 @@ describe("the USE matrix", () => {
       { stat: "iostat_linux", fields: ["util_pct"], choice: { kind: "only", names: ["vda"] } },
       { stat: "iostat_linux", fields: ["aqu_sz"], choice: null },
     ]);
+  });
+
+  it("says the limits without who set them", () => {
+    const text = "warning from 80 %, critical from 95 % (chosen: a queue (of one))";
+    expect(limitsOf({ limits: text })).toBe("warning from 80 %, critical from 95 %");
+    expect(limitsOf({ limits: "" })).toBe("");
+  });
+
+  it("counts and finds the hosts of a fleet", () => {
+    const hosts = [
+      { host: "Web1", state: "critical" as const, cells: [] },
+      { host: "db1", state: "fine" as const, cells: [] },
+      { host: "web2", state: "critical" as const, cells: [] },
+    ];
+    expect([countHosts(hosts, "critical"), countHosts(hosts, "warning")]).toEqual([2, 0]);
+    expect(searchHosts(hosts, " web ").map(({ host }) => host)).toEqual(["Web1", "web2"]);
   });
 });

@@ -1,6 +1,6 @@
 /** The USE matrix: utilisation, saturation and errors of each resource. */
 
-import type { UseCell, UseMatrix } from "./api";
+import type { FleetUseRow, UseCell, UseMatrix } from "./api";
 import type { ExploredMetric } from "./explore";
 
 export const USE_KINDS = ["utilisation", "saturation", "errors"] as const;
@@ -15,6 +15,23 @@ export function metricOf({ stat, field, instance }: UseCell): ExploredMetric | n
   return stat === null || field === null
     ? null
     : { stat, fields: [field], choice: instance === "" ? null : { kind: "only", names: [instance] } };
+}
+
+/** Return the limits of a cell without who says so: `warning from 80 %, critical from 95 %`. "" where there are none */
+export function limitsOf({ limits }: Pick<UseCell, "limits">): string {
+  const at = limits.indexOf(" (");
+  return at < 0 ? limits : limits.slice(0, at);
+}
+
+/** Return how many hosts have a cell in this state. */
+export function countHosts(hosts: readonly FleetUseRow[], state: UseCell["state"]): number {
+  return hosts.filter((host) => host.state === state).length;
+}
+
+/** Return the hosts whose name contains a text, whatever its case. */
+export function searchHosts(hosts: readonly FleetUseRow[], text: string): readonly FleetUseRow[] {
+  const wanted = text.trim().toLowerCase();
+  return hosts.filter(({ host }) => host.toLowerCase().includes(wanted));
 }
 
 export interface UseCount {
