@@ -53,8 +53,13 @@ class UseCell(Documented):
 
     field: str | None
     instance: str
-    limits: str
-    """From which values on it is a warning or critical, and who says so."""
+    warning_from: str
+    """From this value on it is a warning; empty without such a limit, as are the next three."""
+
+    warning_above: str
+    critical_from: str
+    limits_from: str
+    """Where the limits come from."""
 
     command: str
     """What answers it by hand on this system."""
@@ -188,10 +193,10 @@ def _answer(means: HostMeans, question: UseQuestion, system: str) -> UseCell:
             value = _find_value(means, source, found)
             if value is None:
                 continue
-            state, limits = judge_value(source, value.value), describe_limits(source)
+            state, limits = judge_value(source, value.value), word_limits(source)
             place = (found.stat, found.field.key, value.instance)
-            return UseCell(question.kind, question.about, state, value.text, value.n, *place, limits, command, record)
-    return UseCell(question.kind, question.about, "not_recorded", "", 0, None, None, "", "", command, record)
+            return UseCell(question.kind, question.about, state, value.text, value.n, *place, *limits, command, record)
+    return UseCell(question.kind, question.about, "not_recorded", "", 0, None, None, "", "", "", "", "", command, record)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -222,7 +227,8 @@ def choose_worst(source: UseSource, field: Field, values: dict[str, float], n_cp
     factor = (to_base(1.0, field.unit) or 1.0) if unit in BASE_UNITS else 1.0
     cells = {name: (WHOLE - value if source.is_idle else value * factor / n_cpus) for name, value in values.items()}
     name = max(cells, key=lambda each: cells[each])
-    text = format_human(cells[name], unit if unit != "1" else "")
+    # A number of something is told with what it is of.
+    text = format_human(cells[name], field.unit if unit == "1" else unit)
     if unit == "1/s":
         text = format_human(values[name], field.unit)
     if source.is_per_cpu:
@@ -244,14 +250,8 @@ def judge_value(source: UseSource, value: float) -> UseState:
     return "warning" if is_high else "fine"
 
 
-def describe_limits(source: UseSource) -> str:
-    """Return the limits with their source. Empty without one."""
+def word_limits(source: UseSource) -> tuple[str, str, str, str]:
+    """Return from which value on it is a warning, above which, from which on it is critical, and who says so. "" for none"""
     unit = "" if source.wanted.unit == "1" else source.wanted.unit
-    parts = []
-    if source.amber is not None:
-        parts.append(f"warning from {format_human(source.amber, unit)}")
-    if source.above is not None:
-        parts.append("warning above 0" if source.above == 0 else f"warning above {format_human(source.above, unit)}")
-    if source.red is not None:
-        parts.append(f"critical from {format_human(source.red, unit)}")
-    return f"{', '.join(parts)} ({source.limits_from})" if parts else ""
+    amber, above, red = ("" if each is None else format_human(each, unit) for each in (source.amber, source.above, source.red))
+    return amber, above, red, source.limits_from

@@ -10,7 +10,7 @@ from normstat.errors import NotFound
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.session import open_read_session
 from normstat.use_matrix.checklist import BadChecklist, UseSource, load_checklist, parse_checklist
-from normstat.use_matrix.matrix import UseCell, describe_limits, judge_value, read_fleet_use, read_matrix
+from normstat.use_matrix.matrix import UseCell, judge_value, read_fleet_use, read_matrix, word_limits
 from normstat.window import to_us
 from tests.databases import on_either_database
 from tests.profiles.profiled import START, Sessions
@@ -38,12 +38,10 @@ def test_states_by_the_limits() -> None:
     drops = source("network saturation")
     assert [judge_value(drops, value) for value in (0, 0.01)] == ["fine", "warning"]
     assert judge_value(source("memory utilisation", 1), 1.0) == "no_limit"
-    assert describe_limits(source("memory utilisation", 1)) == ""
-    assert (
-        describe_limits(drops)
-        == "warning above 0 (chosen: an overrun is a full queue; other drops count packets that nobody asked for, too)"
-    )
-    assert describe_limits(busy).startswith("warning from 90 % (chosen;")
+    assert word_limits(source("memory utilisation", 1)) == ("", "", "", "")
+    assert word_limits(drops)[:3] == ("", "0 /s", "")
+    assert word_limits(cpu)[:3] == ("80 %", "", "95 %")
+    assert word_limits(busy)[3].startswith("chosen;")
 
 
 @pytest.mark.parametrize(
@@ -89,9 +87,9 @@ async def test_a_host_is_answered_from_what_it_records(sessions: Sessions) -> No
         return cell.state, cell.text, cell.field, cell.n_instances
 
     assert told("cpu", "utilisation") == ("fine", "75 %", "idle_pct", 1)
-    assert told("cpu", "saturation") == ("fine", "1.5 for each CPU", "procs_r", 1)
+    assert told("cpu", "saturation") == ("fine", "1.5 processes for each CPU", "procs_r", 1)
     assert told("disk", "utilisation") == ("warning", "vdb 98 %", "util_pct", 2)
-    assert told("disk", "saturation") == ("fine", "vda 0.5", "aqu_sz", 1)
+    assert told("disk", "saturation") == ("fine", "vda 0.5 requests", "aqu_sz", 1)
     assert told("cpu", "errors") == ("not_recorded", "", None, 0)
     assert cells["cpu", "errors"].command.startswith("ras-mc-ctl")
     assert (cells["cpu", "errors"].record, cells["filesystem", "utilisation"].record) == ("", "df_linux\t@300 df -k")

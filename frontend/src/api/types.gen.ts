@@ -7093,6 +7093,8 @@ export interface components {
        * @description What answers it by hand on this system.
        */
       command: string;
+      /** Critical From */
+      critical_from: string;
       /** Field */
       field: string | null;
       /** Instance */
@@ -7103,10 +7105,10 @@ export interface components {
        */
       kind: "utilisation" | "saturation" | "errors";
       /**
-       * Limits
-       * @description From which values on it is a warning or critical, and who says so.
+       * Limits From
+       * @description Where the limits come from.
        */
-      limits: string;
+      limits_from: string;
       /**
        * N Instances
        * @description How many instances were looked at; the worst is shown.
@@ -7132,6 +7134,13 @@ export interface components {
        * @description The value with its instance: `vda 83 %`; empty where nothing is recorded.
        */
       text: string;
+      /** Warning Above */
+      warning_above: string;
+      /**
+       * Warning From
+       * @description From this value on it is a warning; empty without such a limit, as are the next three.
+       */
+      warning_from: string;
     };
     /**
      * UseMatrix

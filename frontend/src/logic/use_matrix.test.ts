@@ -12,7 +12,10 @@ function cell(kind: UseCell["kind"], state: UseCell["state"], field: string | nu
     stat: field === null ? null : "iostat_linux",
     field,
     instance,
-    limits: "",
+    warning_from: "",
+    warning_above: "",
+    critical_from: "",
+    limits_from: "",
     command: "iostat",
     record: "",
   };
@@ -52,10 +55,12 @@ describe("the USE matrix", () => {
     ]);
   });
 
-  it("says the limits without who set them", () => {
-    const text = "warning from 80 %, critical from 95 % (chosen: a queue (of one))";
-    expect(limitsOf({ limits: text })).toBe("warning from 80 %, critical from 95 %");
-    expect(limitsOf({ limits: "" })).toBe("");
+  it("says the limits that there are", () => {
+    expect(limitsOf({ warning_from: "80 %", warning_above: "", critical_from: "95 %" })).toBe(
+      "warning from 80 %, critical from 95 %",
+    );
+    expect(limitsOf({ warning_from: "", warning_above: "0 /s", critical_from: "" })).toBe("warning above 0 /s");
+    expect(limitsOf({ warning_from: "", warning_above: "", critical_from: "" })).toBe("");
   });
 
   it("counts and finds the hosts of a fleet", () => {

@@ -2,6 +2,7 @@
 
 import type { FleetUseRow, UseCell, UseMatrix } from "./api";
 import type { ExploredMetric } from "./explore";
+import { words } from "../words";
 
 export const USE_KINDS = ["utilisation", "saturation", "errors"] as const;
 
@@ -17,10 +18,15 @@ export function metricOf({ stat, field, instance }: UseCell): ExploredMetric | n
     : { stat, fields: [field], choice: instance === "" ? null : { kind: "only", names: [instance] } };
 }
 
-/** Return the limits of a cell without who says so: `warning from 80 %, critical from 95 %`. "" where there are none */
-export function limitsOf({ limits }: Pick<UseCell, "limits">): string {
-  const at = limits.indexOf(" (");
-  return at < 0 ? limits : limits.slice(0, at);
+/** Return the limits of a cell: `warning from 80 %, critical from 95 %`. "" where there are none */
+export function limitsOf(cell: Pick<UseCell, "warning_from" | "warning_above" | "critical_from">): string {
+  return [
+    cell.warning_from === "" ? "" : words.host.useTab.warningFrom(cell.warning_from),
+    cell.warning_above === "" ? "" : words.host.useTab.warningAbove(cell.warning_above),
+    cell.critical_from === "" ? "" : words.host.useTab.criticalFrom(cell.critical_from),
+  ]
+    .filter((text) => text !== "")
+    .join(", ");
 }
 
 /** Return how many hosts have a cell in this state. */

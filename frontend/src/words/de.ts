@@ -1376,6 +1376,11 @@ export const de: Words = {
       errors: "Fehler",
       notRecorded: "Nicht aufgezeichnet. Auf dem Host:",
       toRecord: "Zum Aufzeichnen, in stats.conf des Agenten:",
+      warningFrom: (value: string) => `Warnung ab ${value}`,
+      warningAbove: (value: string) => `Warnung über ${value}`,
+      criticalFrom: (value: string) => `kritisch ab ${value}`,
+      readFrom: (field: string) => `Aus ${field}.`,
+      limitsFrom: (source: string) => `Grenzen: ${source}.`,
       resources: (resource: string) =>
         ({
           cpu: "CPUs",

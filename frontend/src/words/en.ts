@@ -1349,6 +1349,11 @@ export const en = {
       errors: "Errors",
       notRecorded: "Not recorded. To ask the host:",
       toRecord: "To record it, in the agent's stats.conf:",
+      warningFrom: (value: string) => `warning from ${value}`,
+      warningAbove: (value: string) => `warning above ${value}`,
+      criticalFrom: (value: string) => `critical from ${value}`,
+      readFrom: (field: string) => `Read from ${field}.`,
+      limitsFrom: (source: string) => `Limits: ${source}.`,
       resources: (resource: string) =>
         ({
           cpu: "CPUs",

@@ -117,7 +117,7 @@ function Cell({ cell, onMetric }: { readonly cell: UseCell | null; readonly onMe
           )}
         </>
       ) : (
-        <Tooltip label={[cell.about, cell.limits].filter(Boolean).join(" ")} multiline maw={420}>
+        <Tooltip label={describeCell(cell)} multiline maw={420}>
           <button
             type="button"
             className="text-button use-value"
@@ -139,4 +139,9 @@ function Cell({ cell, onMetric }: { readonly cell: UseCell | null; readonly onMe
       )}
     </Table.Td>
   );
+}
+
+function describeCell({ about, stat, field, limits_from }: UseCell): string {
+  const limits = limits_from === "" ? "" : words.host.useTab.limitsFrom(limits_from);
+  return [about, words.host.useTab.readFrom(`${stat ?? ""}.${field ?? ""}`), limits].filter((text) => text !== "").join(" ");
 }
