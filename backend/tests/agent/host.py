@@ -104,10 +104,9 @@ class Host:
         (self.root / "stats.conf").write_text("".join(line.replace(" ", "\t", 1) + "\n" for line in lines))
 
     def environment(self) -> Mapping[str, str]:
-        # LANG and LC_ALL as on a desktop: the agent must set its own.
+        # LC_ALL as on a desktop: the agent must set its own. No LANG of a locale that may be missing: mksh itself complains.
         return {
             "HOME": str(self.root),
-            "LANG": "de_DE.UTF-8",
             "LC_ALL": "C.UTF-8",
             "TZ": "Pacific/Chatham",
             "PATH": self.path,
