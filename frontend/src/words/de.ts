@@ -738,7 +738,7 @@ export const de: Words = {
       local: "Lokal",
       utcDetail: "wie in API, CSV und Kommandozeile",
       reading: "wird gelesen …",
-      timesIn: (title, detail) => `Zeiten: ${title} (${detail})`,
+      timesIn: (short, title, detail) => `Zeiten: ${short} (${title}: ${detail})`,
       unreported: "von keinem Agenten gemeldet",
       several: "die Hosts haben verschiedene Zonen",
       unknownName: "diesem Browser unbekannt",

@@ -719,7 +719,7 @@ export const en = {
       local: "Local",
       utcDetail: "as in the API, CSV and the command line",
       reading: "reading …",
-      timesIn: (title: string, detail: string) => `Times: ${title} (${detail})`,
+      timesIn: (short: string, title: string, detail: string) => `Times: ${short} (${title}: ${detail})`,
       unreported: "not reported by an agent",
       several: "the hosts have different zones",
       unknownName: "unknown to this browser",
