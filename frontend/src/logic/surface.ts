@@ -13,6 +13,10 @@ export const PANEL_MARGINS: Margins = { left: 58, right: 12, top: 20, bottom: 20
 /** Leaves room for bucket labels on the left and the colour scale on the right. */
 export const HEATMAP_MARGINS: Margins = { left: 88, right: 64, top: 8, bottom: 20 };
 
+/** Of a heatmap of hosts: leaves room for their names. */
+export const HOST_HEATMAP_MARGINS: Margins = { ...HEATMAP_MARGINS, left: 150 };
+export const SMALL_GRAPH_MARGINS: Margins = { left: 52, right: 10, top: 8, bottom: 20 };
+
 const HEATMAP_HEIGHT = 220;
 // Thinner rows would be unreadable, and large hosts have many CPUs.
 const ROW_HEIGHT = 5;

@@ -876,6 +876,8 @@ export const de: Words = {
         "Einen anderen Zeitraum, eine andere Messgröße oder andere Hosts wählen. Die Liste unten sagt, warum ein Host keine Linie hat.",
       ofNotDrawn: (leftOut, nAsked) => `${leftOut} von ${nAsked} nicht gezeichnet`,
     },
+    graphFiles: { save: "Exportieren", csvPointsDrawn: "CSV der gezeichneten Punkte" },
+    saveGraphPicture: { elapsed: (length) => `verstrichene Zeit, ${length}` },
     hostHeatmap: {
       heatmapUseArrowKeys: "Heatmap: mit den Pfeiltasten durch die Messwerte gehen",
       heatmapOfRows: (title, lines) => `Heatmap von ${title}: ${lines} Zeilen`,
@@ -2325,6 +2327,9 @@ export const de: Words = {
       enlargeMaximize: "vergrößern maximieren enlarge maximize",
       zoomOut: "Verkleinern",
       on: (host) => `auf ${host}`,
+      alarmsRulesEpisodes: "alarme regeln episoden stummschaltung watch alerts rules backtest",
+      tagHosts: "tag label etikett hosts",
+      nHosts: (n) => counted(n, "Host", "Hosts"),
       viewDashboard: (description) => `ansicht view dashboard ${description}`,
     },
     palette: {

@@ -857,6 +857,8 @@ export const en = {
         "Choose another window, another metric, or other hosts. The list below says why each host has no line.",
       ofNotDrawn: (leftOut: string, nAsked: string) => `${leftOut} of ${nAsked} not drawn`,
     },
+    graphFiles: { save: "Export", csvPointsDrawn: "CSV of the points drawn" },
+    saveGraphPicture: { elapsed: (length: string) => `elapsed time, ${length}` },
     hostHeatmap: {
       heatmapUseArrowKeys: "Heatmap: use the arrow keys to step through the samples",
       heatmapOfRows: (title: string, lines: string) => `Heatmap of ${title}: ${lines} rows`,
@@ -2292,6 +2294,9 @@ export const en = {
       enlargeMaximize: "enlarge maximize",
       zoomOut: "Zoom out",
       on: (host: string) => `on ${host}`,
+      alarmsRulesEpisodes: "alarms alerts rules episodes mutes backtest now",
+      tagHosts: "tag label hosts",
+      nHosts: (n: number) => counted(n, "host"),
       viewDashboard: (description: string) => `view dashboard ${description}`,
     },
     palette: {
