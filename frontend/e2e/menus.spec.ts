@@ -97,7 +97,7 @@ test("a tag is given to selected hosts, found, and taken away", async ({ page })
   await expect(page.locator(".fleet-row")).toHaveCount(1);
 
   await page.goto("/views");
-  await page.keyboard.press("Control+k");
+  await page.getByRole("button", { name: /^Search/ }).click();
   await page.getByRole("combobox", { name: "Search" }).fill("night");
   await page.getByRole("option", { name: /night.*1 host/ }).click();
   await expect(page).toHaveURL(/filter=tag(:|%3A)night/);
