@@ -53,6 +53,32 @@ export function smallGraphWidth(width: number): number {
   return Math.floor((width - (n - 1) * SMALL_GRAPH_GAP) / n);
 }
 
+const GRID = { columns: 3, height: 130, gap: 12, caption: 18, descent: 5 };
+
+/** Where small graphs stand in a picture, each below its caption; all sizes in pixels. */
+export interface Grid {
+  readonly cell: { readonly width: number; readonly height: number };
+  /** Height of a caption, and the height in it at which its text stands. */
+  readonly caption: number;
+  readonly baseline: number;
+  readonly height: number;
+  readonly placeOf: (index: number) => { readonly x: number; readonly y: number };
+}
+
+/** Return the grid of `n` small graphs in a width. */
+export function gridOf(n: number, width: number): Grid {
+  const { height, gap, caption } = GRID;
+  const columns = Math.max(1, Math.min(GRID.columns, n));
+  const cell = { width: Math.floor((width - (columns - 1) * gap) / columns), height };
+  return {
+    cell,
+    caption,
+    baseline: caption - GRID.descent,
+    height: Math.ceil(n / columns) * (height + caption),
+    placeOf: (index) => ({ x: (index % columns) * (cell.width + gap), y: Math.floor(index / columns) * (height + caption) }),
+  };
+}
+
 /** A drag shorter than this many pixels is a click. */
 export const MIN_DRAG_PX = 5;
 

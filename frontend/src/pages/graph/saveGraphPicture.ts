@@ -14,6 +14,7 @@ import {
 import { type Scheme, strokeOf } from "../../logic/palette";
 import { buildPicture, graphText, MEASURED_FONT, type Picture, pictureName } from "../../logic/picture";
 import {
+  gridOf,
   heatmapColumnCount,
   HOST_HEATMAP_MARGINS,
   hostHeatmapHeight,
@@ -34,8 +35,6 @@ import { words } from "../../words";
 
 const WIDTH = 960;
 const LINES_HEIGHT = 340;
-const SMALL = { width: 312, height: 130, gap: 12, caption: 18 };
-const N_COLUMNS = 3;
 
 interface Drawing {
   readonly svg: string;
@@ -148,19 +147,18 @@ async function drawHeatmap({ block, window, zone }: HostGraphContext, scheme: Sc
 }
 
 async function drawSmall(graph: HostGraphContext, scheme: Scheme): Promise<Drawing> {
+  const { lines } = graph.block;
   const shared = sharedValues(graph.block);
+  const grid = gridOf(lines.length, WIDTH);
   const parts: string[] = [];
-  for (const [index, line] of graph.block.lines.entries()) {
-    const { width, height } = SMALL;
-    const figure = figureOf(graph, [line], shared, scheme, { width, height, margins: SMALL_GRAPH_MARGINS });
-    const x = (index % N_COLUMNS) * (width + SMALL.gap);
-    const y = Math.floor(index / N_COLUMNS) * (height + SMALL.caption);
-    const caption = graphText(SMALL_GRAPH_MARGINS.left, SMALL.caption - 5, `${line.name} ${figure.axisUnit}`.trim(), scheme);
+  for (const [index, line] of lines.entries()) {
+    const figure = figureOf(graph, [line], shared, scheme, { ...grid.cell, margins: SMALL_GRAPH_MARGINS });
+    const { x, y } = grid.placeOf(index);
+    const caption = graphText(SMALL_GRAPH_MARGINS.left, grid.baseline, `${line.name} ${figure.axisUnit}`.trim(), scheme);
     parts.push(
       `<g transform="translate(${String(x)}, ${String(y)})">${caption}`,
-      `<g transform="translate(0, ${String(SMALL.caption)})">${await drawSvg(figure)}</g></g>`,
+      `<g transform="translate(0, ${String(grid.caption)})">${await drawSvg(figure)}</g></g>`,
     );
   }
-  const nRows = Math.ceil(graph.block.lines.length / N_COLUMNS);
-  return { svg: parts.join(""), height: nRows * (SMALL.height + SMALL.caption), margins: SMALL_GRAPH_MARGINS, unit: "" };
+  return { svg: parts.join(""), height: grid.height, margins: SMALL_GRAPH_MARGINS, unit: "" };
 }
