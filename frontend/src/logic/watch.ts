@@ -50,6 +50,27 @@ export function describeInstances({ episodes, n_instances }: Pick<OnNow, "episod
   return n_instances > most && shown !== "" ? words.watch.onNow.andMore(shown, String(n_instances - most)) : shown;
 }
 
+/** The source of the episodes that the continuous comparison finds: it has no rule. */
+const COMPARISON = "comparison";
+
+/** Return whether the continuous comparison found something, and no rule. */
+export function isOfComparison({ source }: Pick<EpisodeInfo, "source">): boolean {
+  return source === COMPARISON;
+}
+
+/** A series by its names. */
+export interface SeriesName {
+  readonly stat: string;
+  readonly field: string;
+  readonly instance: string;
+}
+
+/** Return the series that was highest in an unusual episode, which the server names `STAT FIELD INSTANCE`. Missing: null for others */
+export function unusualSeries({ source, saw }: Pick<EpisodeInfo, "source" | "saw">): SeriesName | null {
+  const [, stat, field, instance = ""] = /^([a-z]\w*) ([a-z]\w*)(?: (.+))?$/s.exec(saw[0]?.name ?? "") ?? [];
+  return isOfComparison({ source }) && stat !== undefined && field !== undefined ? { stat, field, instance } : null;
+}
+
 /** Return how long an episode lasted, or lasts. */
 export function describeLength(
   { start, last, ended_at }: Pick<EpisodeInfo, "start" | "last" | "ended_at">,
@@ -150,6 +171,55 @@ export function describeRule({
     return words.watch.rules.stopped(stopped_why);
   }
   return is_watching && is_enabled ? words.watch.rules.watches : words.watch.rules.off;
+}
+
+/** A time in which a rule found something on a host, its instances folded. */
+export interface EpisodeRun {
+  readonly window: Window;
+  readonly colour: Colour;
+  readonly worst: EpisodeInfo;
+  readonly episodes: readonly EpisodeInfo[];
+}
+
+/** What a rule found on a host. */
+export interface EpisodeRow {
+  readonly source: string;
+  readonly title: string;
+  readonly runs: readonly EpisodeRun[];
+}
+
+/** Return a row for each rule, the worst first; episodes of several instances that overlap are one run. Withdrawn ones are left out. */
+export function toEpisodeRows(episodes: readonly EpisodeInfo[], now: EpochMs): readonly EpisodeRow[] {
+  const rows = new Map<string, EpisodeRun[]>();
+  const valid = episodes.filter(({ ended_by }) => ended_by !== "withdrawn");
+  for (const episode of [...valid].sort((a, b) => fromApi(a.start) - fromApi(b.start))) {
+    const { start, end } = episodeWindow(episode);
+    const run = toRun({ start, end: episode.ended_at === null ? toEpochMs(Math.max(end, now)) : end }, [episode]);
+    const runs = rows.get(episode.source) ?? [];
+    const last = runs.at(-1);
+    if (last !== undefined && run.window.start < last.window.end) {
+      const window = { start: last.window.start, end: toEpochMs(Math.max(last.window.end, run.window.end)) };
+      runs[runs.length - 1] = toRun(window, [...last.episodes, episode]);
+    } else {
+      runs.push(run);
+    }
+    rows.set(episode.source, runs);
+  }
+  const severity = ({ runs }: EpisodeRow): number => Math.max(...runs.map(({ colour }) => COLOURS.indexOf(colour)));
+  return [...rows]
+    .map(([source, runs]) => ({ source, title: runs[0]?.worst.title ?? source, runs }))
+    .sort((a, b) => severity(b) - severity(a) || a.title.localeCompare(b.title));
+}
+
+function toRun(window: Window, episodes: readonly [EpisodeInfo, ...EpisodeInfo[]] | readonly EpisodeInfo[]): EpisodeRun {
+  const ordered = [...episodes].sort((a, b) => severityOf(b) - severityOf(a));
+  const worst = ordered[0] as EpisodeInfo;
+  return { window, colour: toColour(worst.colour) ?? "amber", worst, episodes: ordered };
+}
+
+function severityOf({ colour }: EpisodeInfo): number {
+  const known = toColour(colour);
+  return known === null ? -1 : COLOURS.indexOf(known);
 }
 
 /** Return whether a row was amber or worse in the window. */

@@ -11,12 +11,13 @@ import { mayWrite, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import type { RuleDetail, RuleReading } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import { colourAt, describeRule, describeSeconds, toColour } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
-import { zoneOf } from "../../state/clock";
 import type { Clock } from "../../state/url";
+import { clockOf, encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { BacktestPanel } from "./BacktestPanel";
 import { RuleLimits } from "./RuleLimits";
@@ -28,7 +29,8 @@ const MAX_SOURCES = 3;
 export function RulePage() {
   const { rule } = useParams({ from: "/shell/watch/rules/$rule" });
   useDocumentTitle(words.watch.rulePage.ruleNormstat(rule));
-  const clock: Clock = useSearch({ strict: false })["tz"] === "utc" ? "utc" : "local";
+  const clock = clockOf(useSearch({ strict: false }));
+  const zone = useZone(clock);
   const detail = useQuery(ruleQuery(rule));
   if (detail.data === undefined) {
     return (
@@ -44,14 +46,13 @@ export function RulePage() {
     );
   }
   const { info, text, toml } = detail.data;
-  const zone = zoneOf(clock);
   // What normstat knows without samples has no past to be tried on.
   const isOfSamples = text === null || text.inputs.some(({ sources }) => sources.length > 0);
   return (
     <div className="page page-narrow">
       <Stack gap="md">
         <div>
-          <PageLink to="/watch" search={{ tab: "rules", ...(clock === "utc" ? { tz: "utc" } : {}) }} fz="sm">
+          <PageLink to="/watch" search={{ tab: "rules", ...encodeClock(clock) }} fz="sm">
             {words.watch.watchPage.rules}
           </PageLink>
           <Group justify="space-between" align="flex-start">
@@ -119,7 +120,7 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
           variant="default"
           to="/watch/rules/$rule/edit"
           params={{ rule: info.name }}
-          search={clock === "utc" ? { tz: "utc" } : {}}
+          search={encodeClock(clock)}
         >
           {info.is_builtin ? words.watch.rulePage.copyToEdit : words.watch.rulePage.edit}
         </PageButton>

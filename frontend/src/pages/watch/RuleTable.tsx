@@ -9,6 +9,7 @@ import { StateView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { describeRule } from "../../logic/watch";
 import type { Clock } from "../../state/url";
+import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import "./watch.css";
 
@@ -16,7 +17,7 @@ import "./watch.css";
 export function RuleTable({ clock }: { readonly clock: Clock }) {
   const me = useMe();
   const rules = useQuery(rulesQuery);
-  const search = clock === "utc" ? { tz: "utc" } : {};
+  const search = encodeClock(clock);
   return (
     <>
       <Group justify="space-between" mb="sm">
