@@ -4727,6 +4727,11 @@ export interface components {
       /** N Instances */
       n_instances: number;
       /**
+       * Of
+       * @description What the instances are: cpu, disk, interface, mount, process; empty where it is about the host, or not known.
+       */
+      of: string;
+      /**
        * Sentence
        * @description What the worst state means.
        */

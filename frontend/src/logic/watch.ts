@@ -1,6 +1,16 @@
 /** Watching: states of rules, what is on now in words, and the timeline of a host and rule. */
 
-import type { BacktestHost, EpisodeInfo, OnNow, SeenValue, StateChange, WatchMute, WatchRuleInfo, WatchSummary } from "./api";
+import type {
+  BacktestHost,
+  EpisodeInfo,
+  OnNow,
+  RuleDetail,
+  SeenValue,
+  StateChange,
+  WatchMute,
+  WatchRuleInfo,
+  WatchSummary,
+} from "./api";
 import {
   DAY,
   describeDuration,
@@ -43,9 +53,19 @@ export function describeSeen(saw: readonly SeenValue[]): string {
   return saw.map(({ name, text }) => `${name} ${text}`).join(", ");
 }
 
-/** Return the instances of an entry: `1, 3, 5 and 61 more`; "" where it is about the host. */
-export function describeInstances({ episodes, n_instances }: Pick<OnNow, "episodes" | "n_instances">, most = 3): string {
-  const names = episodes.map(({ instance }) => instance).filter((name) => name !== "");
+/** Return an instance as people call it: a CPU has only a number. */
+export function nameInstance(instance: string, of: string): string {
+  return of === "cpu" && instance !== "" ? words.watch.onNow.cpu(instance) : instance;
+}
+
+type InstancesFound = Pick<OnNow, "n_instances"> & {
+  readonly episodes: readonly Pick<EpisodeInfo, "instance">[];
+  readonly of?: string;
+};
+
+/** Return the instances of an entry: `CPU 1, CPU 3, CPU 5 and 61 more`; "" where it is about the host. */
+export function describeInstances({ episodes, n_instances, of = "" }: InstancesFound, most = 3): string {
+  const names = episodes.map(({ instance }) => nameInstance(instance, of)).filter((name) => name !== "");
   const shown = names.slice(0, most).join(", ");
   return n_instances > most && shown !== "" ? words.watch.onNow.andMore(shown, String(n_instances - most)) : shown;
 }
@@ -225,6 +245,12 @@ function severityOf({ colour }: EpisodeInfo): number {
 /** Return whether a row was amber or worse in the window. */
 export function isBadRow({ worst }: Pick<TimelineRow, "worst">): boolean {
   return worst >= COLOURS.indexOf("amber");
+}
+
+/** Return the hosts of a rule, those in the worst state first and those that lack an input last. */
+export function worstHostsFirst(hosts: RuleDetail["hosts"]): RuleDetail["hosts"] {
+  const rank = ({ colour, lacks }: RuleDetail["hosts"][number]): number => (lacks === null ? colour : -2);
+  return [...hosts].sort((a, b) => rank(b) - rank(a) || a.host.localeCompare(b.host, undefined, { numeric: true }));
 }
 
 /** Return what a mute covers: `host web1, rule mutex`. */

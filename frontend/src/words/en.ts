@@ -1456,7 +1456,8 @@ export const en = {
       clearFilterSeeAll: "Clear the filter to see all hosts.",
     },
     fleetRow: {
-      watchState: (state: string, host: string, n: number) => `${state} on ${host}: ${counted(n, "rule")} ${n === 1 ? "finds" : "find"} something`,
+      watchState: (state: string, host: string, n: number) =>
+        `${state} on ${host}: ${counted(n, "rule")} ${n === 1 ? "finds" : "find"} something`,
       select: (name: string) => `Select ${name}`,
       noSamplesYet: "no samples yet",
       offsetHostsClockServers: "Offset of the host's clock from the server's",
@@ -2625,6 +2626,7 @@ export const en = {
       what: "What it is",
       lasts: "Lasts",
       since: (at: ReactNode) => nodes`since ${at}`,
+      cpu: (number: string) => `CPU ${number}`,
       thisServer: "normstat",
       andMore: (shown: string, n: string) => `${shown} and ${n} more`,
       muted: "muted",
@@ -2741,6 +2743,9 @@ export const en = {
       setLimit: "Set",
       removeLimit: (name: string) => `Remove the limit ${name}`,
       hosts: "Hosts",
+      nLastWeek: (n: number) => `${counted(n, "episode")} in the last 7 days`,
+      allHosts: (n: number) => `Show all ${counted(n, "host")}`,
+      fewerHosts: "Show fewer",
       judgedUntil: "Judged until",
       lacks: (input: string) => `does not send ${input}`,
       noHosts: "It has not judged a host yet",

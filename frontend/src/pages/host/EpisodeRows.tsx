@@ -35,7 +35,11 @@ interface EpisodeRowsProps {
 export function EpisodeRows({ graph, clock }: EpisodeRowsProps) {
   const { data } = useQuery(hostEpisodesQuery(graph.host, scoresWindow(graph.window)));
   const rows = useMemo(
-    () => toEpisodeRows((data?.episodes ?? []).filter((episode) => !isOfComparison(episode)), readNow()),
+    () =>
+      toEpisodeRows(
+        (data?.episodes ?? []).filter((episode) => !isOfComparison(episode)),
+        readNow(),
+      ),
     [data],
   );
   return rows.length === 0 ? null : (

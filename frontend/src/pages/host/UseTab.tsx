@@ -28,7 +28,7 @@ interface UseTabProps {
 /** Utilisation, saturation and errors of each resource in the five minutes before the end of the range. */
 export function UseTab({ host, state, zone }: UseTabProps) {
   const now = useNow(PERIOD);
-  const shown = resolveRange(state.view.range, liveEnd(now, null));
+  const shown = resolveRange(state.view.range, liveEnd(now, null), zone);
   const at = wholeSecond(shown.end);
   const answer = useQuery(useMatrixQuery(host.name, at));
   const onMetric = (metric: ExploredMetric): void => {

@@ -57,12 +57,7 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
     onSuccess: async () => {
       setSaved(true);
       await client.invalidateQueries({ queryKey: ["watch"] });
-      await navigate({
-        to: "/watch/rules/$rule",
-        params: { rule: name },
-        search: encodeClock(clock),
-        ignoreBlocker: true,
-      });
+      await navigate({ to: "/watch/rules/$rule", params: { rule: name }, search: encodeClock(clock), ignoreBlocker: true });
     },
   });
   const isLosing = !isSaved && toml !== given;

@@ -73,7 +73,11 @@ export function EpisodeActions({ entry }: { readonly entry: OnNow }) {
             {words.watch.actions.takeBack}
           </Button>
         ) : (
-          <Acknowledge entry={entry} name={name} onDone={() => undo.say(words.watch.actions.hasAcknowledged(name), () => void goBack(takeBack))} />
+          <Acknowledge
+            entry={entry}
+            name={name}
+            onDone={() => undo.say(words.watch.actions.hasAcknowledged(name), () => void goBack(takeBack))}
+          />
         )}
         {entry.mute === null && (
           <Menu position="bottom-end">

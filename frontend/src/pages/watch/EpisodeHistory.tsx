@@ -9,14 +9,7 @@ import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { EpisodeInfo } from "../../logic/api";
 import { fromApi, MINUTE } from "../../logic/time";
-import {
-  countPages,
-  describeEnd,
-  describeLength,
-  describeSeen,
-  isOfComparison,
-  toColour,
-} from "../../logic/watch";
+import { countPages, describeEnd, describeLength, describeSeen, isOfComparison, nameInstance, toColour } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import type { Clock } from "../../state/url";
@@ -41,6 +34,7 @@ export function EpisodeHistory({ view, zone, onView }: EpisodeHistoryProps) {
   const episodes = useQuery(
     episodesQuery({ host: view.host, source: view.rule, start: null, offset: view.page * PER_PAGE, limit: PER_PAGE }),
   );
+  const ofRules = new Map((rules.data?.rules ?? []).map(({ name, of }) => [name, of]));
   const n = episodes.data?.n_total ?? 0;
   const isFiltered = view.host !== "" || view.rule !== "";
   return (
@@ -54,7 +48,10 @@ export function EpisodeHistory({ view, zone, onView }: EpisodeHistoryProps) {
           clearable
           searchable
           value={view.host === "" ? null : view.host}
-          data={withChosen(view.host, (hosts.data?.hosts ?? []).map(({ name }) => ({ value: name, label: name })))}
+          data={withChosen(
+            view.host,
+            (hosts.data?.hosts ?? []).map(({ name }) => ({ value: name, label: name })),
+          )}
           onChange={(host) => {
             onView({ host: host ?? "" });
           }}
@@ -99,7 +96,7 @@ export function EpisodeHistory({ view, zone, onView }: EpisodeHistoryProps) {
             }}
           />
         ) : (
-          <EpisodeTable episodes={episodes.data.episodes} zone={zone} clock={view.clock} />
+          <EpisodeTable episodes={episodes.data.episodes} of={ofRules} zone={zone} clock={view.clock} />
         )}
       </ScrollCard>
       {n > PER_PAGE && (
@@ -130,14 +127,16 @@ function withChosen(chosen: string, choices: readonly Choice[]): Choice[] {
 
 interface EpisodeTableProps {
   readonly episodes: readonly EpisodeInfo[];
+  /** What the instances of each rule are. */
+  readonly of: ReadonlyMap<string, string>;
   readonly zone: Zone;
   readonly clock: Clock;
 }
 
-function EpisodeTable({ episodes, zone, clock }: EpisodeTableProps) {
+function EpisodeTable({ episodes, of, zone, clock }: EpisodeTableProps) {
   const now = useNow(MINUTE);
   return (
-    <Table aria-label={words.watch.watchPage.history} className="watch-table">
+    <Table aria-label={words.watch.watchPage.history} className="watch-table watch-cards watch-history">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{words.common.from}</Table.Th>
@@ -162,18 +161,15 @@ function EpisodeTable({ episodes, zone, clock }: EpisodeTableProps) {
               {episode.host === null ? (
                 words.watch.onNow.thisServer
               ) : (
-                <PageLink
-                  to="/hosts/$host"
-                  params={{ host: episode.host }}
-                  search={episodeLink(episode, clock)}
-                >
+                <PageLink to="/hosts/$host" params={{ host: episode.host }} search={episodeLink(episode, clock)}>
                   {episode.host}
                 </PageLink>
               )}
             </Table.Td>
             <Table.Td className="watch-what">
               <Text fz="sm">
-                <SourceLink title={episode.title} episode={episode} clock={clock} /> {!isOfComparison(episode) && episode.instance}
+                <SourceLink title={episode.title} episode={episode} clock={clock} />{" "}
+                {!isOfComparison(episode) && nameInstance(episode.instance, of.get(episode.source) ?? "")}
               </Text>
               <Text fz="sm">{episode.sentence}</Text>
               {!isOfComparison(episode) && (

@@ -12,6 +12,7 @@ import {
   describeSeen,
   describeWatched,
   isOfComparison,
+  nameInstance,
   toColour,
 } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
@@ -54,7 +55,7 @@ export function OnNowTable({ watch, host, zone, clock, onAllHosts }: OnNowTableP
         ) : shown.length === 0 ? (
           <StateView state={{ kind: "empty", title: words.watch.onNow.nothingOnHost(host) }} />
         ) : (
-          <Table aria-label={words.watch.watchPage.onNow} className="watch-table watch-now">
+          <Table aria-label={words.watch.watchPage.onNow} className="watch-table watch-cards watch-now">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{words.common.state}</Table.Th>
@@ -147,7 +148,9 @@ function Found({ entry }: { readonly entry: OnNow }) {
       <Text fz="sm">{entry.sentence}</Text>
       {seen !== "" && (
         <Text fz="sm" className="mono">
-          {entry.n_instances > 1 ? words.watch.onNow.worstIs(entry.episodes[0]?.instance ?? "", seen) : seen}
+          {entry.n_instances > 1
+            ? words.watch.onNow.worstIs(nameInstance(entry.episodes[0]?.instance ?? "", entry.of), seen)
+            : seen}
         </Text>
       )}
     </>

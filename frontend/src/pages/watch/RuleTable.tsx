@@ -9,6 +9,7 @@ import { StateView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { describeRule } from "../../logic/watch";
 import type { Clock } from "../../state/url";
+import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import "./watch.css";
@@ -61,9 +62,9 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
                     </PageLink>
                   </Table.Td>
                   <Table.Td>{rule.subsystem}</Table.Td>
-                  <Table.Td>{describeRule(rule)}</Table.Td>
+                  <Table.Td className="watch-rule-state">{describeRule(rule)}</Table.Td>
                   <Table.Td className="number">
-                    {formatCount(rule.n_hosts)}
+                    {rule.subsystem === "normstat" ? "–" : formatCount(rule.n_hosts)}
                     {rule.n_lacking > 0 && (
                       <Text fz="xs" className="soft">
                         {words.watch.rules.lack(rule.n_lacking)}
@@ -71,7 +72,18 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
                     )}
                   </Table.Td>
                   <Table.Td className="number">{formatCount(rule.n_on)}</Table.Td>
-                  <Table.Td className="number">{formatCount(rule.n_week)}</Table.Td>
+                  <Table.Td className="number">
+                    {rule.n_week === 0 ? (
+                      formatCount(rule.n_week)
+                    ) : (
+                      <PageLink
+                        to="/watch"
+                        search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "history", rule: rule.name })}
+                      >
+                        {formatCount(rule.n_week)}
+                      </PageLink>
+                    )}
+                  </Table.Td>
                   <Table.Td>{rule.is_builtin ? words.watch.rules.builtIn : rule.updated_by}</Table.Td>
                 </Table.Tr>
               ))}
