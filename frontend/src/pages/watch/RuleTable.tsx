@@ -41,7 +41,7 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
             }
           />
         ) : (
-          <Table aria-label={words.watch.watchPage.rules} className="watch-table">
+          <Table aria-label={words.watch.watchPage.rules} className="watch-table watch-rules">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{words.watch.watchPage.rule}</Table.Th>
