@@ -1323,6 +1323,12 @@ export const en = {
       notCopied: (id: string) => `The browser did not allow copying. The link: ${id}`,
       linkPanelWindowCopied: "Link to this panel and window copied",
     },
+    episodeRows: {
+      whatRulesFound: "What rules found",
+      run: (rule: string, state: string, time: string) => `${rule}: ${state}, ${time}`,
+      select: "Select this time",
+      onWatch: "On the page Watch",
+    },
     scoreRows: {
       nothingUnusual: (nSeries: number) =>
         `Nothing unusual in this window: ${counted(nSeries, "series", "series")} compared with the baseline each minute`,
@@ -1452,6 +1458,8 @@ export const en = {
       clearFilterSeeAll: "Clear the filter to see all hosts.",
     },
     fleetRow: {
+      watchState: (state: string, host: string, n: number) =>
+        `${state} on ${host}: ${counted(n, "rule")} ${n === 1 ? "finds" : "find"} something`,
       select: (name: string) => `Select ${name}`,
       noSamplesYet: "no samples yet",
       offsetHostsClockServers: "Offset of the host's clock from the server's",
@@ -2608,6 +2616,7 @@ export const en = {
     watchPage: {
       watchNormstat: "Watch · normstat",
       watch: "Watch",
+      nWaiting: (n: number) => `${counted(n, "entry", "entries")} waiting for somebody`,
       onNow: "On now",
       history: "History",
       timeline: "Timeline",
@@ -2622,9 +2631,17 @@ export const en = {
       what: "What it is",
       lasts: "Lasts",
       since: (at: ReactNode) => nodes`since ${at}`,
+      cpu: (number: string) => `CPU ${number}`,
       thisServer: "normstat",
       andMore: (shown: string, n: string) => `${shown} and ${n} more`,
       muted: "muted",
+      mutedUntil: (at: ReactNode) => nodes`muted until ${at}`,
+      worstIs: (instance: string, seen: string) => `worst: ${instance}, ${seen}`,
+      onlyHost: (host: string) => `Only what is on at ${host}.`,
+      showAllHosts: "Show all hosts",
+      nothingOnHost: (host: string) => `Nothing is on at ${host}`,
+      nothingOn: "Nothing is on",
+      whoWatches: (watched: string) => `${watched}.`,
       acknowledgedBy: (name: string) => `acknowledged by ${name}`,
       noteOf: (note: string) => `Note: ${note}`,
       rulesWatchHosts: (nRules: number, nHosts: number) =>
@@ -2649,6 +2666,11 @@ export const en = {
       forAWeek: "For a week",
       markAsIncident: "Incident",
       markName: (name: string) => `Mark as incident: ${name}`,
+      takeBack: "Take back",
+      takeBackName: (name: string) => `Take back the acknowledgement of ${name}`,
+      hasAcknowledged: (name: string) => `Acknowledged: ${name}`,
+      hasMuted: (name: string) => `Muted: ${name}`,
+      hasMarked: (name: string) => `Marked as incident: ${name}. Baselines leave its time out.`,
     },
     history: {
       lasted: "Lasted",
@@ -2660,6 +2682,7 @@ export const en = {
       clearTheFilter: "Clear the filter to see all episodes.",
       whenThereAre: "An episode is a time in which a rule said warning or worse. It stays here when it has ended.",
       markedAsIncident: "marked as incident",
+      unusual: "Unusual against the baseline",
     },
     timeline: {
       span: "Time shown",
@@ -2725,6 +2748,9 @@ export const en = {
       setLimit: "Set",
       removeLimit: (name: string) => `Remove the limit ${name}`,
       hosts: "Hosts",
+      nLastWeek: (n: number) => `${counted(n, "episode")} in the last 7 days`,
+      allHosts: (n: number) => `Show all ${counted(n, "host")}`,
+      fewerHosts: "Show fewer",
       judgedUntil: "Judged until",
       lacks: (input: string) => `does not send ${input}`,
       noHosts: "It has not judged a host yet",

@@ -40,7 +40,7 @@ import { MarkBar } from "./MarkBar";
 import { OverlayMenu } from "./OverlayMenu";
 import { HostPanels, panelInHand } from "./HostPanels";
 import { ShownProcesses } from "./ShownProcesses";
-import { ScoreRows } from "./ScoreRows";
+import { FoundRows } from "./FoundRows";
 import { TimeStrip } from "./TimeStrip";
 import { Toolbar } from "./Toolbar";
 import { ViewMenu } from "./ViewMenu";
@@ -346,7 +346,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
           />
         )}
         <TimeStrip graph={graph} />
-        <ScoreRows graph={graph} />
+        <FoundRows graph={graph} clock={view.clock} />
         <EventList
           host={host.name}
           marks={marks}
