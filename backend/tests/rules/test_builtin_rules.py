@@ -92,7 +92,7 @@ def test_a_slow_disk_must_be_busy_too() -> None:
     assert {name: column[-1] for name, column in zip(run.instances, colours_of(run), strict=True)} == {
         "sda": "red",
         "sdb": "green",
-        "sdc": "white",
+        "sdc": "blue",
         "sdd": "amber",
     }
 
