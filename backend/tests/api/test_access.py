@@ -102,6 +102,7 @@ POLICY = {
     "listEpisodes": Role.VIEWER,
     "getEpisode": Role.VIEWER,
     "acknowledgeEpisode": Role.OPERATOR,
+    "takeBackAcknowledgement": Role.OPERATOR,
     "markIncident": Role.OPERATOR,
     "listRules": Role.VIEWER,
     "checkRule": Role.OPERATOR,

@@ -48,7 +48,6 @@ import { sayFrozen, usePanelChanges } from "./usePanelChanges";
 import { useHostPanels } from "./useHostPanels";
 import { useBandBaseline, usePeriods } from "./usePeriods";
 import type { HostViewState } from "./useHostView";
-import { words } from "../../words";
 
 interface GraphsProps {
   readonly host: HostInfo;
@@ -315,7 +314,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
             mark={mark}
             plan={sections.flatMap(({ panels }) => panels).find(({ id }) => id === view.markPanel) ?? null}
             baselines={baselines ?? []}
-            bandId={bandId}
+            bandId={view.bandId}
             clock={view.clock}
             zone={zone}
             mayWrite={mayWrite(me)}
