@@ -103,6 +103,7 @@ POLICY = {
     "getEpisode": Role.VIEWER,
     "acknowledgeEpisode": Role.OPERATOR,
     "takeBackAcknowledgement": Role.OPERATOR,
+    "readOpen": Role.VIEWER,
     "markIncident": Role.OPERATOR,
     "listRules": Role.VIEWER,
     "checkRule": Role.OPERATOR,
