@@ -103,6 +103,8 @@ POLICY = {
     "listEpisodes": Role.VIEWER,
     "getEpisode": Role.VIEWER,
     "acknowledgeEpisode": Role.OPERATOR,
+    "takeBackAcknowledgement": Role.OPERATOR,
+    "readOpen": Role.VIEWER,
     "markIncident": Role.OPERATOR,
     "listRules": Role.VIEWER,
     "checkRule": Role.OPERATOR,

@@ -486,7 +486,11 @@ export interface paths {
      * @description Note that somebody looks after an episode.
      */
     post: operations["acknowledgeEpisode"];
-    delete?: never;
+    /**
+     * Take Back Acknowledgement
+     * @description Note that nobody looks after an episode any more.
+     */
+    delete: operations["takeBackAcknowledgement"];
     options?: never;
     head?: never;
     patch?: never;
@@ -1741,6 +1745,21 @@ export interface paths {
      * @description End a mute now.
      */
     delete: operations["endWatchMute"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/watch/open": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Open
+     * @description Return how much is on, in short: how many entries wait for somebody, and the worst state of each host.
+     */
+    get: operations["readOpen"];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -3960,6 +3979,24 @@ export interface components {
       unknown_hosts: string[];
     };
     /**
+     * HostOn
+     * @description A host on which something is on that is not muted.
+     */
+    HostOn: {
+      /**
+       * Colour
+       * @description The worst: amber, red or black.
+       */
+      colour: string;
+      /** Host */
+      host: string;
+      /**
+       * N
+       * @description Rules that find something there.
+       */
+      n: number;
+    };
+    /**
      * HostSeriesBlock
      * @description One metric of many hosts for drawing, the worst line first.
      *
@@ -4771,6 +4808,11 @@ export interface components {
       /** N Instances */
       n_instances: number;
       /**
+       * Of
+       * @description What the instances are: cpu, disk, interface, mount, process; empty where it is about the host, or not known.
+       */
+      of: string;
+      /**
        * Sentence
        * @description What the worst state means.
        */
@@ -4785,6 +4827,27 @@ export interface components {
       source: string;
       /** Title */
       title: string;
+    };
+    /**
+     * OpenNow
+     * @description How much is on at a moment.
+     */
+    OpenNow: {
+      /**
+       * Hosts
+       * @description By name; hosts on which nothing is on, or all of it is muted, are left out.
+       */
+      hosts: components["schemas"]["HostOn"][];
+      /**
+       * N Waiting
+       * @description Entries of `/watch`, of one host and rule each, that are neither muted nor acknowledged.
+       */
+      n_waiting: number;
+      /**
+       * Worst
+       * @description The worst state of those; null without any.
+       */
+      worst: string | null;
     };
     /**
      * PanelBaseline
@@ -8694,6 +8757,26 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  takeBackAcknowledgement: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EpisodeInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   markIncident: {
     parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
     requestBody: { content: { "application/json": components["schemas"]["EpisodeIncident"] } };
@@ -11311,6 +11394,32 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readOpen: {
+    parameters: {
+      query?: {
+        /** @description the moment; default: now */
+        at?: (string | number) | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["OpenNow"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

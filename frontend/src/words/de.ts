@@ -738,7 +738,7 @@ export const de: Words = {
       local: "Lokal",
       utcDetail: "wie in API, CSV und Kommandozeile",
       reading: "wird gelesen …",
-      timesIn: (title, detail) => `Zeiten: ${title} (${detail})`,
+      timesIn: (short, title, detail) => `Zeiten: ${short} (${title}: ${detail})`,
       unreported: "von keinem Agenten gemeldet",
       several: "die Hosts haben verschiedene Zonen",
       unknownName: "diesem Browser unbekannt",
@@ -876,6 +876,8 @@ export const de: Words = {
         "Einen anderen Zeitraum, eine andere Messgröße oder andere Hosts wählen. Die Liste unten sagt, warum ein Host keine Linie hat.",
       ofNotDrawn: (leftOut, nAsked) => `${leftOut} von ${nAsked} nicht gezeichnet`,
     },
+    graphFiles: { save: "Exportieren", csvPointsDrawn: "CSV der gezeichneten Punkte" },
+    saveGraphPicture: { elapsed: (length) => `verstrichene Zeit, ${length}` },
     hostHeatmap: {
       heatmapUseArrowKeys: "Heatmap: mit den Pfeiltasten durch die Messwerte gehen",
       heatmapOfRows: (title, lines) => `Heatmap von ${title}: ${lines} Zeilen`,
@@ -1348,6 +1350,12 @@ export const de: Words = {
       notCopied: (id) => `Der Browser hat das Kopieren nicht erlaubt. Der Link: ${id}`,
       linkPanelWindowCopied: "Der Link zu diesem Panel und Zeitraum ist kopiert",
     },
+    episodeRows: {
+      whatRulesFound: "Was Regeln gefunden haben",
+      run: (rule, state, time) => `${rule}: ${state}, ${time}`,
+      select: "Diese Zeit auswählen",
+      onWatch: "Auf der Seite Überwachung",
+    },
     scoreRows: {
       nothingUnusual: (nSeries: number) =>
         `Nichts Ungewöhnliches in diesem Zeitraum: ${counted(nSeries, "Messreihe", "Messreihen")} jede Minute mit der Baseline verglichen`,
@@ -1496,6 +1504,7 @@ export const de: Words = {
       clearFilterSeeAll: "Filter leeren, um alle Hosts zu sehen.",
     },
     fleetRow: {
+      watchState: (state, host, n) => `${state} auf ${host}: ${counted(n, "Regel findet", "Regeln finden")} etwas`,
       select: (name) => `${name} auswählen`,
       noSamplesYet: "noch keine Messwerte",
       offsetHostsClockServers: "Abweichung der Uhr des Hosts von der des Servers",
@@ -2343,6 +2352,9 @@ export const de: Words = {
       enlargeMaximize: "vergrößern maximieren enlarge maximize",
       zoomOut: "Verkleinern",
       on: (host) => `auf ${host}`,
+      alarmsRulesEpisodes: "alarme regeln episoden stummschaltung watch alerts rules backtest",
+      tagHosts: "tag label etikett hosts",
+      nHosts: (n) => counted(n, "Host", "Hosts"),
       viewDashboard: (description) => `ansicht view dashboard ${description}`,
     },
     palette: {
@@ -2658,6 +2670,7 @@ export const de: Words = {
     watchPage: {
       watchNormstat: "Überwachung · normstat",
       watch: "Überwachung",
+      nWaiting: (n) => `${counted(n, "Eintrag wartet", "Einträge warten")} auf jemanden`,
       onNow: "Jetzt",
       history: "Verlauf",
       timeline: "Zeitleiste",
@@ -2684,9 +2697,17 @@ export const de: Words = {
       what: "Was es ist",
       lasts: "Dauer",
       since: (at) => nodes`seit ${at}`,
+      cpu: (number) => `CPU ${number}`,
       thisServer: "normstat",
       andMore: (shown, n) => `${shown} und ${n} weitere`,
       muted: "stumm",
+      mutedUntil: (at) => nodes`stumm bis ${at}`,
+      worstIs: (instance, seen) => `am schlimmsten: ${instance}, ${seen}`,
+      onlyHost: (host) => `Nur, was auf ${host} auffällt.`,
+      showAllHosts: "Alle Hosts zeigen",
+      nothingOnHost: (host) => `Auf ${host} fällt nichts auf`,
+      nothingOn: "Nichts fällt auf",
+      whoWatches: (watched) => `${watched}.`,
       acknowledgedBy: (name) => `bestätigt von ${name}`,
       noteOf: (note) => `Notiz: ${note}`,
       rulesWatchHosts: (nRules, nHosts) =>
@@ -2712,6 +2733,11 @@ export const de: Words = {
       forAWeek: "Eine Woche lang",
       markAsIncident: "Vorfall",
       markName: (name) => `Als Vorfall markieren: ${name}`,
+      takeBack: "Zurücknehmen",
+      takeBackName: (name) => `Die Bestätigung von ${name} zurücknehmen`,
+      hasAcknowledged: (name) => `Bestätigt: ${name}`,
+      hasMuted: (name) => `Stummgeschaltet: ${name}`,
+      hasMarked: (name) => `Als Vorfall markiert: ${name}. Baselines lassen seine Zeit aus.`,
     },
     history: {
       lasted: "Dauerte",
@@ -2724,6 +2750,7 @@ export const de: Words = {
       whenThereAre:
         "Eine Episode ist eine Zeit, in der eine Regel Warnung oder Schlimmeres meldete. Sie bleibt hier, wenn sie zu Ende ist.",
       markedAsIncident: "als Vorfall markiert",
+      unusual: "Ungewöhnlich gegenüber der Baseline",
     },
     timeline: {
       span: "Gezeigte Zeit",
@@ -2789,6 +2816,9 @@ export const de: Words = {
       setLimit: "Setzen",
       removeLimit: (name) => `Die Grenze ${name} entfernen`,
       hosts: "Hosts",
+      nLastWeek: (n) => `${counted(n, "Episode", "Episoden")} in den letzten 7 Tagen`,
+      allHosts: (n) => `Alle ${counted(n, "Host", "Hosts")} zeigen`,
+      fewerHosts: "Weniger zeigen",
       judgedUntil: "Beurteilt bis",
       lacks: (input) => `liefert ${input} nicht`,
       noHosts: "Sie hat noch keinen Host beurteilt",

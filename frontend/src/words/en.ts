@@ -719,7 +719,7 @@ export const en = {
       local: "Local",
       utcDetail: "as in the API, CSV and the command line",
       reading: "reading …",
-      timesIn: (title: string, detail: string) => `Times: ${title} (${detail})`,
+      timesIn: (short: string, title: string, detail: string) => `Times: ${short} (${title}: ${detail})`,
       unreported: "not reported by an agent",
       several: "the hosts have different zones",
       unknownName: "unknown to this browser",
@@ -857,6 +857,8 @@ export const en = {
         "Choose another window, another metric, or other hosts. The list below says why each host has no line.",
       ofNotDrawn: (leftOut: string, nAsked: string) => `${leftOut} of ${nAsked} not drawn`,
     },
+    graphFiles: { save: "Export", csvPointsDrawn: "CSV of the points drawn" },
+    saveGraphPicture: { elapsed: (length: string) => `elapsed time, ${length}` },
     hostHeatmap: {
       heatmapUseArrowKeys: "Heatmap: use the arrow keys to step through the samples",
       heatmapOfRows: (title: string, lines: string) => `Heatmap of ${title}: ${lines} rows`,
@@ -1321,6 +1323,12 @@ export const en = {
       notCopied: (id: string) => `The browser did not allow copying. The link: ${id}`,
       linkPanelWindowCopied: "Link to this panel and window copied",
     },
+    episodeRows: {
+      whatRulesFound: "What rules found",
+      run: (rule: string, state: string, time: string) => `${rule}: ${state}, ${time}`,
+      select: "Select this time",
+      onWatch: "On the page Watch",
+    },
     scoreRows: {
       nothingUnusual: (nSeries: number) =>
         `Nothing unusual in this window: ${counted(nSeries, "series", "series")} compared with the baseline each minute`,
@@ -1468,6 +1476,8 @@ export const en = {
       clearFilterSeeAll: "Clear the filter to see all hosts.",
     },
     fleetRow: {
+      watchState: (state: string, host: string, n: number) =>
+        `${state} on ${host}: ${counted(n, "rule")} ${n === 1 ? "finds" : "find"} something`,
       select: (name: string) => `Select ${name}`,
       noSamplesYet: "no samples yet",
       offsetHostsClockServers: "Offset of the host's clock from the server's",
@@ -2310,6 +2320,9 @@ export const en = {
       enlargeMaximize: "enlarge maximize",
       zoomOut: "Zoom out",
       on: (host: string) => `on ${host}`,
+      alarmsRulesEpisodes: "alarms alerts rules episodes mutes backtest now",
+      tagHosts: "tag label hosts",
+      nHosts: (n: number) => counted(n, "host"),
       viewDashboard: (description: string) => `view dashboard ${description}`,
     },
     palette: {
@@ -2621,6 +2634,7 @@ export const en = {
     watchPage: {
       watchNormstat: "Watch · normstat",
       watch: "Watch",
+      nWaiting: (n: number) => `${counted(n, "entry", "entries")} waiting for somebody`,
       onNow: "On now",
       history: "History",
       timeline: "Timeline",
@@ -2647,9 +2661,17 @@ export const en = {
       what: "What it is",
       lasts: "Lasts",
       since: (at: ReactNode) => nodes`since ${at}`,
+      cpu: (number: string) => `CPU ${number}`,
       thisServer: "normstat",
       andMore: (shown: string, n: string) => `${shown} and ${n} more`,
       muted: "muted",
+      mutedUntil: (at: ReactNode) => nodes`muted until ${at}`,
+      worstIs: (instance: string, seen: string) => `worst: ${instance}, ${seen}`,
+      onlyHost: (host: string) => `Only what is on at ${host}.`,
+      showAllHosts: "Show all hosts",
+      nothingOnHost: (host: string) => `Nothing is on at ${host}`,
+      nothingOn: "Nothing is on",
+      whoWatches: (watched: string) => `${watched}.`,
       acknowledgedBy: (name: string) => `acknowledged by ${name}`,
       noteOf: (note: string) => `Note: ${note}`,
       rulesWatchHosts: (nRules: number, nHosts: number) =>
@@ -2674,6 +2696,11 @@ export const en = {
       forAWeek: "For a week",
       markAsIncident: "Incident",
       markName: (name: string) => `Mark as incident: ${name}`,
+      takeBack: "Take back",
+      takeBackName: (name: string) => `Take back the acknowledgement of ${name}`,
+      hasAcknowledged: (name: string) => `Acknowledged: ${name}`,
+      hasMuted: (name: string) => `Muted: ${name}`,
+      hasMarked: (name: string) => `Marked as incident: ${name}. Baselines leave its time out.`,
     },
     history: {
       lasted: "Lasted",
@@ -2685,6 +2712,7 @@ export const en = {
       clearTheFilter: "Clear the filter to see all episodes.",
       whenThereAre: "An episode is a time in which a rule said warning or worse. It stays here when it has ended.",
       markedAsIncident: "marked as incident",
+      unusual: "Unusual against the baseline",
     },
     timeline: {
       span: "Time shown",
@@ -2750,6 +2778,9 @@ export const en = {
       setLimit: "Set",
       removeLimit: (name: string) => `Remove the limit ${name}`,
       hosts: "Hosts",
+      nLastWeek: (n: number) => `${counted(n, "episode")} in the last 7 days`,
+      allHosts: (n: number) => `Show all ${counted(n, "host")}`,
+      fewerHosts: "Show fewer",
       judgedUntil: "Judged until",
       lacks: (input: string) => `does not send ${input}`,
       noHosts: "It has not judged a host yet",
