@@ -1593,6 +1593,8 @@ export interface paths {
     /**
      * Read Fleet Use
      * @description Return the worst of utilisation, saturation and errors of each resource of every host.
+     *
+     *     An answer is given again for a few seconds, and not sent again to who has it (`ETag`, `If-None-Match`).
      */
     get: operations["readFleetUse"];
     put?: never;
