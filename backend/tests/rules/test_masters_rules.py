@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from normstat.rules.rule_file import load_builtin_rules
+from normstat.rules.rule_file import FieldPlace, WatchInput, load_builtin_rules
+from normstat.rules.rule_frame import find_sources
 from normstat.scoring.summary import FloatArray
 from tests.rules.frames import colours_of, constant, run_over
 
@@ -212,3 +213,21 @@ def test_memory_modules_by_the_day() -> None:
         worst_of("memory-errors", "mcelog_memory", {"DIMM0": (0, 0), "DIMM1": row}, keys)[""] for row in ((9, 0), (10, 0), (0, 1))
     ]
     assert found == ["green", "amber", "black"]
+
+
+def test_inputs_are_rates_only_where_a_rule_says_so() -> None:
+    counters = WatchInput("errors", "", (FieldPlace("iostat_e_solaris", "soft_errors"),), "1", is_each=True)
+    assert find_sources(counters, ["iostat_e_solaris"]) == []
+    rates = WatchInput("errors", "", (FieldPlace("iostat_e_solaris", "soft_errors", is_rate=True),), "1/s", is_each=True)
+    assert [str(source) for source in find_sources(rates, ["iostat_e_solaris"])] == ["rate(iostat_e_solaris.soft_errors)"]
+    # What is a rate already has none, and a field of one instance gives nothing for each.
+    place = FieldPlace("iostat_linux", "r_per_s", is_rate=True)
+    assert find_sources(WatchInput("reads", "", (place,), "1/s", is_each=True), ["iostat_linux"]) == []
+    place = FieldPlace("linux_pressure", "stall_pct", "cpu.some")
+    assert find_sources(WatchInput("some", "", (place,), "%", is_each=True), ["linux_pressure"]) == []
+
+
+def test_a_recorded_stat_without_the_wanted_instance_gives_no_input() -> None:
+    seconds = np.arange(10.0)
+    run = run_over(RULES["dnlc"], {"kstat_solaris": {("zfs:0:arcstats:hits", "value"): seconds}})
+    assert set(colours_of(run)[0]) == {"?"}
