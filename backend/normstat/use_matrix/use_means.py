@@ -53,7 +53,7 @@ class _Wanted:
 async def read_use_means(
     session: AsyncSession, host_ids: Sequence[int], inputs: Sequence[WatchInput], window: Window
 ) -> dict[int, HostMeans]:
-    """Return the means of the inputs in the window, by host: of slow tools, in the quarter of an hour up to its end.
+    """Return the means of the inputs in the window, by host: of slow tools, the last values in the quarter of an hour up to its end.
 
     Missing: a host without samples has no values
     """
@@ -103,7 +103,7 @@ def _count_cpus(present: Sequence[PresentInstance]) -> dict[int, int]:
 async def _read_stat(
     session: AsyncSession, stat: StatRef, wanted: _Wanted, present: Sequence[PresentInstance], window: Window
 ) -> dict[int, dict[tuple[str, str], dict[str, float]]]:
-    """Return means by host, stat and field, and instance."""
+    """Return means by host, stat and field, and instance: of slow tools, those of the last minute with samples."""
     keys = {own.key for own in wanted.fields}
     fields = [own for own in stat.fields if own.key in keys]
     own = {each.id: each for each in present if wanted.takes(stat.name, each.name)}
@@ -112,11 +112,23 @@ async def _read_stat(
         return found
     hosts = sorted({each.host_id for each in own.values()})
     means = await read_minute_means(session, stat, fields, host_ids=hosts, instance_ids=list(own), window=window)
+    if stat.name.startswith(SLOW):
+        # The mean of a full file system and the emptied one was never measured.
+        means = means.take(_last_minutes(means.instance_id, means.minute))
     for at, own_field in enumerate(fields):
         for instance_id, value in _average(means.instance_id, means.means[:, at], means.n_rows).items():
             each = own[instance_id]
             found.setdefault(each.host_id, {}).setdefault((stat.name, own_field.key), {})[each.name] = value
     return found
+
+
+def _last_minutes(ids: np.ndarray, minutes: np.ndarray) -> np.ndarray:
+    """Return which rows are of the last minute of their instance. Shape: (n,), (n,) -> (n,)"""
+    _, places = np.unique(ids, return_inverse=True)
+    last = np.zeros(places.max(initial=-1) + 1, dtype=minutes.dtype)
+    np.maximum.at(last, places, minutes)
+    is_last: np.ndarray = minutes == last[places]
+    return is_last
 
 
 def _average(ids: np.ndarray, means: np.ndarray, n_rows: np.ndarray) -> dict[int, float]:

@@ -119,10 +119,10 @@ async def test_the_fleet_has_the_worst_cell_of_each_resource(sessions: Sessions)
         await fill_values(
             sessions, host, "mpstat_linux", time_us=np.repeat(times, 3), instances=("all", "0", "1") * n, values=values
         )
-    # df ran ten minutes ago, the only time in this quarter of an hour.
-    ran = np.repeat(to_us(END) - 600_000_000, 3)
-    full = {"used_pct": np.array([97.0, 40.0, 100.0])}
-    await fill_values(sessions, "web10", "df_linux", time_us=ran, instances=("/", "/home", "/snap/core"), values=full)
+    # df ran twice in this quarter of an hour, the last time five minutes ago: that is what counts.
+    ran = np.repeat(to_us(END) - np.array([600_000_000, 300_000_000]), 3)
+    full = {"used_pct": np.array([97.0, 100.0, 100.0, 97.0, 40.0, 100.0])}
+    await fill_values(sessions, "web10", "df_linux", time_us=ran, instances=("/", "/home", "/snap/core") * 2, values=full)
     async with open_read_session(sessions) as session:
         found = await read_fleet_use(session, END)
         empty = await read_fleet_use(session, END + timedelta(hours=1))
