@@ -53,7 +53,7 @@ class _Wanted:
 async def read_use_means(
     session: AsyncSession, host_ids: Sequence[int], inputs: Sequence[WatchInput], window: Window
 ) -> dict[int, HostMeans]:
-    """Return the means of the inputs in the window, by host: of slow tools, the last values in the quarter of an hour up to its end.
+    """Return the means of the inputs in the window, by host: of slow tools, the last value of the quarter of an hour up to its end.
 
     Missing: a host without samples has no values
     """
