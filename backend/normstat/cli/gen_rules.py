@@ -28,6 +28,28 @@ A rule has one state for each report, of the host or of each CPU or disk:
 Where a value is missing that a condition needs, the state is unknown, not fine. The worst instance is the state of the
 host. Averages since boot are no samples, so no rule ever sees one.
 
+## What rules need recorded
+
+A rule judges a host that sends all of its inputs; the page of a rule lists the hosts that do not. The agents' `stats.conf` as it comes
+records what most rules need. These need one of its other lines, without the comment sign, or a line of your own:
+
+| rule | needs |
+|---|---|
+| dnlc | kstat with `unix:0:dnlcstats` |
+| disk-errors | `iostat -En` |
+| filesystem-full, inodes-full | `df -k` (on by default on Linux), `df -i` |
+| nfs-client, nfs-client-linux | `nfsstat` |
+| retransmits-solaris, listen-queue on Solaris | `netstat -s` |
+| swapping-solaris | `vmstat -p` |
+| inode-cache, kernel-memory, kernel-tables | `sar -g`, `sar -k`, `sar -v` |
+| network-full | `nicstat`, or `sar -n DEV` on Linux |
+| packet-backlog | `sar -n SOFT` |
+| throttled, memory-errors | `turbostat`, `mcelog` |
+
+Name services (DNS, LDAP) are not in this list: no tool that normstat reads tells how long a lookup takes.
+
+Limits of the 1990s that depend on the size of the machine are scaled; the table of limits of a rule says how.
+
 ## Writing a rule
 
 A rule is a TOML file: `format = 1`, `name`, `title`, `subsystem`, `version`, `about`, `source`, and `of` (`cpu`, `disk`,

@@ -185,6 +185,19 @@ def load_builtin_rules() -> dict[str, WatchRule]:
     return {rule.name: rule for rule in rules}
 
 
+def parse_field(text: str) -> FieldPlace | None:
+    """Return the place that a text names. Missing: None where it is none, or a field that the catalogue does not have.
+
+    >>> parse_field("linux_pressure.stall_pct@memory.full")
+    FieldPlace(stat='linux_pressure', key='stall_pct', instance='memory.full', is_rate=False)
+    """
+    match = _FIELD.fullmatch(text)
+    known = None if match is None else load_catalogue().stats.get(match["stat"])
+    if match is None or (known is not None and all(field.key != match["key"] for field in known[1].fields)):
+        return None
+    return FieldPlace(match["stat"], match["key"], match["instance"], is_rate=match["rate"] is not None)
+
+
 class _RuleReader:
     """Reads one file. Every message begins with its name."""
 
@@ -261,14 +274,13 @@ class _RuleReader:
         return WatchInput(name, meaning, tuple(self._field(text, where) for text in fields), unit, is_each)
 
     def _field(self, text: str, where: str) -> FieldPlace:
-        match = _FIELD.fullmatch(text)
-        known = None if match is None else load_catalogue().stats.get(match["stat"])
-        if match is None or (known is not None and all(field.key != match["key"] for field in known[1].fields)):
+        place = parse_field(text)
+        if place is None:
             self._refuse(
                 f"{where}: {shorten(text)} is no field; write it as STAT.FIELD, STAT.FIELD@INSTANCE or rate(STAT.FIELD), "
                 "as docs/stats.md lists them"
             )
-        return FieldPlace(match["stat"], match["key"], match["instance"], is_rate=match["rate"] is not None)
+        return place
 
     def _limits(self, data: Mapping[str, object]) -> tuple[RuleLimit, ...]:
         limits = []

@@ -102,7 +102,8 @@ def _growth(field: Field, grid: FloatArray) -> FloatArray:
     """Return by how much a counter grows in one pass, at the pace of the recording."""
     if field.semantics is not Semantics.COUNTER or len(grid) < 2:
         return np.zeros(grid.shape[1])
-    return (grid[-1] - grid[0]) * len(grid) / (len(grid) - 1)
+    grown: FloatArray = (grid[-1] - grid[0]) * len(grid) / (len(grid) - 1)
+    return grown
 
 
 def judge_recording(rule: WatchRule, sides: Mapping[str, StatSide]) -> dict[str, Colour] | None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from normstat.rules.rule_file import load_builtin_rules
+from normstat.scoring.summary import FloatArray
 from tests.rules.frames import colours_of, constant, run_over
 
 RULES = load_builtin_rules()
@@ -183,9 +184,9 @@ def test_file_systems_that_fill_up_and_those_that_are_merely_full() -> None:
     size, n = 1e8, 1200
     cases = {"/still": (96, 0.0), "/day": (96, 50.0), "/hour": (96, 2000.0), "/half": (50, 2000.0), "/98": (98, 0.0),
              "/full": (100, 0.0), "/snap/core": (100, 0.0)}  # fmt: skip
-    values = {}
+    values: dict[tuple[str, str], FloatArray] = {}
     for mount, (percent, pace) in cases.items():
-        used = size * percent / 100 + pace * np.arange(n)
+        used = size * percent / 100 + pace * np.arange(n, dtype=np.float64)
         values[mount, "used"], values[mount, "avail"] = used, size - used
         values[mount, "used_pct"] = np.full(n, float(percent))
     run = run_over(RULES["filesystem-full"], {"df_linux": values})

@@ -1,10 +1,12 @@
 """Output of Solaris hosts on its whole way: sent by an agent, read, stored, watched. What rules find is known from its authors."""
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
+from normstat.storage.schema.watch_models import EpisodeRow
 from normstat.watch.watcher import Watcher
 from tests.databases import on_either_database
 from tests.ingest.sending import Agent, stream
@@ -59,8 +61,9 @@ def times_of(n: int) -> list[int]:
     return [last - 10 * (n - 1 - number) for number in range(n)]
 
 
-def said(rows: list[object]) -> set[tuple[str, str, str, bool]]:
-    return {(row.source, row.instance, row.colour, row.ended_at is None) for row in rows}  # type: ignore[attr-defined]
+def said(rows: Sequence[EpisodeRow]) -> set[tuple[str, str, str, bool]]:
+    """Return what was found: rule, instance, state, and whether it goes on."""
+    return {(row.source, row.instance, row.colour, row.ended_at is None) for row in rows}
 
 
 async def deliver(engine: AsyncEngine, host: str, tool: str, reports: list[str], header: str = "") -> None:
@@ -110,4 +113,4 @@ async def test_the_first_report_of_vmstat_wakes_nobody(sessions: Sessions, engin
     assert await read_found(sessions) == []
     await deliver(engine, "sun2", "vmstat", [SINCE_BOOT, *[QUIET] * 20, *[SCANNING] * 20], VMSTAT)
     await watch(sessions)
-    assert said(list(await read_found(sessions))) == {("memory-scan", "", "amber", True)}
+    assert said(await read_found(sessions)) == {("memory-scan", "", "amber", True)}

@@ -1588,6 +1588,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/use": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Fleet Use
+     * @description Return the worst of utilisation, saturation and errors of each resource of every host.
+     *
+     *     An answer is given again for a few seconds, and not sent again to who has it (`ETag`, `If-None-Match`).
+     */
+    get: operations["readFleetUse"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/users": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -3443,6 +3460,72 @@ export interface components {
       top: number;
       /** Unit */
       unit: string;
+    };
+    /**
+     * FleetUse
+     * @description The USE matrices of all hosts, the worst host first: means of the window.
+     */
+    FleetUse: {
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Hosts */
+      hosts: components["schemas"]["FleetUseRow"][];
+      /**
+       * Resources
+       * @description Titles by resource, in the order of the columns.
+       */
+      resources: { [key: string]: string };
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+    };
+    /**
+     * FleetUseCell
+     * @description A resource of a host: its worst cell.
+     */
+    FleetUseCell: {
+      /**
+       * Kind
+       * @description Which of the three it is; null where nothing is recorded.
+       */
+      kind: ("utilisation" | "saturation" | "errors") | null;
+      /** N Questions */
+      n_questions: number;
+      /**
+       * N Recorded
+       * @description How many of the questions about the resource are answered.
+       */
+      n_recorded: number;
+      /** Resource */
+      resource: string;
+      /**
+       * State
+       * @enum {string}
+       */
+      state: "fine" | "warning" | "critical" | "no_limit" | "not_recorded";
+      /** Text */
+      text: string;
+    };
+    /**
+     * FleetUseRow
+     * @description The resources of a host.
+     */
+    FleetUseRow: {
+      /** Cells */
+      cells: components["schemas"]["FleetUseCell"][];
+      /** Host */
+      host: string;
+      /**
+       * State
+       * @description That of its worst cell.
+       * @enum {string}
+       */
+      state: "fine" | "warning" | "critical" | "no_limit" | "not_recorded";
     };
     /**
      * Form
@@ -7075,6 +7158,8 @@ export interface components {
        * @description What answers it by hand on this system.
        */
       command: string;
+      /** Critical From */
+      critical_from: string;
       /** Field */
       field: string | null;
       /** Instance */
@@ -7085,15 +7170,20 @@ export interface components {
        */
       kind: "utilisation" | "saturation" | "errors";
       /**
-       * Limits
-       * @description From which values on it is a warning or critical, and who says so.
+       * Limits From
+       * @description Where the limits come from.
        */
-      limits: string;
+      limits_from: string;
       /**
        * N Instances
        * @description How many instances were looked at; the worst is shown.
        */
       n_instances: number;
+      /**
+       * Record
+       * @description The line of stats.conf that would record it; empty where no tool can.
+       */
+      record: string;
       /**
        * Stat
        * @description Where the value is from; null where nothing is recorded.
@@ -7109,6 +7199,13 @@ export interface components {
        * @description The value with its instance: `vda 83 %`; empty where nothing is recorded.
        */
       text: string;
+      /** Warning Above */
+      warning_above: string;
+      /**
+       * Warning From
+       * @description From this value on it is a warning; empty without such a limit, as are the next three.
+       */
+      warning_from: string;
     };
     /**
      * UseMatrix
@@ -10939,6 +11036,34 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readFleetUse: {
+    parameters: {
+      query?: {
+        /** @description the end of the minute that is shown; default: now */
+        at?: (string | number) | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FleetUse"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
