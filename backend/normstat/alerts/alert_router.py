@@ -123,7 +123,7 @@ def to_route(record: RouteRecord) -> AlertRoute | None:
     try:
         return AlertRoute(record.id, record.name, RouteSettings.model_validate(record.settings))
     except ValidationError as error:
-        log.error("alert_route_unreadable", route=record.name, n_problems=error.error_count())
+        log.warning("alert_route_unreadable", route=record.name, n_problems=error.error_count())
         return None
 
 

@@ -16,10 +16,10 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat import metrics
 from normstat.alerts.channel_settings import AnySettings, join_secrets
+from normstat.alerts.routing import MessageKind
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage, read_content
 from normstat.alerts.senders.outcome import SEND_LIMIT_S, SendOutcome
 from normstat.alerts.silence_link import sign_token, silence_link
-from normstat.alerts.routing import MessageKind
 from normstat.jobs.background import keep_running
 from normstat.settings import Settings
 from normstat.storage.alert_channel_rows import hold_channel, read_channel
@@ -34,7 +34,7 @@ from normstat.storage.alert_outbox import (
     was_told,
 )
 from normstat.storage.session import open_locked_sessions, open_read_session, open_write_session
-from normstat.storage.turns import describe, retry_wait_s
+from normstat.storage.turns import retry_wait_s
 
 log = structlog.get_logger()
 

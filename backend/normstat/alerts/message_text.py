@@ -111,9 +111,11 @@ def to_teams(message: AlertMessage, silence_link: str | None) -> dict[str, objec
         {"type": "TextBlock", "text": _markdown(message.subject), "weight": "Bolder", "size": "Medium", "wrap": True},
         {"type": "TextBlock", "text": _markdown(message.sentence), "wrap": True},
     ]
-    for part in message.parts[:MAX_SHOWN]:
-        for line in _chat_lines(part):
-            texts.append({"type": "TextBlock", "text": _markdown(line), "wrap": True, "spacing": "Small"})
+    texts += [
+        {"type": "TextBlock", "text": _markdown(line), "wrap": True, "spacing": "Small"}
+        for part in message.parts[:MAX_SHOWN]
+        for line in _chat_lines(part)
+    ]
     texts += [{"type": "TextBlock", "text": line, "wrap": True} for line in _last_lines(message, _markdown)]
     actions = [("Graphs", message.link), (f"Alert {message.alert_id}", message.alert_link)]
     actions += [("Silence", silence_link)] if silence_link is not None else []

@@ -141,8 +141,8 @@ class RouteSettings(_Part):
     """A route: which episodes it takes, and what it does with them.
 
     `wait_s`: before the first message, so that what belongs together comes as one, and what is over at once wakes nobody;
-    `resolve_wait_s`: how long nothing may last before the alert is resolved; `repeat_min`: null: never; `is_last`: routes after this
-    one do not get what it takes
+    `resolve_wait_s`: how long nothing may last before the alert is resolved; `repeat_min`: null: never; `is_last`: routes after
+    this one do not get what it takes
     """
 
     match: RouteMatch

@@ -1,7 +1,7 @@
 """Decide which alerts episodes make on a route, and which messages are due. Pure: the same for what happens and for a trial.
 
-A step looks at the episodes as they are at an instant. It depends on nothing else but the alerts as the step before left them, so it
-does not matter how many steps there are, or which process makes them.
+A step looks at the episodes as they are at an instant. It depends on nothing else but the alerts as the step before left them, so
+it does not matter how many steps there are, or which process makes them.
 """
 
 from collections.abc import Iterable, Sequence

@@ -87,7 +87,7 @@ async def update_channel(session: AsyncSession, channel_id: int, draft: ChannelD
     """
     row = await _require(session, channel_id)
     _fill(row, draft)
-    row.updated_at = await session.scalar(select(func.now()))
+    row.updated_at = (await session.scalars(select(func.now()))).one()
     # Whatever asked for a pause may be another receiver now.
     row.held_until = None
     return await _save(session, row)

@@ -1,7 +1,7 @@
 """The outbox of alerts: messages that are to be sent, tried again or given up.
 
-A message is taken for a try by one deliverer; before it is sent its row says so. What a deliverer left as `sending` when it died may
-have arrived or not: it is sent again under the same key.
+A message is taken for a try by one deliverer; before it is sent its row says so. What a deliverer left as `sending` when it died
+may have arrived or not: it is sent again under the same key.
 """
 
 from collections.abc import Mapping, Sequence
@@ -188,7 +188,7 @@ async def retry_message(session: AsyncSession, message_id: int) -> int:
         raise Conflict(f"Message {message_id} is {row.state}; only a failed one can be sent again", {"id": message_id})
     if row.channel_id is None:
         raise Conflict(f"The channel {row.channel} of message {message_id} was deleted", {"id": message_id})
-    now = await session.scalar(select(func.now()))
+    now = (await session.scalars(select(func.now()))).one()
     row.state, row.n_tries, row.next_try_at, row.created_at = QUEUED, 0, now, now
     await session.flush()
     return row.alert_id

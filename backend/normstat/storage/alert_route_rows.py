@@ -69,7 +69,7 @@ async def update_route(session: AsyncSession, route_id: int, draft: RouteDraft) 
     """
     row = await _require(session, route_id)
     _fill(row, draft)
-    row.updated_at = await session.scalar(select(func.now()))
+    row.updated_at = (await session.scalars(select(func.now()))).one()
     return await _save(session, row)
 
 

@@ -116,7 +116,7 @@ def to_words(message: SentMessage) -> dict[str, object]:
 
 
 def to_alertmanager(message: SentMessage, labels: dict[str, str]) -> list[dict[str, object]]:
-    """Return a message as alerts of the API v2: one for each rule and host, so that an Alertmanager groups and inhibits them itself.
+    """Return a message as alerts of the API v2: one for each rule and host, so that an Alertmanager can group them itself.
 
     An Alertmanager recognises an alert by its labels. The severity is one of them, since people route by it; so what became worse
     ends as a warning and begins as critical.

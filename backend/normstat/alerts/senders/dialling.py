@@ -18,8 +18,8 @@ def dial(host: str, port: int, timeout_s: float = CONNECT_LIMIT_S) -> socket.soc
     """Return a connection to the first address of the host that answers.
 
     The address that was checked is the one that is used: a name server cannot answer differently in between. Link-local addresses
-    are refused: clouds serve the credentials of the machine there. Loopback and private ones are allowed, since an Alertmanager or a
-    mail server is usually near.
+    are refused: clouds serve the credentials of the machine there. Loopback and private ones are allowed: an Alertmanager or a mail
+    server is usually near.
 
     Raises: OSError
     """

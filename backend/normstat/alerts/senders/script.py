@@ -39,6 +39,11 @@ def find_problem(folder: Path | None, name: str) -> str | None:
     return None
 
 
+def name_program(folder: Path, name: str) -> str:
+    """Return the path of a script, whatever the current folder is."""
+    return str(folder.resolve() / name)
+
+
 async def run_script(folder: Path | None, name: str, message: object, *, limit_s: float = SEND_LIMIT_S) -> SendOutcome:
     """Return how the script ended: 0 is sent. Its last output is the answer."""
     problem = find_problem(folder, name)
@@ -47,7 +52,7 @@ async def run_script(folder: Path | None, name: str, message: object, *, limit_s
     assert folder is not None
     try:
         process = await asyncio.create_subprocess_exec(
-            str(folder.resolve() / name),
+            name_program(folder, name),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

@@ -93,8 +93,8 @@ class AlertEpisodeRow(Base):
 class AlertMessageRow(Base):
     """A message of an alert to a channel: the outbox. It is written with the change of the alert that it tells.
 
-    `key`: the same in every try, so that a receiver may recognise it; `state`: queued, sending, sent, failed or dropped; `tried_at`:
-    when the last try began; `answer`: what the receiver said last, or why it was not reached.
+    `key`: the same in every try, so that a receiver may recognise it; `state`: queued, sending, sent, failed or dropped;
+    `tried_at`: when the last try began; `answer`: what the receiver said last, or why it was not reached.
     """
 
     __tablename__ = "alert_messages"
