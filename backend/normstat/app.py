@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
-from normstat.alerts.delivery import run_delivery
+from normstat.alerts.alert_delivery import run_delivery
 from normstat.api import metrics
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware

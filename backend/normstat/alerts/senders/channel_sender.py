@@ -24,8 +24,8 @@ from normstat.alerts.message_text import to_html, to_mattermost, to_slack, to_te
 from normstat.alerts.routing import MessageKind
 from normstat.alerts.senders.http_post import post_json
 from normstat.alerts.senders.mail import Mail, send_mail
-from normstat.alerts.senders.outcome import SEND_LIMIT_S, SendOutcome, run_cut_off
 from normstat.alerts.senders.script import run_script
+from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome, run_cut_off
 from normstat.alerts.webhook_template import fill_template
 from normstat.rules.rule_file import Colour
 

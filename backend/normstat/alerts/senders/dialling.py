@@ -4,7 +4,7 @@ import socket
 from ipaddress import ip_address
 from typing import Final
 
-from normstat.alerts.senders.outcome import CONNECT_LIMIT_S
+from normstat.alerts.senders.send_outcome import CONNECT_LIMIT_S
 
 # Of a try: a host may have many addresses.
 MAX_ADDRESSES: Final = 4

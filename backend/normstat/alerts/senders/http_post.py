@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from normstat import __version__
 from normstat.alerts.senders.dialling import dial
-from normstat.alerts.senders.outcome import Cutter, SendOutcome, describe_failure, shorten_answer
+from normstat.alerts.senders.send_outcome import Cutter, SendOutcome, describe_failure, shorten_answer
 
 READ_LIMIT_S: Final = 20.0
 MAX_READ: Final = 4096

@@ -3,6 +3,7 @@
 import smtplib
 import socket
 import ssl
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import EmailMessage
@@ -11,7 +12,7 @@ from typing import Final
 
 from normstat.alerts.channel_settings import EmailSettings, MailSecurity
 from normstat.alerts.senders.dialling import dial
-from normstat.alerts.senders.outcome import Cutter, SendOutcome, describe_failure, shorten_answer
+from normstat.alerts.senders.send_outcome import Cutter, SendOutcome, describe_failure, shorten_answer
 
 READ_LIMIT_S: Final = 20.0
 
@@ -51,22 +52,24 @@ def send_mail(mail: Mail, settings: EmailSettings, cutter: Cutter) -> SendOutcom
     """Return how it ended. Accepted for some recipients only is sent: another try would repeat it to those."""
     built = build_mail(mail, settings)
     try:
-        with _connect(settings, cutter) as server:
+        with closing(_DialledSmtp(settings, cutter)) as server:
+            server.connect(settings.server, settings.port)
+            if settings.security is MailSecurity.STARTTLS:
+                server.starttls(context=ssl.create_default_context())
+                assert server.sock is not None
+                cutter.hold(server.sock)
             if settings.username:
                 password = settings.password.get_secret_value() if settings.password is not None else ""
                 server.login(settings.username, password)
             refused = server.send_message(built)
-            outcome = SendOutcome(is_sent=True, answer=_describe_refused(refused))
-            # The mail is accepted; what happens to the farewell changes nothing.
-            try:
+            # The mail is accepted: what happens to the farewell changes nothing.
+            with suppress(smtplib.SMTPException, OSError):
                 server.quit()
-            except (smtplib.SMTPException, OSError):
-                return outcome
-            return outcome
+            return SendOutcome(is_sent=True, answer=_describe_refused(refused) or "accepted")
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
         return SendOutcome(
-            is_sent=False, answer=f"no recipient was accepted{_describe_refused(error.recipients)}", is_final=min(codes) >= 500
+            is_sent=False, answer=f"no recipient was accepted: {_describe_refused(error.recipients)}", is_final=min(codes) >= 500
         )
     except smtplib.SMTPResponseException as error:
         text = error.smtp_error.decode("utf-8", "replace") if isinstance(error.smtp_error, bytes) else str(error.smtp_error)
@@ -79,20 +82,6 @@ def send_mail(mail: Mail, settings: EmailSettings, cutter: Cutter) -> SendOutcom
         return SendOutcome(is_sent=False, answer=shorten_answer(f"the certificate is not trusted: {error.verify_message}"))
     except OSError as error:
         return SendOutcome(is_sent=False, answer=describe_failure(error))
-
-
-def _connect(settings: EmailSettings, cutter: Cutter) -> smtplib.SMTP:
-    server = _DialledSmtp(settings, cutter)
-    try:
-        server.connect(settings.server, settings.port)
-        if settings.security is MailSecurity.STARTTLS:
-            server.starttls(context=ssl.create_default_context())
-            assert server.sock is not None
-            cutter.hold(server.sock)
-    except BaseException:
-        server.close()
-        raise
-    return server
 
 
 class _DialledSmtp(smtplib.SMTP):
@@ -124,7 +113,5 @@ def _own_name() -> str:
 
 
 def _describe_refused(refused: dict[str, tuple[int, bytes]]) -> str:
-    if not refused:
-        return "accepted"
     said = ", ".join(f"{address}: {code} {text.decode('utf-8', 'replace')}" for address, (code, text) in refused.items())
-    return shorten_answer(f"; refused: {said}")
+    return shorten_answer(f"refused: {said}" if said else "")

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from normstat.alerts.senders.outcome import SEND_LIMIT_S, SendOutcome, shorten_answer
+from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome, shorten_answer
 
 MAX_OUTPUT: Final = 4096
 # Nothing of the server's own environment: it holds the password of the database.

@@ -18,7 +18,7 @@ from normstat import metrics
 from normstat.alerts.channel_settings import AnySettings, join_secrets
 from normstat.alerts.routing import MessageKind
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage, read_content
-from normstat.alerts.senders.outcome import SEND_LIMIT_S, SendOutcome
+from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome
 from normstat.alerts.silence_link import sign_token, silence_link
 from normstat.jobs.background import keep_running
 from normstat.settings import Settings
