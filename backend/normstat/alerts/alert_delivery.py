@@ -15,14 +15,14 @@ from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat import metrics
-from normstat.alerts.channel_settings import AnySettings, join_secrets
+from normstat.alerts.channel_settings import join_secrets
 from normstat.alerts.routing import MessageKind
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage, read_content
-from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome
+from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome, shorten_answer
 from normstat.alerts.silence_link import sign_token, silence_link
 from normstat.jobs.background import keep_running
 from normstat.settings import Settings
-from normstat.storage.alert_channel_rows import hold_channel, read_channel
+from normstat.storage.alert_channel_rows import ChannelRecord, hold_channel, read_channel
 from normstat.storage.alert_outbox import (
     DueMessage,
     list_due_channels,
@@ -33,8 +33,9 @@ from normstat.storage.alert_outbox import (
     take_message,
     was_told,
 )
-from normstat.storage.session import open_locked_sessions, open_read_session, open_write_session
-from normstat.storage.turns import retry_wait_s
+from normstat.storage.leader import try_lead
+from normstat.storage.session import make_engine, open_read_session, open_write_session
+from normstat.storage.turns import Failures, retry_wait_s
 
 log = structlog.get_logger()
 
@@ -42,6 +43,7 @@ Sessions = async_sessionmaker[AsyncSession]
 # A number that no other advisory lock has.
 DELIVERY_LOCK: Final = 0x6E6F726D_0000001A
 POLL_S: Final = 2.0
+CHECK_S: Final = 15.0
 FIRST_PAUSE_S: Final = 10.0
 MAX_PAUSE_S: Final = 900.0
 # A day later a message wakes nobody for a good reason.
@@ -63,7 +65,11 @@ class Deliverer:
 
     async def run_due(self) -> int:
         """Begin with every channel that something is due for and that is not busy; return how many are busy now."""
-        self._running = {channel_id: task for channel_id, task in self._running.items() if not task.done() or task.result()}
+        for task in self._running.values():
+            if task.done():
+                # Raises what the database raised.
+                task.result()
+        self._running = {channel_id: task for channel_id, task in self._running.items() if not task.done()}
         async with open_read_session(self.sessions) as session:
             due = await list_due_channels(session, datetime.now(UTC), doubt=self.doubt)
         for channel_id in due:
@@ -100,16 +106,21 @@ class Deliverer:
             async with open_write_session(self.sessions) as session:
                 await note_dropped(session, message, "over before this channel was reached")
             return
+        outcome = SendOutcome(is_sent=False, answer="")
+        # A defect that one message meets must not stop all others.
+        failures = Failures("alert_message_defect")
+        with failures.keep(f"alert {message.alert_id}"):
+            outcome = await self._send(message, channel)
+        if failures.lines:
+            outcome = SendOutcome(is_sent=False, answer=shorten_answer(f"normstat failed: {failures.lines[0]}"))
+        await self._note(message, outcome, channel.name)
+
+    async def _send(self, message: DueMessage, channel: ChannelRecord) -> SendOutcome:
         try:
             settings = join_secrets(channel.settings, channel.secrets)
         except ValidationError as error:
             text = f"the settings of {channel.name} cannot be used any more: {error.error_count()} problems; save them again"
-            await self._note(message, SendOutcome(is_sent=False, answer=text, is_final=True), channel.name)
-            return
-        outcome = await self._send(message, settings)
-        await self._note(message, outcome, channel.name)
-
-    async def _send(self, message: DueMessage, settings: AnySettings) -> SendOutcome:
+            return SendOutcome(is_sent=False, answer=text, is_final=True)
         token = sign_token(message.alert_id, message.silence_key)
         sent = SentMessage(
             content=read_content(message.content),
@@ -144,22 +155,28 @@ class Deliverer:
             log.warning(f"alert_message_{result}", **facts)
 
 
-async def run_delivery(settings: Settings, sessions: Sessions, *, poll_s: float = POLL_S) -> None:
-    """Deliver, as long as no other process does, until cancelled."""
+async def run_delivery(
+    settings: Settings, sessions: Sessions, *, poll_s: float = POLL_S, every_s: float = CHECK_S, doubt: timedelta = DOUBT
+) -> None:
+    """Deliver, as long as no other process does, until cancelled. `every_s`: how often a process tries to become the one"""
 
     async def lead() -> None:
-        async with open_locked_sessions(settings.database_url, DELIVERY_LOCK) as holder:
-            if holder is None:
-                return
-            deliverer = Deliverer(sessions, settings.public_url, settings.alert_scripts_dir)
-            try:
-                while True:
-                    # Without its connection it has no lock, and another process may have begun.
-                    async with open_read_session(holder):
-                        pass
-                    await deliverer.run_due()
-                    await asyncio.sleep(poll_s)
-            finally:
-                await deliverer.stop()
+        # A connection of its own: it is held for as long as the process lives.
+        engine = make_engine(settings.database_url, pool_size=1)
+        try:
+            async with try_lead(engine, DELIVERY_LOCK) as leadership:
+                if leadership is None:
+                    return
+                deliverer = Deliverer(sessions, settings.public_url, settings.alert_scripts_dir, doubt=doubt)
+                try:
+                    while True:
+                        # Without its connection it has no lock, and another process may have begun.
+                        await leadership.check()
+                        await deliverer.run_due()
+                        await asyncio.sleep(poll_s)
+                finally:
+                    await deliverer.stop()
+        finally:
+            await engine.dispose()
 
-    await keep_running("alert_delivery", lead, every_s=15.0, max_pause_s=30.0)
+    await keep_running("alert_delivery", lead, every_s=every_s, max_pause_s=30.0)

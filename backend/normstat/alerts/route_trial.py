@@ -45,6 +45,9 @@ def try_route(
     Raises: BadRequest for a window with too much to do
     """
     wanted = [each for each in recorded if each.episode.start >= window.start and takes(route, each.episode)]
+    # The next one to begin stands last.
+    to_come = sorted(wanted, key=lambda each: (each.episode.start, each.episode.id), reverse=True)
+    active: list[RecordedEpisode] = []
     instants = _list_instants(route, wanted, mutes, window)
     heapq.heapify(instants)
     alerts: list[TrackedAlert] = []
@@ -61,7 +64,9 @@ def try_route(
         n_steps += 1
         if n_steps > MAX_STEPS:
             raise BadRequest(f"There is too much to try in this window: more than {MAX_STEPS:,} steps; choose a shorter one")
-        there = [_at(each, mutes, now) for each in wanted if each.episode.start <= now]
+        while to_come and to_come[-1].episode.start <= now:
+            active.append(to_come.pop())
+        there = [_at(each, mutes, now) for each in active]
         alerts, planned = step_routes([route], alerts, there, now)
         for message in planned:
             alert = message.alert
@@ -73,7 +78,7 @@ def try_route(
         alerts = [alert for alert in alerts if alert.state in OPEN]
         needed = {episode_id for alert in alerts for episode_id in alert.episode_ids}
         over = {each.id for each in there if each.ended_at is not None} - needed
-        wanted = [each for each in wanted if each.episode.id not in over]
+        active = [each for each in active if each.episode.id not in over]
         for alert in alerts:
             for due in next_due(alert, route.settings):
                 if due > now:

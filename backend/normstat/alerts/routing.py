@@ -277,6 +277,10 @@ class _RouteStep:
         worst = max((each.colour for each in live), key=COLOURS.index)
         if alert.state is AlertState.WAITING:
             return [self._fire(alert, live, worst)] if self._now >= alert.due_at else []
+        own = (self._known.get(each) for each in alert.episode_ids)
+        if alert.is_acknowledged and not any(each is not None and each.is_acknowledged for each in own):
+            # Somebody took it back.
+            alert.is_acknowledged = False
         planned = self._tell_news(alert, live, worst)
         if not alert.is_acknowledged and not all(each.is_acknowledged for each in live):
             planned += self._escalate(alert)

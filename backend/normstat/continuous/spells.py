@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from normstat.comparison.findings.human import format_human
 from normstat.continuous.host_bands import SUBSYSTEMS
 from normstat.continuous.minute_scores import UnusualSeries
 from normstat.continuous.score_words import describe_series
@@ -169,7 +170,8 @@ def _go_on(spell: _Spell, row: ScoreRow, score: float, subsystem: str) -> None:
 
 def _to_values(series: UnusualSeries, at: datetime) -> list[dict[str, Any]]:
     name = " ".join(part for part in (series.stat, series.field, series.instance) if part)
-    return [{"name": name, "value": series.value, "unit": series.unit, "at": at.isoformat()}]
+    text = format_human(series.value, series.unit)
+    return [{"name": name, "value": series.value, "unit": series.unit, "text": text, "at": at.isoformat()}]
 
 
 def _title(subsystem: str) -> str:

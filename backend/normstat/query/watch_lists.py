@@ -198,7 +198,8 @@ def to_seen(stored: Sequence[Mapping[str, object]]) -> list[SeenValue]:
             name=str(item["name"]),
             value=float(str(item["value"])),
             unit=str(item["unit"]),
-            text=str(item["text"]),
+            # Those of the continuous comparison were stored without it once.
+            text=str(item.get("text") or f"{float(str(item['value'])):.4g} {item['unit']}"),
             at=datetime.fromisoformat(str(item["at"])),
         )
         for item in stored

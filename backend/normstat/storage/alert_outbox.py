@@ -90,22 +90,10 @@ async def take_message(session: AsyncSession, channel_id: int, now: datetime, *,
 
     `doubt`: after this time a message that is still `sending` is in doubt, and sent again. Messages of an alert keep their order.
     """
-    earlier = aliased(AlertMessageRow)
-    # One of an alert at a time: what it was before is told before what it is now.
-    is_first = ~(
-        select(earlier.id)
-        .where(
-            earlier.alert_id == AlertMessageRow.alert_id,
-            earlier.channel_id == AlertMessageRow.channel_id,
-            earlier.number < AlertMessageRow.number,
-            earlier.state.in_(UNSENT),
-        )
-        .exists()
-    )
     found = (
         select(AlertMessageRow.id)
         .join(AlertChannelRow, AlertChannelRow.id == AlertMessageRow.channel_id)
-        .where(AlertMessageRow.channel_id == channel_id, _is_due(now, doubt), _is_free(now), is_first)
+        .where(AlertMessageRow.channel_id == channel_id, _is_due(now, doubt), _is_free(now))
         .order_by(AlertMessageRow.next_try_at, AlertMessageRow.id)
         .limit(1)
         .with_for_update(skip_locked=True, of=AlertMessageRow)
@@ -202,10 +190,23 @@ async def count_unsent(session: AsyncSession) -> tuple[int, datetime | None]:
 
 
 def _is_due(now: datetime, doubt: timedelta) -> ColumnElement[bool]:
-    return or_(
+    earlier = aliased(AlertMessageRow)
+    # One of an alert at a time: what it was before is told before what it is now.
+    has_earlier = (
+        select(earlier.id)
+        .where(
+            earlier.alert_id == AlertMessageRow.alert_id,
+            earlier.channel_id == AlertMessageRow.channel_id,
+            earlier.number < AlertMessageRow.number,
+            earlier.state.in_(UNSENT),
+        )
+        .exists()
+    )
+    is_time = or_(
         and_(AlertMessageRow.state == QUEUED, AlertMessageRow.next_try_at <= now),
         and_(AlertMessageRow.state == SENDING, AlertMessageRow.tried_at <= now - doubt),
     )
+    return and_(is_time, ~has_earlier)
 
 
 def _is_free(now: datetime) -> ColumnElement[bool]:

@@ -1,12 +1,11 @@
 """Episodes and routes for tests, with what differs from the usual."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from normstat.alerts.route_settings import GroupBy, RouteMatch, RouteSettings
-from normstat.alerts.routing import AlertRoute, MessageKind, PlannedMessage, RoutedEpisode, TrackedAlert, step_routes
+from normstat.alerts.routing import AlertRoute, PlannedMessage, RoutedEpisode, TrackedAlert, step_routes
 from normstat.rules.rule_file import Colour
 
 # A Monday.
@@ -103,8 +102,3 @@ class Story:
     def told(self) -> list[tuple[float, str, tuple[int, ...]]]:
         """The messages to people so far: when, why, to which channels."""
         return [(at_s, each.kind.value, each.channels) for at_s, each in self.planned if not each.is_silent]
-
-
-def kinds(planned: Iterable[PlannedMessage]) -> list[MessageKind]:
-    """Return the kinds of messages."""
-    return [each.kind for each in planned]

@@ -48,7 +48,7 @@ def test_a_spell_needs_two_minutes_and_says_what_was_worst() -> None:
     assert times([spell]) == [(1, 3, None, None)]
     assert (spell.source, spell.instance, spell.title, spell.colour) == ("comparison", "disk", "Unusual: disk I/O", Colour.RED)
     assert spell.sentence == "vda was busy 70 % of the time (normally 0 to 6.0 %)."
-    assert spell.saw == [{"name": "iostat_linux util_pct vda", "value": 70, "unit": "%", "at": at(2).isoformat()}]
+    assert spell.saw == [{"name": "iostat_linux util_pct vda", "value": 70, "unit": "%", "text": "70 %", "at": at(2).isoformat()}]
     assert spell.worst_at == at(2)
 
 
