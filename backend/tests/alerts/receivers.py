@@ -3,6 +3,7 @@
 import json
 import socket
 import socketserver
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, cast
+from typing import Any
 
 
 @dataclass
@@ -74,6 +75,10 @@ class HttpReceiver:
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.received) >= n, timeout=120), f"{len(self.received)} of {n} arrived"
 
+    def use_tls(self, context: ssl.SSLContext) -> None:
+        """Talk TLS from the first byte on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+
     def close(self) -> None:
         """End the server."""
         self._server.shutdown()
@@ -129,7 +134,7 @@ class _Talk(socketserver.StreamRequestHandler):
         while (line := self.rfile.readline()) not in (b".\r\n", b""):
             lines.append(line.removeprefix(b".") if line.startswith(b"..") else line)
         with self.receiver.arrived:
-            self.receiver.mails.append(cast("EmailMessage", message_from_bytes(b"".join(lines), policy=policy.default)))
+            self.receiver.mails.append(message_from_bytes(b"".join(lines), policy=policy.default))
             self.receiver.envelopes.append((self._sender, self._recipients))
             self.receiver.arrived.notify_all()
         if self.receiver.hold_after_data is not None:
@@ -140,6 +145,9 @@ class _Talk(socketserver.StreamRequestHandler):
 class _MailServer(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up is no failure of the test."""
 
 
 class MailReceiver:
@@ -160,6 +168,10 @@ class MailReceiver:
         """Wait until so many mails have arrived."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.mails) >= n, timeout=120), f"{len(self.mails)} of {n} arrived"
+
+    def use_tls(self, context: ssl.SSLContext) -> None:
+        """Talk TLS from the first byte on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     def close(self) -> None:
         """End the server."""

@@ -172,7 +172,7 @@ async def test_mutes_hold_back_what_they_cover_and_their_end_lets_it_go(sessions
 async def test_an_alertmanager_hears_of_ends_and_renewals_that_people_do_not(
     sessions: Sessions, channel: int, http: HttpReceiver
 ) -> None:
-    settings = {"kind": "alertmanager", "url": http.url, "authorization": None, "labels": {}}
+    settings: dict[str, Any] = {"kind": "alertmanager", "url": http.url, "authorization": None, "labels": {}}
     keeper = await add_channel(sessions, "keeper", settings)
     await add_route(sessions, "all", [channel, keeper], sends_resolved=False)
     number = await add_episode(sessions, await add_host(sessions, "sun1"), after(-60))
