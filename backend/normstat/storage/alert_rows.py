@@ -33,6 +33,11 @@ class PlacedEpisode:
     groups: tuple[str, ...]
 
 
+async def has_open_alerts(session: AsyncSession) -> bool:
+    """Return whether any alert waits or fires."""
+    return await session.scalar(select(AlertRow.id).where(AlertRow.state.in_(OPEN_STATES)).limit(1)) is not None
+
+
 async def read_routed_alerts(session: AsyncSession, now: datetime) -> list[AlertRow]:
     """Return the alerts that are open; and of those that ended within the last day the ones of a rule and a host where something
     lasts now: it may be what was told as over. The oldest first.
