@@ -280,6 +280,7 @@ def _build(
             episodes=shown,
             infos=infos,
             zones=zones,
+            nouns={each.source: rule.of for each in shown if (rule := _rule_of(step.book, each)) is not None},
             limits={each.place: say_limits(rule) for each in shown if (rule := _rule_of(step.book, each)) is not None},
             questions=[] if message.kind is MessageKind.RESOLVED else ask_questions(_rule_of(step.book, worst), infos[worst.id]),
             public_url=public_url,

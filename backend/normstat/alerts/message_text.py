@@ -38,7 +38,7 @@ def _n_more(message: AlertMessage) -> int:
 def _part_lines(part: MessagePart, told: str) -> list[str]:
     """Return a part as text. `told`: a sentence that stands above already"""
     who = part.host or SERVER
-    instances = f" {part.instances}" if part.instances else ""
+    instances = f", {part.instances}" if part.instances else ""
     lines = [f"{who}: {part.title}{instances}, {part.colour} since {part.since_text}"]
     if part.values:
         lines.append(f"  {_join(part.values)}")
@@ -79,7 +79,7 @@ def to_html(message: AlertMessage, silence_link: str | None) -> str:
 
 def _part_html(part: MessagePart, told: str) -> str:
     colour = HTML_COLOURS.get(part.colour, "#000000")
-    instances = f" {escape(part.instances)}" if part.instances else ""
+    instances = f", {escape(part.instances)}" if part.instances else ""
     rows = "".join(
         f'<tr><td style="padding-right: 1em">{escape(each.name)}</td><td>{escape(each.text)}</td></tr>' for each in part.values
     )
@@ -138,7 +138,7 @@ def to_teams(message: AlertMessage, silence_link: str | None) -> dict[str, objec
 
 
 def _chat_lines(part: MessagePart) -> list[str]:
-    instances = f" {part.instances}" if part.instances else ""
+    instances = f", {part.instances}" if part.instances else ""
     lines = [f"{part.host or SERVER}: {part.title}{instances}, {part.colour} since {part.since_text}"]
     if part.values:
         limits = f" (limits: {_join(part.limits)})" if part.limits else ""

@@ -1,5 +1,6 @@
 """What a message says: short, with values and both times, whatever hosts are called."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -52,6 +53,7 @@ def message(*episodes: RoutedEpisode, kind: MessageKind = MessageKind.FIRED, **c
         infos={each.id: info(each) for each in episodes},
         zones={"sun1": "Europe/Berlin"},
         limits={("sun1", "mutex"): [SaidValue("smtx", "500 /s")]},
+        nouns={"mutex": "cpu", "swap": ""},
         questions=["Which lock is it?"],
         public_url=URL,
     )
@@ -60,11 +62,11 @@ def message(*episodes: RoutedEpisode, kind: MessageKind = MessageKind.FIRED, **c
 
 def test_one_cpu() -> None:
     built = message(episode(12, 0))
-    assert built.subject == "[RED] sun1: Kernel mutexes (12)"
+    assert built.subject == "[RED] sun1: Kernel mutexes (CPU 12)"
     assert to_text(built, "https://x/silence#token=1.a") == (
         "The CPU spins.\n"
         "\n"
-        "sun1: Kernel mutexes 12, red since 2026-11-23 04:00:00 CET (03:00:00 UTC)\n"
+        "sun1: Kernel mutexes, CPU 12, red since 2026-11-23 04:00:00 CET (03:00:00 UTC)\n"
         "  smtx 900 /s, sys 40 %\n"
         "  limits: smtx 500 /s\n"
         "  Find the lock.\n"
@@ -83,13 +85,13 @@ def test_64_cpus_are_folded_to_the_worst() -> None:
     cpus = [episode(number, number * 0.1, colour=Colour.RED if number == 12 else Colour.AMBER) for number in range(64)]
     built = message(*cpus)
     [part] = built.parts
-    assert (part.n_instances, part.instances, part.colour) == (64, "64, the worst 12", "red")
-    assert built.subject == "[RED] sun1: Kernel mutexes (64, the worst 12)"
+    assert (part.n_instances, part.instances, part.colour) == (64, "64 CPUs, worst CPU 12", "red")
+    assert built.subject == "[RED] sun1: Kernel mutexes (64 CPUs, worst CPU 12)"
     assert len(to_text(built, None).splitlines()) < 20
 
 
 @pytest.mark.parametrize(
-    ("n", "text"), [(1, "0"), (2, "0 and 1"), (3, "0, 1 and 2"), (5, "0, 1, 2, 3 and 4"), (6, "6, the worst 0")]
+    ("n", "text"), [(1, "CPU 0"), (2, "CPUs 0 and 1"), (5, "CPUs 0, 1, 2, 3 and 4"), (6, "6 CPUs, worst CPU 0")]
 )
 def test_few_instances_are_named(n: int, text: str) -> None:
     assert message(*(episode(number, 0) for number in range(n))).parts[0].instances == text
@@ -119,14 +121,14 @@ def test_a_fleet_is_cut_for_people() -> None:
 
 def test_the_end_says_why_and_after_how_long() -> None:
     built = message(episode(1, 0, ended_at=at(600), ended_by="withdrawn"), kind=MessageKind.RESOLVED)
-    assert built.subject == "[OVER] sun1: Kernel mutexes (1)"
+    assert built.subject == "[OVER] sun1: Kernel mutexes (CPU 1)"
     assert built.ended_text == "2026-11-23 04:10:00 CET (03:10:00 UTC), after 10 min: samples that came late disproved it"
     assert "Over since" in to_text(built, None)
 
 
 def test_escalations_say_how_long_nobody_answered() -> None:
     built = message(episode(1, 0), kind=MessageKind.ESCALATED, escalated_after=timedelta(minutes=15))
-    assert built.subject == "[NOT ACKNOWLEDGED, RED] sun1: Kernel mutexes (1)"
+    assert built.subject == "[NOT ACKNOWLEDGED, RED] sun1: Kernel mutexes (CPU 1)"
     assert built.sentence == "Nobody has acknowledged this for 15 min. The CPU spins."
 
 
@@ -150,9 +152,14 @@ def test_nothing_from_outside_is_markup(place: str) -> None:
     assert "\r" not in built.subject
     assert "<b>x" not in to_html(built, None)
     assert "<!channel>" not in str(to_slack(built, None))
-    for body in (to_mattermost(built, None), to_teams(built, None)):
-        # A sign of markup stands behind a backslash.
-        assert "[a](http" not in str(body).replace("\\\\", "") or "\\\\[a" in str(body)
+    mattermost: Any = to_mattermost(built, None)
+    teams: Any = to_teams(built, None)
+    card = teams["attachments"][0]["content"]
+    # Without the links of our own, and what stands behind a backslash.
+    texts = [mattermost["text"].rpartition("\n\n")[0], *(block["text"] for block in card["body"])]
+    for text in texts:
+        plain = re.sub(r"\\.", "", text)
+        assert not set("`[]<>|~@").intersection(plain), plain
 
 
 @pytest.mark.parametrize(

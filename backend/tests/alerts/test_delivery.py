@@ -70,7 +70,7 @@ async def test_a_mail_says_what_who_and_since_when(sessions: Sessions, mail: Mai
     await AlertRouter(sessions, URL).run()
     await deliverer.deliver_all()
     first, second = mail.mails
-    assert first["Subject"] == "[RED] sun0: Kernel mutexes (1)"
+    assert first["Subject"] == "[RED] sun0: Kernel mutexes (CPU 1)"
     assert first["To"] == "a@example.org, b@example.org"
     assert first["Auto-Submitted"] == "auto-generated"
     assert str(first["Message-ID"]).endswith("@normstat.example.org>")
