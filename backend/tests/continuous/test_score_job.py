@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
+from normstat.baselines.rolling_baseline import update_rolling_baselines
 from normstat.continuous.host_scoring import ScoreMemory
 from normstat.continuous.score_history import ScoreHistory, read_history
 from normstat.continuous.score_job import ContinuousComparison, backfill
@@ -28,7 +29,7 @@ def continuous() -> ContinuousComparison:
 
 async def history(sessions: Sessions, start: datetime = START, end: datetime = END + timedelta(hours=6)) -> ScoreHistory:
     async with open_read_session(sessions) as session:
-        return await read_history(session, "web1", Window(start, end))
+        return await read_history(session, "web1", Window(start, end), end)
 
 
 async def send(sessions: Sessions, begin: int, end: int, *, load: float = 20.0) -> None:
@@ -117,6 +118,41 @@ async def test_what_came_while_nobody_scored_is_scored_later(sessions: Sessions)
     found = await history(sessions)
     # From five minutes before END on, which the first run reached back to.
     assert [step.start_ms for step in found.steps] == [to_us(END + timedelta(minutes=at)) // 1000 for at in range(-5, 200)]
+
+
+async def test_a_host_that_nobody_marked_is_scored_against_its_last_days(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 20 * 3600, 120))
+    learning = (await history(sessions, end=START + timedelta(hours=20))).normal
+    assert (learning.kind, learning.baseline, learning.recorded_h, learning.needed_h) == ("learning", None, 20.0, 24.0)
+    await store(sessions, START + timedelta(hours=20), np.arange(0, 6 * 3600, 60), seed=1)
+    now = START + timedelta(hours=26)
+    await update_rolling_baselines(sessions, now)
+    assert (await history(sessions, end=now)).normal.sentence == "the profile of the last day is being built"
+    await make(sessions, now)
+    assert (await history(sessions, end=now)).normal.sentence == "compared with the last day"
+    await store(sessions, now, np.arange(0, 600, 10), seed=2, load=300)
+    await continuous().run(sessions, now=now + timedelta(minutes=10) + SETTLED)
+    found = await history(sessions, now, now + timedelta(minutes=10))
+    assert len(found.steps) == 10
+    assert min(cpu_scores(found)) > 0.2
+    # The next day's profile is not built yet: until then that of the day before holds.
+    day = now + timedelta(days=1)
+    await store(sessions, day - timedelta(hours=2), np.arange(0, 2 * 3600, 10), seed=3)
+    assert await update_rolling_baselines(sessions, day) == 1
+    await continuous().run(sessions, now=day + SETTLED)
+    later = await history(sessions, day - timedelta(minutes=10), day)
+    assert len(later.steps) == 10
+    assert max(cpu_scores(later)) < 0.2
+
+
+async def test_a_baseline_too_short_for_a_profile_says_so(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await create(sessions, Window(START, START + timedelta(minutes=5)))
+    own = (await history(sessions, end=START + timedelta(hours=3))).normal
+    assert (own.kind, own.too_short) == ("learning", "normal")
+    assert own.sentence.endswith("; the baseline normal is shorter than 8 minutes, too short for it")
+    silent = (await history(sessions, end=START + timedelta(hours=9))).normal
+    assert (silent.kind, silent.recorded_h) == ("none", None)
 
 
 async def test_a_host_without_a_baseline_has_no_scores_and_a_backfill_gives_the_past(sessions: Sessions) -> None:

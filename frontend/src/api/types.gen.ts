@@ -215,7 +215,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baselines
-     * @description List baselines, newest first.
+     * @description List baselines, newest first. Those of a host include its rolling baseline, as the last one.
      */
     get: operations["listBaselines"];
     put?: never;
@@ -2112,6 +2112,11 @@ export interface components {
       hosts: string[];
       /** Id */
       id: number;
+      /**
+       * Is Rolling
+       * @description The last days of its host, kept by the server because no person marked a baseline; nobody can change it.
+       */
+      is_rolling: boolean;
       /** Name */
       name: string;
       /** Note */
@@ -3330,6 +3335,11 @@ export interface components {
        */
       has_reject_rise: boolean;
       /**
+       * Is Rolling
+       * @description Whether that is the rolling baseline of the host: its last days, which no person marked.
+       */
+      is_rolling: boolean;
+      /**
        * Last Sample Ms
        * @description Of the past: null while it was sending.
        */
@@ -3378,7 +3388,7 @@ export interface components {
        * Verdict
        * @enum {string}
        */
-      verdict: "judged" | "no_baseline" | "building" | "no_samples" | "no_metrics";
+      verdict: "judged" | "no_baseline" | "learning" | "building" | "no_samples" | "no_metrics";
     };
     /**
      * FleetLine
@@ -5924,6 +5934,8 @@ export interface components {
      * @description The scores of a host in a window; a step without samples or without a normal is left out.
      */
     ScoreHistory: {
+      /** @description Now, whatever the window. */
+      normal: components["schemas"]["ScoreNormal"];
       /** Step Ms */
       step_ms: number;
       /** Steps */
@@ -5932,6 +5944,43 @@ export interface components {
       subsystems: string[];
       /** Window Minutes */
       window_minutes: number[];
+    };
+    /**
+     * ScoreNormal
+     * @description What a host is compared with now, or why with nothing.
+     */
+    ScoreNormal: {
+      /** Baseline */
+      baseline: number | null;
+      /**
+       * Kind
+       * @description baseline: of a person; rolling: its last days; building: the profile of either is being built; learning: too little is
+       *     recorded yet for a rolling baseline; none: the host does not send, and no baseline covers it.
+       * @enum {string}
+       */
+      kind: "baseline" | "rolling" | "building" | "learning" | "none";
+      /**
+       * Name
+       * @description Of the baseline; `the last 7 days` for a rolling one; empty without one.
+       */
+      name: string;
+      /**
+       * Needed H
+       * @description Hours that a rolling baseline needs.
+       */
+      needed_h: number;
+      /**
+       * Recorded H
+       * @description Hours recorded in the last days, while learning.
+       */
+      recorded_h: number | null;
+      /** Sentence */
+      sentence: string;
+      /**
+       * Too Short
+       * @description The newest baseline of the host, if it is shorter than 8 minutes and therefore not what it is compared with.
+       */
+      too_short: string | null;
     };
     /**
      * ScoreStep
@@ -7952,6 +8001,8 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

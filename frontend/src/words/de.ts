@@ -559,6 +559,7 @@ export const de: Words = {
       noSamplesYet: "noch keine Messwerte",
       andMore: (windows) => ` und ${windows} weitere`,
       version: (version) => `, Version ${version}`,
+      rollingNote: "von niemandem markiert: ohne Vorfälle und ohne Ungewöhnliches",
     },
     comparisonForm: {
       baselines: "Baselines",
@@ -1489,6 +1490,7 @@ export const de: Words = {
       slightlyUnusual: "leicht auffällig",
       veryUnusual: "sehr auffällig",
       noBaseline: "keine Baseline",
+      learning: "lernt",
       notJudged: "nicht bewertet",
       changeRatioHowMany:
         "Änderungsfaktor: um wie viele natürliche Schwankungen die auffälligste Hauptgröße außerhalb ihres Bands liegt",
@@ -1724,6 +1726,7 @@ export const de: Words = {
       theSameHoursYesterday: "dieselben Stunden gestern",
       sameHoursWeekAgo: "dieselben Stunden vor einer Woche",
       baseline: (name) => `Baseline: ${name}`,
+      lastDays: (n) => (n === 1 ? "der letzte Tag" : `die letzten ${String(n)} Tage`),
     },
     balance: {
       imbalanceUndefinedCpusBelow: "Unwucht nicht bestimmbar (CPUs unter 5 % ausgelastet, oder nur eine)",
@@ -2108,6 +2111,13 @@ export const de: Words = {
       weeks: (days) => `${days} Wochen`,
       day: "Tag",
       days: (days) => `${days} Tage`,
+    },
+    scores: {
+      rolling: "verglichen mit den letzten Tagen des Hosts, weil keine Baseline markiert ist",
+      building: "noch nicht verglichen: Das Profil des Normalen wird berechnet",
+      learning: (hours, needed) =>
+        `noch nicht verglichen: lernt, was normal ist, ${String(hours)} h von ${String(needed)} h aufgezeichnet`,
+      tooShort: (name) => `die Baseline ${name} ist kürzer als 8 Minuten, zu kurz dafür`,
     },
     selection: { theHourBeforeIt: "die Stunde davor" },
     series: {

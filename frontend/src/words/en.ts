@@ -543,6 +543,7 @@ export const en = {
       noSamplesYet: "no samples yet",
       andMore: (windows: string) => ` and ${windows} more`,
       version: (version: string) => `, version ${version}`,
+      rollingNote: "nobody marked it: without incidents and what was unusual",
     },
     comparisonForm: {
       baselines: "baselines",
@@ -1461,6 +1462,7 @@ export const en = {
       slightlyUnusual: "slightly unusual",
       veryUnusual: "very unusual",
       noBaseline: "no baseline",
+      learning: "learning",
       notJudged: "not judged",
       changeRatioHowMany: "Change ratio: how many times its natural variability the most unusual key metric is outside its band",
       saveNormalHourBaseline: (name: string) => `Save a normal hour as baseline of ${name}`,
@@ -1692,6 +1694,7 @@ export const en = {
       theSameHoursYesterday: "the same hours yesterday",
       sameHoursWeekAgo: "the same hours a week ago",
       baseline: (name: string) => `Baseline: ${name}`,
+      lastDays: (n: number) => (n === 1 ? "the last day" : `the last ${String(n)} days`),
     },
     balance: {
       imbalanceUndefinedCpusBelow: "imbalance undefined (CPUs below 5 % busy, or only one)",
@@ -2076,6 +2079,13 @@ export const en = {
       weeks: (days: string) => `${days} weeks`,
       day: "day",
       days: (days: string) => `${days} days`,
+    },
+    scores: {
+      rolling: "compared with the last days of the host, because no baseline is marked",
+      building: "not compared yet: the profile of what is normal is being built",
+      learning: (hours: number, needed: number) =>
+        `not compared yet: learning what is normal, ${String(hours)} h of ${String(needed)} h recorded`,
+      tooShort: (name: string) => `the baseline ${name} is shorter than 8 minutes, too short for this`,
     },
     selection: { theHourBeforeIt: "the hour before it" },
     series: {
