@@ -18,7 +18,7 @@ from normstat.window import Window, to_us
 FloatArray = npt.NDArray[np.float64]
 Kind = Literal["web", "database", "batch", "idle"]
 KINDS: Final[tuple[Kind, ...]] = ("web", "database", "batch", "idle")
-INTERVAL_S: Final = 30
+INTERVAL_S: Final = 60
 DAY_S: Final = 86400
 N_CPUS: Final = 4
 MEMORY_KB: Final = 16 << 20

@@ -2,9 +2,9 @@
 
     python -m bench.bench_alarms [--hosts 8] [--seed 0] [--database embedded|timescaledb|URL]
 
-Two weeks of samples every 30 s (alarm_hosts.py). Nobody marks a baseline: the rolling one is made after the first week and follows
-each day. Half of the hosts stay quiet, the others have a fault each day of the second week. Told are the episodes of each source on
-the quiet hosts, by host and week, and which faults any episode touches that began while they lasted.
+Two weeks of samples every minute (alarm_hosts.py). Nobody marks a baseline: the rolling one is made after the first week and
+follows each day. Half of the hosts stay quiet, the others have a fault each day of the second week. Told are the episodes of each
+source on the quiet hosts, by host and week, and which faults any episode touches that began while they lasted.
 """
 
 import argparse
