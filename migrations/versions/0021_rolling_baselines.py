@@ -1,4 +1,5 @@
-"""rolling baselines: the last days of a host that no person's baseline covers; late samples that are not scored yet.
+"""rolling baselines: the last days of a host that no person's baseline covers; late samples that are not scored yet; results that
+retention removed.
 
 Compatibility: code before 0021 works after it; it shows rolling baselines as if a person had made them.
 """
@@ -26,6 +27,7 @@ def upgrade() -> None:
     )
     op.create_unique_constraint(op.f("uq_baselines__rolling_host_id"), "baselines", ["rolling_host_id"])
     op.add_column("stream_changes", sa.Column("unscored_from", sa.DateTime(timezone=True)))
+    op.add_column("retention_runs", sa.Column("n_results", sa.BigInteger, nullable=False, server_default="0"))
 
 
 def downgrade() -> None:
@@ -33,5 +35,7 @@ def downgrade() -> None:
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
     op.execute("DELETE FROM baselines WHERE rolling_host_id IS NOT NULL")
+    op.execute("DELETE FROM retention_rules WHERE stat LIKE '@%'")
+    op.drop_column("retention_runs", "n_results")
     op.drop_column("stream_changes", "unscored_from")
     op.drop_column("baselines", "rolling_host_id")

@@ -5497,12 +5497,13 @@ export interface components {
       chunks_days: number | null;
       /**
        * Samples Days
-       * @description null: samples are kept for ever.
+       * @description null: samples, or results, are kept for ever.
        */
       samples_days: number | null;
       /**
        * Stat
-       * @description null: all stats without a rule of their own.
+       * @description null: all stats without a rule of their own. Results of watching have names of their own: `@scores`, `@states`, `@episodes`
+       *     (those that have ended) and `@backtests`.
        */
       stat: string | null;
       /**
@@ -5515,7 +5516,8 @@ export interface components {
     };
     /**
      * RetentionRulePut
-     * @description For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule.
+     * @description For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule;
+     *     `@scores`, `@states`, `@episodes`, `@backtests`: the results of watching, for at least 8 days.
      */
     RetentionRulePut: {
       /** Chunks Days */
@@ -5557,6 +5559,11 @@ export interface components {
       n_chunks: number;
       /** N Instances */
       n_instances: number;
+      /**
+       * N Results
+       * @description Scores, states, episodes and backtests.
+       */
+      n_results: number;
       /** N Samples */
       n_samples: number;
       state: components["schemas"]["JobState"];

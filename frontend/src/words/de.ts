@@ -2203,6 +2203,7 @@ export const de: Words = {
       forever: "für immer",
       nSample: (n) => counted(n, "Messwert", "Messwerte"),
       ofRawBytes: (nChunkBytes) => `${nChunkBytes} Rohbytes`,
+      nResult: (n) => `${counted(n, "Ergebnis", "Ergebnisse")} der Überwachung`,
       queued: "wartet",
       searchingForOldData: "sucht alte Daten",
       deletedSoFar: (removed) => `bisher ${removed} gelöscht`,
@@ -2548,7 +2549,7 @@ export const de: Words = {
     retentionRules: {
       retention: "Aufbewahrung",
       dataKeptForeverUnless:
-        "Daten bleiben für immer, solange kein Administrator eine Regel setzt. Diagramme, Vergleiche und Exporte verwenden Messwerte. Rohbytes sind die Ausgabe der Werkzeuge; aus ihnen lassen sich Messwerte neu auswerten.",
+        "Daten bleiben für immer, solange kein Administrator eine Regel setzt. Diagramme, Vergleiche und Exporte verwenden Messwerte. Rohbytes sind die Ausgabe der Werkzeuge; aus ihnen lassen sich Messwerte neu auswerten. Ergebnisse der Überwachung (@scores, @states, @episodes, @backtests) haben eigene Regeln.",
       rules: "Regeln",
       everythingIsKeptForever: "Alles bleibt für immer.",
       allOtherStats: "alle anderen Stats",

@@ -2170,6 +2170,7 @@ export const en = {
       forever: "forever",
       nSample: (n: number) => counted(n, "sample"),
       ofRawBytes: (nChunkBytes: string) => `${nChunkBytes} of raw bytes`,
+      nResult: (n: number) => `${counted(n, "result")} of watching`,
       queued: "queued",
       searchingForOldData: "searching for old data",
       deletedSoFar: (removed: string) => `deleted ${removed} so far`,
@@ -2511,7 +2512,7 @@ export const en = {
     retentionRules: {
       retention: "Retention",
       dataKeptForeverUnless:
-        "Data is kept forever unless an administrator sets a rule. Graphs, comparisons and exports use samples. Raw bytes are the output of the tools; samples can be parsed from them again.",
+        "Data is kept forever unless an administrator sets a rule. Graphs, comparisons and exports use samples. Raw bytes are the output of the tools; samples can be parsed from them again. Results of watching (@scores, @states, @episodes, @backtests) have rules of their own.",
       rules: "rules",
       everythingIsKeptForever: "Everything is kept forever.",
       allOtherStats: "all other stats",

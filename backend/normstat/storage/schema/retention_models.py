@@ -35,6 +35,7 @@ class RetentionRunRow(Base):
     n_instances: Mapped[int] = mapped_column(server_default="0")
     n_chunks: Mapped[int] = mapped_column(server_default="0")
     n_chunk_bytes: Mapped[int] = mapped_column(server_default="0")
+    n_results: Mapped[int] = mapped_column(server_default="0")
     job: Mapped[Job] = relationship(lazy="joined", innerjoin=True)
 
 
