@@ -1395,7 +1395,7 @@ export interface paths {
     put?: never;
     /**
      * Set Rule Limit
-     * @description Set another value for a limit of a rule, for one host or for the hosts with a tag.
+     * @description Set another value for a limit of a rule, for one host, for the hosts of a group, or for the hosts with a tag.
      */
     post: operations["setRuleLimit"];
     delete?: never;
@@ -4340,7 +4340,7 @@ export interface components {
     JobState: "queued" | "running" | "done" | "failed" | "stopped";
     /**
      * LimitRecord
-     * @description Another value for a limit of a rule: on one host, or on the hosts with a tag.
+     * @description Another value for a limit of a rule: on one host, on the hosts of a group, or on the hosts with a tag.
      */
     LimitRecord: {
       /**
@@ -4350,6 +4350,8 @@ export interface components {
       created_at: string;
       /** Created By */
       created_by: string;
+      /** Group */
+      group: string | null;
       /** Host */
       host: string | null;
       /** Id */
@@ -5755,9 +5757,11 @@ export interface components {
     };
     /**
      * RuleLimitSet
-     * @description Another value for a limit, for one host or for the hosts with a tag.
+     * @description Another value for a limit, for one host, for the hosts of a group, or for the hosts with a tag.
      */
     RuleLimitSet: {
+      /** Group */
+      group?: string | null;
       /** Host */
       host?: string | null;
       /** Name */
