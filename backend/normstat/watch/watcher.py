@@ -110,11 +110,11 @@ class Watcher:
                 self._streams_at = now
                 streams = await read_stream_figures(session, hosts, now)
                 server |= find_hosts_behind(streams)
-            knowledge = _OwnKnowledge(server, streams)
+            inputs = _OwnInputs(server, streams)
             for rule in rules:
                 if not streams and any(each.own in STREAM_INPUTS for each in rule.inputs):
                     continue
-                for place in _list_places(rule, book, hosts, knowledge, now):
+                for place in _list_places(rule, book, hosts, inputs, now):
                     before = known.get((place.host_id, rule.name), [])
                     if not place.is_bad and not before:
                         continue
@@ -169,7 +169,7 @@ class Watcher:
 
 
 @dataclass(frozen=True, slots=True)
-class _OwnKnowledge:
+class _OwnInputs:
     """What is known without samples: of this server, and of the streams of hosts by id."""
 
     server: OwnFigures
@@ -187,7 +187,7 @@ class _OwnPlace:
 
 
 def _list_places(
-    rule: WatchRule, book: WatchBook, hosts: Sequence[SeenHost], known: _OwnKnowledge, now: datetime
+    rule: WatchRule, book: WatchBook, hosts: Sequence[SeenHost], known: _OwnInputs, now: datetime
 ) -> list[_OwnPlace]:  # fmt: skip
     """Return where a rule is held, hosts with the same limits judged at once."""
     if rule.is_of_server:

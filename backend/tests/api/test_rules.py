@@ -120,7 +120,7 @@ async def test_what_is_on_is_acknowledged_muted_and_marked(anna: httpx.AsyncClie
     watch = await done(await anna.get(f"{API}/watch"))
     [on] = watch["on"]
     assert (on["host"], on["source"], on["colour"], on["n_instances"], on["mute"]) == ("sun2", "mutex", "red", 1, None)
-    assert (watch["summary"]["n_rules"], watch["summary"]["n_hosts"]) == (4, 1)
+    assert (watch["summary"]["n_rules"], watch["summary"]["n_hosts"]) == (8, 1)
     rules = {rule["name"]: rule for rule in (await done(await anna.get(f"{API}/rules")))["rules"]}
     assert (rules["mutex"]["n_on"], rules["mutex"]["n_hosts"], rules["disk-slow"]["n_lacking"]) == (1, 1, 1)
     episode = on["episodes"][0]
