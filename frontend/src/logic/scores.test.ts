@@ -93,7 +93,10 @@ describe("rows of scores", () => {
 describe("what a host is compared with", () => {
   it("is said unless a person marked it", () => {
     expect(describeScoreNormal(NORMAL)).toBe("");
-    expect(describeScoreNormal({ ...NORMAL, kind: "rolling", name: "the last 7 days" })).toContain("the last days");
+    expect(describeScoreNormal({ ...NORMAL, kind: "rolling", name: "the last 7 days" })).toContain("the host's last days");
+    expect(describeScoreNormal({ ...NORMAL, kind: "rolling", too_short: "brief" })).toMatch(
+      /because the baseline brief is shorter/,
+    );
     expect(describeScoreNormal({ ...NORMAL, kind: "learning", recorded_h: 5.7 })).toContain("5 h of 24 h");
     expect(describeScoreNormal({ ...NORMAL, kind: "none", too_short: "brief" })).toMatch(/^the baseline brief is shorter/);
   });

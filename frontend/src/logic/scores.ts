@@ -96,10 +96,12 @@ export function countJudged(history: ScoreHistory): number | null {
 /** Return what the host is compared with, or why with nothing. Missing: "" for a person's baseline, and where there is none */
 export function describeScoreNormal(normal: ScoreHistory["normal"]): string {
   const own = words.logic.scores;
+  if (normal.kind === "rolling") {
+    return normal.too_short === null ? own.rolling : own.rollingInstead(normal.too_short);
+  }
   const short = normal.too_short === null ? "" : own.tooShort(normal.too_short);
   const text = {
     baseline: "",
-    rolling: own.rolling,
     building: own.building,
     learning: own.learning(Math.floor(normal.recorded_h ?? 0), normal.needed_h),
     none: "",

@@ -1351,7 +1351,7 @@ export const de: Words = {
     },
     scoreRows: {
       nothingUnusual: (nSeries: number) =>
-        `Nichts Ungewöhnliches in diesem Zeitraum: ${counted(nSeries, "Messreihe", "Messreihen")} jede Minute mit der Baseline verglichen`,
+        `Nichts Ungewöhnliches in diesem Zeitraum: ${counted(nSeries, "Messreihe", "Messreihen")} jede Minute mit dem Normalen verglichen`,
       unusualTimes: "Zeiten, in denen der Host ungewöhnlich war",
       subsystem: (name: string) =>
         ({
@@ -2113,7 +2113,8 @@ export const de: Words = {
       days: (days) => `${days} Tage`,
     },
     scores: {
-      rolling: "verglichen mit den letzten Tagen des Hosts, weil keine Baseline markiert ist",
+      rolling: "normal sind hier die letzten Tage des Hosts, weil niemand eine Baseline markiert hat",
+      rollingInstead: (name) => `normal sind hier die letzten Tage des Hosts, weil die Baseline ${name} kürzer als 8 Minuten ist`,
       building: "noch nicht verglichen: Das Profil des Normalen wird berechnet",
       learning: (hours, needed) =>
         `noch nicht verglichen: lernt, was normal ist, ${String(hours)} h von ${String(needed)} h aufgezeichnet`,

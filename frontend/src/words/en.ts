@@ -1324,7 +1324,7 @@ export const en = {
     },
     scoreRows: {
       nothingUnusual: (nSeries: number) =>
-        `Nothing unusual in this window: ${counted(nSeries, "series", "series")} compared with the baseline each minute`,
+        `Nothing unusual in this window: ${counted(nSeries, "series", "series")} compared with what is normal each minute`,
       unusualTimes: "Times in which the host was unusual",
       subsystem: (name: string) =>
         ({
@@ -2081,7 +2081,9 @@ export const en = {
       days: (days: string) => `${days} days`,
     },
     scores: {
-      rolling: "compared with the last days of the host, because no baseline is marked",
+      rolling: "normal here: the host's last days, because nobody marked a baseline",
+      rollingInstead: (name: string) =>
+        `normal here: the host's last days, because the baseline ${name} is shorter than 8 minutes`,
       building: "not compared yet: the profile of what is normal is being built",
       learning: (hours: number, needed: number) =>
         `not compared yet: learning what is normal, ${String(hours)} h of ${String(needed)} h recorded`,

@@ -26,17 +26,19 @@ export function ScoreRows({ graph }: { readonly graph: GraphContext }) {
     return null;
   }
   const nJudged = countJudged(data);
-  if (nJudged === null || rows.length === 0) {
-    const calm = nJudged === null ? "" : words.host.scoreRows.nothingUnusual(nJudged);
-    const normal = describeScoreNormal(data.normal);
-    return calm + normal === "" ? null : <p className="scores-calm soft">{[calm, normal].filter(Boolean).join(" · ")}</p>;
-  }
+  const calm = nJudged === null || rows.length > 0 ? "" : words.host.scoreRows.nothingUnusual(nJudged);
+  const note = [calm, describeScoreNormal(data.normal)].filter(Boolean).join(" · ");
   return (
-    <div className="scores" role="group" aria-label={words.host.scoreRows.unusualTimes}>
-      {rows.map((row) => (
-        <Row key={row.subsystem} row={row} graph={graph} />
-      ))}
-    </div>
+    <>
+      {rows.length > 0 && (
+        <div className="scores" role="group" aria-label={words.host.scoreRows.unusualTimes}>
+          {rows.map((row) => (
+            <Row key={row.subsystem} row={row} graph={graph} />
+          ))}
+        </div>
+      )}
+      {note !== "" && <p className="scores-calm soft">{note}</p>}
+    </>
   );
 }
 
