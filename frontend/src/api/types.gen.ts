@@ -426,7 +426,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baselines
-     * @description List baselines, newest first.
+     * @description List baselines, newest first. Those of a host include its rolling baseline, as the last one.
      */
     get: operations["listBaselines"];
     put?: never;
@@ -1610,7 +1610,7 @@ export interface paths {
     put?: never;
     /**
      * Set Rule Limit
-     * @description Set another value for a limit of a rule, for one host or for the hosts with a tag.
+     * @description Set another value for a limit of a rule, for one host, for the hosts of a group, or for the hosts with a tag.
      */
     post: operations["setRuleLimit"];
     delete?: never;
@@ -2708,6 +2708,11 @@ export interface components {
       hosts: string[];
       /** Id */
       id: number;
+      /**
+       * Is Rolling
+       * @description The last days of its host, kept by the server because no person marked a baseline; nobody can change it.
+       */
+      is_rolling: boolean;
       /** Name */
       name: string;
       /** Note */
@@ -4001,6 +4006,11 @@ export interface components {
        */
       has_reject_rise: boolean;
       /**
+       * Is Rolling
+       * @description Whether that is the rolling baseline of the host: its last days, which no person marked.
+       */
+      is_rolling: boolean;
+      /**
        * Last Sample Ms
        * @description Of the past: null while it was sending.
        */
@@ -4049,7 +4059,7 @@ export interface components {
        * Verdict
        * @enum {string}
        */
-      verdict: "judged" | "no_baseline" | "building" | "no_samples" | "no_metrics";
+      verdict: "judged" | "no_baseline" | "learning" | "building" | "no_samples" | "no_metrics";
     };
     /**
      * FleetLine
@@ -5094,7 +5104,7 @@ export interface components {
     JobState: "queued" | "running" | "done" | "failed" | "stopped";
     /**
      * LimitRecord
-     * @description Another value for a limit of a rule: on one host, or on the hosts with a tag.
+     * @description Another value for a limit of a rule: on one host, on the hosts of a group, or on the hosts with a tag.
      */
     LimitRecord: {
       /**
@@ -5104,6 +5114,8 @@ export interface components {
       created_at: string;
       /** Created By */
       created_by: string;
+      /** Group */
+      group: string | null;
       /** Host */
       host: string | null;
       /** Id */
@@ -6283,12 +6295,13 @@ export interface components {
       chunks_days: number | null;
       /**
        * Samples Days
-       * @description null: samples are kept for ever.
+       * @description null: samples, or results, are kept for ever.
        */
       samples_days: number | null;
       /**
        * Stat
-       * @description null: all stats without a rule of their own.
+       * @description null: all stats without a rule of their own. Results of watching have names of their own: `@scores`, `@states`, `@episodes`
+       *     (those that have ended) and `@backtests`.
        */
       stat: string | null;
       /**
@@ -6301,7 +6314,8 @@ export interface components {
     };
     /**
      * RetentionRulePut
-     * @description For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule.
+     * @description For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule;
+     *     `@scores`, `@states`, `@episodes`, `@backtests`: the results of watching, for at least 8 days.
      */
     RetentionRulePut: {
       /** Chunks Days */
@@ -6343,6 +6357,11 @@ export interface components {
       n_chunks: number;
       /** N Instances */
       n_instances: number;
+      /**
+       * N Results
+       * @description Scores, states, episodes and backtests.
+       */
+      n_results: number;
       /** N Samples */
       n_samples: number;
       state: components["schemas"]["JobState"];
@@ -6651,9 +6670,11 @@ export interface components {
     };
     /**
      * RuleLimitSet
-     * @description Another value for a limit, for one host or for the hosts with a tag.
+     * @description Another value for a limit, for one host, for the hosts of a group, or for the hosts with a tag.
      */
     RuleLimitSet: {
+      /** Group */
+      group?: string | null;
       /** Host */
       host?: string | null;
       /** Name */
@@ -6837,6 +6858,8 @@ export interface components {
      * @description The scores of a host in a window; a step without samples or without a normal is left out.
      */
     ScoreHistory: {
+      /** @description Now, whatever the window. */
+      normal: components["schemas"]["ScoreNormal"];
       /** Step Ms */
       step_ms: number;
       /** Steps */
@@ -6845,6 +6868,43 @@ export interface components {
       subsystems: string[];
       /** Window Minutes */
       window_minutes: number[];
+    };
+    /**
+     * ScoreNormal
+     * @description What a host is compared with now, or why with nothing.
+     */
+    ScoreNormal: {
+      /** Baseline */
+      baseline: number | null;
+      /**
+       * Kind
+       * @description baseline: of a person; rolling: its last days; building: the profile of either is being built; learning: too little is
+       *     recorded yet for a rolling baseline; none: the host does not send, and no baseline covers it.
+       * @enum {string}
+       */
+      kind: "baseline" | "rolling" | "building" | "learning" | "none";
+      /**
+       * Name
+       * @description Of the baseline; `the last 7 days` for a rolling one; empty without one.
+       */
+      name: string;
+      /**
+       * Needed H
+       * @description Hours that a rolling baseline needs.
+       */
+      needed_h: number;
+      /**
+       * Recorded H
+       * @description Hours recorded in the last days, while learning.
+       */
+      recorded_h: number | null;
+      /** Sentence */
+      sentence: string;
+      /**
+       * Too Short
+       * @description The newest baseline of the host, if it is shorter than 8 minutes and therefore not what it is compared with.
+       */
+      too_short: string | null;
     };
     /**
      * ScoreStep
@@ -9379,6 +9439,8 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

@@ -559,6 +559,7 @@ export const de: Words = {
       noSamplesYet: "noch keine Messwerte",
       andMore: (windows) => ` und ${windows} weitere`,
       version: (version) => `, Version ${version}`,
+      rollingNote: "von niemandem markiert: ohne Vorfälle und ohne Ungewöhnliches",
     },
     comparisonForm: {
       baselines: "Baselines",
@@ -1358,7 +1359,7 @@ export const de: Words = {
     },
     scoreRows: {
       nothingUnusual: (nSeries: number) =>
-        `Nichts Ungewöhnliches in diesem Zeitraum: ${counted(nSeries, "Messreihe", "Messreihen")} jede Minute mit der Baseline verglichen`,
+        `Nichts Ungewöhnliches in diesem Zeitraum: ${counted(nSeries, "Messreihe", "Messreihen")} jede Minute mit dem Normalen verglichen`,
       unusualTimes: "Zeiten, in denen der Host ungewöhnlich war",
       subsystem: (name: string) =>
         ({
@@ -1516,6 +1517,7 @@ export const de: Words = {
       slightlyUnusual: "leicht auffällig",
       veryUnusual: "sehr auffällig",
       noBaseline: "keine Baseline",
+      learning: "lernt",
       notJudged: "nicht bewertet",
       changeRatioHowMany:
         "Änderungsfaktor: um wie viele natürliche Schwankungen die auffälligste Hauptgröße außerhalb ihres Bands liegt",
@@ -1751,6 +1753,7 @@ export const de: Words = {
       theSameHoursYesterday: "dieselben Stunden gestern",
       sameHoursWeekAgo: "dieselben Stunden vor einer Woche",
       baseline: (name) => `Baseline: ${name}`,
+      lastDays: (n) => (n === 1 ? "der letzte Tag" : `die letzten ${String(n)} Tage`),
     },
     balance: {
       imbalanceUndefinedCpusBelow: "Unwucht nicht bestimmbar (CPUs unter 5 % ausgelastet, oder nur eine)",
@@ -2136,6 +2139,14 @@ export const de: Words = {
       day: "Tag",
       days: (days) => `${days} Tage`,
     },
+    scores: {
+      rolling: "normal sind hier die letzten Tage des Hosts, weil niemand eine Baseline markiert hat",
+      rollingInstead: (name) => `normal sind hier die letzten Tage des Hosts, weil die Baseline ${name} kürzer als 8 Minuten ist`,
+      building: "noch nicht verglichen: Das Profil des Normalen wird berechnet",
+      learning: (hours, needed) =>
+        `noch nicht verglichen: lernt, was normal ist, ${String(hours)} h von ${String(needed)} h aufgezeichnet`,
+      tooShort: (name) => `die Baseline ${name} ist kürzer als 8 Minuten, zu kurz dafür`,
+    },
     selection: { theHourBeforeIt: "die Stunde davor" },
     series: {
       nValue: (n) => counted(n, "Wert", "Werte"),
@@ -2220,6 +2231,7 @@ export const de: Words = {
       forever: "für immer",
       nSample: (n) => counted(n, "Messwert", "Messwerte"),
       ofRawBytes: (nChunkBytes) => `${nChunkBytes} Rohbytes`,
+      nResult: (n) => `${counted(n, "Ergebnis", "Ergebnisse")} der Überwachung`,
       queued: "wartet",
       searchingForOldData: "sucht alte Daten",
       deletedSoFar: (removed) => `bisher ${removed} gelöscht`,
@@ -2568,7 +2580,7 @@ export const de: Words = {
     retentionRules: {
       retention: "Aufbewahrung",
       dataKeptForeverUnless:
-        "Daten bleiben für immer, solange kein Administrator eine Regel setzt. Diagramme, Vergleiche und Exporte verwenden Messwerte. Rohbytes sind die Ausgabe der Werkzeuge; aus ihnen lassen sich Messwerte neu auswerten.",
+        "Daten bleiben für immer, solange kein Administrator eine Regel setzt. Diagramme, Vergleiche und Exporte verwenden Messwerte. Rohbytes sind die Ausgabe der Werkzeuge; aus ihnen lassen sich Messwerte neu auswerten. Ergebnisse der Überwachung (@scores, @states, @episodes, @backtests) haben eigene Regeln.",
       rules: "Regeln",
       everythingIsKeptForever: "Alles bleibt für immer.",
       allOtherStats: "alle anderen Stats",
@@ -2811,7 +2823,9 @@ export const de: Words = {
       limitsOfHosts: "Andere Grenzen für einige Hosts",
       forHost: "Für einen Host",
       forTag: "Für die Hosts mit einem Tag",
-      hostOrTag: "Host oder Tag",
+      forGroup: "Für eine Hostgruppe",
+      hostOrTag: "Host, Gruppe oder Tag",
+      group: (name) => `Gruppe ${name}`,
       tag: (name) => `Tag ${name}`,
       setLimit: "Setzen",
       removeLimit: (name) => `Die Grenze ${name} entfernen`,

@@ -543,6 +543,7 @@ export const en = {
       noSamplesYet: "no samples yet",
       andMore: (windows: string) => ` and ${windows} more`,
       version: (version: string) => `, version ${version}`,
+      rollingNote: "nobody marked it: without incidents and what was unusual",
     },
     comparisonForm: {
       baselines: "baselines",
@@ -1331,7 +1332,7 @@ export const en = {
     },
     scoreRows: {
       nothingUnusual: (nSeries: number) =>
-        `Nothing unusual in this window: ${counted(nSeries, "series", "series")} compared with the baseline each minute`,
+        `Nothing unusual in this window: ${counted(nSeries, "series", "series")} compared with what is normal each minute`,
       unusualTimes: "Times in which the host was unusual",
       subsystem: (name: string) =>
         ({
@@ -1489,6 +1490,7 @@ export const en = {
       slightlyUnusual: "slightly unusual",
       veryUnusual: "very unusual",
       noBaseline: "no baseline",
+      learning: "learning",
       notJudged: "not judged",
       changeRatioHowMany: "Change ratio: how many times its natural variability the most unusual key metric is outside its band",
       saveNormalHourBaseline: (name: string) => `Save a normal hour as baseline of ${name}`,
@@ -1720,6 +1722,7 @@ export const en = {
       theSameHoursYesterday: "the same hours yesterday",
       sameHoursWeekAgo: "the same hours a week ago",
       baseline: (name: string) => `Baseline: ${name}`,
+      lastDays: (n: number) => (n === 1 ? "the last day" : `the last ${String(n)} days`),
     },
     balance: {
       imbalanceUndefinedCpusBelow: "imbalance undefined (CPUs below 5 % busy, or only one)",
@@ -2105,6 +2108,15 @@ export const en = {
       day: "day",
       days: (days: string) => `${days} days`,
     },
+    scores: {
+      rolling: "normal here: the host's last days, because nobody marked a baseline",
+      rollingInstead: (name: string) =>
+        `normal here: the host's last days, because the baseline ${name} is shorter than 8 minutes`,
+      building: "not compared yet: the profile of what is normal is being built",
+      learning: (hours: number, needed: number) =>
+        `not compared yet: learning what is normal, ${String(hours)} h of ${String(needed)} h recorded`,
+      tooShort: (name: string) => `the baseline ${name} is shorter than 8 minutes, too short for this`,
+    },
     selection: { theHourBeforeIt: "the hour before it" },
     series: {
       nValue: (n: number) => counted(n, "value"),
@@ -2188,6 +2200,7 @@ export const en = {
       forever: "forever",
       nSample: (n: number) => counted(n, "sample"),
       ofRawBytes: (nChunkBytes: string) => `${nChunkBytes} of raw bytes`,
+      nResult: (n: number) => `${counted(n, "result")} of watching`,
       queued: "queued",
       searchingForOldData: "searching for old data",
       deletedSoFar: (removed: string) => `deleted ${removed} so far`,
@@ -2532,7 +2545,7 @@ export const en = {
     retentionRules: {
       retention: "Retention",
       dataKeptForeverUnless:
-        "Data is kept forever unless an administrator sets a rule. Graphs, comparisons and exports use samples. Raw bytes are the output of the tools; samples can be parsed from them again.",
+        "Data is kept forever unless an administrator sets a rule. Graphs, comparisons and exports use samples. Raw bytes are the output of the tools; samples can be parsed from them again. Results of watching (@scores, @states, @episodes, @backtests) have rules of their own.",
       rules: "rules",
       everythingIsKeptForever: "Everything is kept forever.",
       allOtherStats: "all other stats",
@@ -2773,7 +2786,9 @@ export const en = {
       limitsOfHosts: "Other limits for some hosts",
       forHost: "For a host",
       forTag: "For the hosts with a tag",
-      hostOrTag: "Host or tag",
+      forGroup: "For a host group",
+      hostOrTag: "Host, group or tag",
+      group: (name: string) => `group ${name}`,
       tag: (name: string) => `tag ${name}`,
       setLimit: "Set",
       removeLimit: (name: string) => `Remove the limit ${name}`,
