@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
+from normstat.alerts.alert_delivery import run_delivery
 from normstat.api import metrics
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
@@ -192,6 +193,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         "metrics": keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S),
         "removals": run_removals(settings.database_url, state.sessions),
         "backtests": run_backtests(settings.database_url, state.sessions),
+        "alert_delivery": run_delivery(settings, state.sessions),
     }
     tasks = [asyncio.create_task(work, name=name) for name, work in works.items()]
     try:

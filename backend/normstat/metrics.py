@@ -42,6 +42,9 @@ INGEST_BATCH_SECONDS: Final = Histogram(
 )
 INGEST_WAITING: Final = _gauge("normstat_ingest_waiting", "Requests of agents that wait for a batch")
 INGEST_INSIDE: Final = _gauge("normstat_ingest_inside", "Requests of agents that are being received or worked on")
+ALERT_MESSAGES: Final = Counter(
+    "normstat_alert_messages", "Tries to deliver messages of alerts, by kind and result", ["kind", "result"], registry=REGISTRY
+)
 COMMIT_SECONDS: Final = Histogram(
     "normstat_database_commit_seconds", "Seconds that flush and commit of a transaction took", buckets=FAST_S, registry=REGISTRY
 )

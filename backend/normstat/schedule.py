@@ -10,6 +10,7 @@ import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
+from normstat.alerts.alert_router import AlertRouter, forget_alerts
 from normstat.auth.login import delete_expired_logins
 from normstat.baselines.lifecycle import update_baselines
 from normstat.continuous.host_scoring import ScoreMemory
@@ -38,6 +39,7 @@ PROFILES_S: Final = 25.0
 SCORES_MAX_BYTES: Final = 128 << 20
 # Rules see what arrived within so many seconds, and an alarm is that late at most.
 WATCH_S: Final = 10
+ALERTS_S: Final = 5
 
 
 def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settings) -> AsyncIOScheduler:
@@ -57,6 +59,10 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     scheduler.add_job(continuous.run, "cron", args=[sessions], second=20, id="scores")
     watcher = Watcher(sessions, database_url=settings.database_url, database_dir=settings.database_dir)
     scheduler.add_job(watcher.run, "interval", seconds=WATCH_S, id="watch")
+    router = AlertRouter(sessions, settings.public_url)
+    scheduler.add_job(router.run, "interval", seconds=ALERTS_S, id="alerts")
+    if settings.alert_days is not None:
+        scheduler.add_job(forget_alerts, "cron", args=[sessions, settings.alert_days], hour=1, minute=43, id="forget_alerts")
     scheduler.add_job(note_sizes, "cron", args=[sessions], minute=7, id="note_sizes")
     scheduler.add_job(keep_columnstores, "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")
     return scheduler

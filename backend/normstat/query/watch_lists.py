@@ -237,7 +237,8 @@ def to_seen(stored: Sequence[Mapping[str, object]]) -> list[SeenValue]:
             name=str(item["name"]),
             value=float(str(item["value"])),
             unit=str(item["unit"]),
-            text=str(item["text"]) if "text" in item else f"{float(str(item['value'])):.3g} {item['unit']}".strip(),
+            # Those of the continuous comparison were stored without it once.
+            text=str(item.get("text") or f"{float(str(item['value'])):.4g} {item['unit']}"),
             at=datetime.fromisoformat(str(item["at"])),
         )
         for item in stored
