@@ -15,6 +15,7 @@ import { fromApi } from "../../logic/time";
 import { toColour } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
+import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { episodeLink } from "../watch/links";
 
@@ -104,6 +105,7 @@ function AlertRow({ alert, zone, clock }: AlertRowProps) {
   const renew = () => Promise.all([["alerts"], ["watch"]].map((queryKey) => client.invalidateQueries({ queryKey })));
   const acknowledging = useMutation({ mutationFn: () => acknowledgeAlert(alert.id), onSuccess: renew });
   const [worst] = alert.episodes;
+  const host = worst?.host ?? alert.hosts[0] ?? null;
   const isOpen = alert.state === "waiting" || alert.state === "firing";
   return (
     <Table.Tr>
@@ -115,11 +117,16 @@ function AlertRow({ alert, zone, clock }: AlertRowProps) {
         <Text fz="sm">{describeAlertState(alert.state)}</Text>
       </Table.Td>
       <Table.Td>
-        {worst?.host == null ? (
+        {host === null ? (
           <b>{words.watch.onNow.thisServer}</b>
         ) : (
-          <PageLink to="/hosts/$host" params={{ host: worst.host }} search={episodeLink(worst, clock)} fw={600}>
-            {alert.hosts.length > 1 ? words.watch.onNow.andMore(worst.host, String(alert.hosts.length - 1)) : worst.host}
+          <PageLink
+            to="/hosts/$host"
+            params={{ host }}
+            search={worst === undefined ? encodeClock(clock) : episodeLink(worst, clock)}
+            fw={600}
+          >
+            {alert.hosts.length > 1 ? words.watch.onNow.andMore(host, String(alert.hosts.length - 1)) : host}
           </PageLink>
         )}
         <Text fz="sm">

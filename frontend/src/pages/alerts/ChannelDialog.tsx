@@ -1,15 +1,15 @@
 import {
   Button,
+  Checkbox,
   Group,
   Modal,
   NumberInput,
   PasswordInput,
   Select,
   Stack,
-  Switch,
   TagsInput,
-  Textarea,
   TextInput,
+  Textarea,
 } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -86,7 +86,7 @@ export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps)
             />
           </Group>
           <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} onChange={change} />
-          <Switch
+          <Checkbox
             label={words.alerts.sends}
             checked={form.isEnabled}
             onChange={(event) => {

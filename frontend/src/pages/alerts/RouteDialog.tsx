@@ -1,12 +1,12 @@
 import {
   Button,
+  Checkbox,
   Group,
   Modal,
   MultiSelect,
   NumberInput,
   Select,
   Stack,
-  Switch,
   TagsInput,
   TextInput,
   Title,
@@ -72,7 +72,7 @@ export function RouteDialog({ route, channels, zone, onClose }: RouteDialogProps
           />
           <MatchFields settings={settings} onChange={change} />
           <SendFields settings={settings} channels={channels} onChange={change} />
-          <Switch
+          <Checkbox
             label={words.alerts.sends}
             checked={isEnabled}
             onChange={(event) => {
@@ -235,14 +235,14 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
           onChange({ escalations: next });
         }}
       />
-      <Switch
+      <Checkbox
         label={words.alerts.sendsResolved}
         checked={sends_resolved}
         onChange={(event) => {
           onChange({ sends_resolved: event.currentTarget.checked });
         }}
       />
-      <Switch
+      <Checkbox
         label={words.alerts.isLast}
         checked={is_last}
         onChange={(event) => {
