@@ -13,7 +13,7 @@ export const LOWEST = ["amber", "red", "black"] as const;
 export const GROUPINGS = ["story", "host", "rule", "route"] as const;
 export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
 
-export const KIND_LABELS: Readonly<Record<ChannelKind, string>> = words.alerts.kinds;
+export const KIND_LABELS: Readonly<Record<ChannelKind, string>> = words.watch.alerts.kinds;
 
 export function toKind(kind: string): ChannelKind | null {
   return CHANNEL_KINDS.find((known) => known === kind) ?? null;
@@ -142,18 +142,18 @@ export function describeMatch({ match }: Pick<RouteSettings, "match">): string {
   const { hosts, tags, groups, sources, subsystems, lowest, hours, time_zone } = match;
   const colour = toColour(lowest);
   const parts = [
-    ...(hosts.length === 0 ? [] : [words.alerts.route.hosts(hosts.join(", "))]),
-    ...(tags.length === 0 ? [] : [words.alerts.route.tags(tags.join(", "))]),
-    ...(groups.length === 0 ? [] : [words.alerts.route.groups(groups.join(", "))]),
-    ...(sources.length === 0 ? [] : [words.alerts.route.sources(sources.join(", "))]),
-    ...(subsystems.length === 0 ? [] : [words.alerts.route.subsystems(subsystems.join(", "))]),
-    words.alerts.route.lowest(colour === null ? lowest : COLOUR_LABELS[colour]),
+    ...(hosts.length === 0 ? [] : [words.watch.alerts.route.hosts(hosts.join(", "))]),
+    ...(tags.length === 0 ? [] : [words.watch.alerts.route.tags(tags.join(", "))]),
+    ...(groups.length === 0 ? [] : [words.watch.alerts.route.groups(groups.join(", "))]),
+    ...(sources.length === 0 ? [] : [words.watch.alerts.route.sources(sources.join(", "))]),
+    ...(subsystems.length === 0 ? [] : [words.watch.alerts.route.subsystems(subsystems.join(", "))]),
+    words.watch.alerts.route.lowest(colour === null ? lowest : COLOUR_LABELS[colour]),
     ...(hours.length === 0
       ? []
       : [`${hours.map(({ weekdays, start, end }) => `${describeDays(weekdays)} ${start}–${end}`).join(", ")} (${time_zone})`]),
   ];
   const isAny = [hosts, tags, groups, sources, subsystems].every(({ length }) => length === 0);
-  return `${isAny ? `${words.alerts.route.anyHost}; ` : ""}${parts.join("; ")}`;
+  return `${isAny ? `${words.watch.alerts.route.anyHost}; ` : ""}${parts.join("; ")}`;
 }
 
 /** Return days of the week, consecutive ones as a range: `Mon–Fri, Sun`. */
@@ -176,13 +176,13 @@ export function describeDays(weekdays: readonly number[]): string {
 
 /** Return the short name of a day; 1 is Monday. */
 export function dayLabel(day: number): string {
-  return words.alerts.days.split(" ")[day - 1] ?? String(day);
+  return words.watch.alerts.days.split(" ")[day - 1] ?? String(day);
 }
 
 /** Return what a route does: to whom it sends, when, and what follows. */
 export function describeSending(settings: RouteSettings, nameOf: (channel: number) => string): string {
   const name = (channels: readonly number[]): string => channels.map(nameOf).join(", ");
-  const { route } = words.alerts;
+  const { route } = words.watch.alerts;
   return [
     route.to(name(settings.channels)),
     settings.wait_s === 0 ? route.atOnce : route.after(describeSeconds(settings.wait_s)),
@@ -207,13 +207,13 @@ export function replaced<T>(items: readonly T[], at: number, item: T): T[] {
 
 /** Return what a message is, in words. */
 export function describeMessageKind(kind: string): string {
-  return (words.alerts.messageKinds as Readonly<Record<string, string>>)[kind] ?? kind;
+  return (words.watch.alerts.messageKinds as Readonly<Record<string, string>>)[kind] ?? kind;
 }
 
 export function describeMessageState(state: string): string {
-  return (words.alerts.messageStates as Readonly<Record<string, string>>)[state] ?? state;
+  return (words.watch.alerts.messageStates as Readonly<Record<string, string>>)[state] ?? state;
 }
 
 export function describeAlertState(state: string): string {
-  return (words.alerts.alertStates as Readonly<Record<string, string>>)[state] ?? state;
+  return (words.watch.alerts.alertStates as Readonly<Record<string, string>>)[state] ?? state;
 }

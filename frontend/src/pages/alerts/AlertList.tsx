@@ -36,16 +36,16 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
   return (
     <section>
       <Title order={2} fz="md" mb="xs">
-        {words.alerts.sentMessages}
+        {words.watch.alerts.sentMessages}
       </Title>
-      <ScrollCard label={words.alerts.sentMessages}>
+      <ScrollCard label={words.watch.alerts.sentMessages}>
         {alerts.data === undefined ? (
           <StateView
             isCompact
             state={
               alerts.error
                 ? { kind: "error", error: alerts.error, onRetry: () => void alerts.refetch() }
-                : { kind: "loading", what: words.alerts.theAlerts }
+                : { kind: "loading", what: words.watch.alerts.theAlerts }
             }
           />
         ) : n === 0 ? (
@@ -53,19 +53,19 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
             isCompact
             state={{
               kind: "empty",
-              title: words.alerts.nothingSent,
-              next: hasRoutes ? words.alerts.nothingSentNext : words.alerts.nothingSentNoRoute,
+              title: words.watch.alerts.nothingSent,
+              next: hasRoutes ? words.watch.alerts.nothingSentNext : words.watch.alerts.nothingSentNoRoute,
             }}
           />
         ) : (
-          <Table aria-label={words.alerts.sentMessages} className="alerts-table">
+          <Table aria-label={words.watch.alerts.sentMessages} className="alerts-table">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.alerts.since}</Table.Th>
+                <Table.Th>{words.watch.alerts.since}</Table.Th>
                 <Table.Th>{words.common.state}</Table.Th>
                 <Table.Th>{words.watch.onNow.what}</Table.Th>
-                <Table.Th>{words.alerts.route.title}</Table.Th>
-                <Table.Th>{words.alerts.messages}</Table.Th>
+                <Table.Th>{words.watch.alerts.route.title}</Table.Th>
+                <Table.Th>{words.watch.alerts.messages}</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
@@ -86,7 +86,7 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
             setLimit(limit + STEP);
           }}
         >
-          {words.alerts.showMore(formatCount(limit), formatCount(n))}
+          {words.watch.alerts.showMore(formatCount(limit), formatCount(n))}
         </Button>
       )}
     </section>
@@ -140,7 +140,7 @@ function AlertRow({ alert, zone, clock }: AlertRowProps) {
         )}
         {alert.silenced_at !== null && (
           <Text fz="sm" className="soft">
-            {words.alerts.silencedAt(<Instant at={fromApi(alert.silenced_at)} zone={zone} />)}
+            {words.watch.alerts.silencedAt(<Instant at={fromApi(alert.silenced_at)} zone={zone} />)}
           </Text>
         )}
       </Table.Td>
@@ -151,7 +151,7 @@ function AlertRow({ alert, zone, clock }: AlertRowProps) {
             <MessageLine key={message.id} message={message} zone={zone} />
           ))}
         </ul>
-        {alert.messages.length === 0 && <span className="soft">{words.alerts.noMessageYet}</span>}
+        {alert.messages.length === 0 && <span className="soft">{words.watch.alerts.noMessageYet}</span>}
       </Table.Td>
       <Table.Td>
         {isOpen && alert.acknowledged_at === null && mayWrite(me) && (
@@ -188,23 +188,23 @@ function MessageLine({ message, zone }: { readonly message: AlertMessageInfo; re
         {describeMessageKind(kind)} → {channel}:{" "}
         <span className={hasFailed ? "alerts-failed" : undefined}>
           {describeMessageState(state)}
-          {n_tries > 1 && ` (${words.alerts.nTries(n_tries)})`}
+          {n_tries > 1 && ` (${words.watch.alerts.nTries(n_tries)})`}
         </span>{" "}
         {sent_at !== null && <Instant at={fromApi(sent_at)} zone={zone} />}
         {state === "queued" && n_tries > 0 && next_try_at !== null && (
-          <>{words.alerts.nextTry(<Instant at={fromApi(next_try_at)} zone={zone} />)}</>
+          <>{words.watch.alerts.nextTry(<Instant at={fromApi(next_try_at)} zone={zone} />)}</>
         )}{" "}
         {hasFailed && mayWrite(me) && (
           <Button
             size="compact-xs"
             variant="default"
             loading={retrying.isPending}
-            aria-label={words.alerts.retryTo(channel)}
+            aria-label={words.watch.alerts.retryTo(channel)}
             onClick={() => {
               retrying.mutate();
             }}
           >
-            {words.alerts.retry}
+            {words.watch.alerts.retry}
           </Button>
         )}
       </Text>

@@ -26,7 +26,7 @@ export function AlertsTab({ zone, clock }: AlertsTabProps) {
         state={
           error
             ? { kind: "error", error, onRetry: () => void Promise.all([channels.refetch(), routes.refetch()]) }
-            : { kind: "loading", what: words.alerts.theAlerts }
+            : { kind: "loading", what: words.watch.alerts.theAlerts }
         }
       />
     );
@@ -35,11 +35,13 @@ export function AlertsTab({ zone, clock }: AlertsTabProps) {
   return (
     <Stack gap="lg">
       <Text fz="sm" className="soft" maw={860}>
-        {words.alerts.whatAlertsAre}
+        {words.watch.alerts.whatAlertsAre}
       </Text>
       {!sends && (
         <div role="note" className="card alerts-note">
-          <Text fz="sm">{channels.data.channels.length === 0 ? words.alerts.firstAChannel : words.alerts.thenARoute}</Text>
+          <Text fz="sm">
+            {channels.data.channels.length === 0 ? words.watch.alerts.firstAChannel : words.watch.alerts.thenARoute}
+          </Text>
         </div>
       )}
       <AlertList zone={zone} clock={clock} hasRoutes={sends} />

@@ -54,7 +54,7 @@ export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps)
       opened
       onClose={onClose}
       size="lg"
-      title={channel === null ? words.alerts.newChannel : words.alerts.editName(channel.name)}
+      title={channel === null ? words.watch.alerts.newChannel : words.watch.alerts.editName(channel.name)}
     >
       <form
         onSubmit={(event) => {
@@ -87,7 +87,7 @@ export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps)
           </Group>
           <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} onChange={change} />
           <Checkbox
-            label={words.alerts.sends}
+            label={words.watch.alerts.sends}
             checked={form.isEnabled}
             onChange={(event) => {
               change({ isEnabled: event.currentTarget.checked });
@@ -125,25 +125,25 @@ function KindFields(props: FieldsProps) {
       return (
         <>
           <Select
-            label={words.alerts.chatFormat}
+            label={words.watch.alerts.chatFormat}
             allowDeselect={false}
             value={form.format}
-            data={CHAT_FORMATS.map((value) => ({ value, label: words.alerts.chatFormats[value] }))}
+            data={CHAT_FORMATS.map((value) => ({ value, label: words.watch.alerts.chatFormats[value] }))}
             onChange={(format) => {
               onChange({ format: CHAT_FORMATS.find((known) => known === format) ?? "slack" });
             }}
           />
-          <SecretInput name="url" label={words.alerts.chatUrl} {...props} />
+          <SecretInput name="url" label={words.watch.alerts.chatUrl} {...props} />
         </>
       );
     case "webhook":
       return (
         <>
           <SecretInput name="url" label="URL" {...props} />
-          <SecretInput name="authorization" label={words.alerts.authorization} {...props} />
+          <SecretInput name="authorization" label={words.watch.alerts.authorization} {...props} />
           <Textarea
-            label={words.alerts.template}
-            description={words.alerts.templateHelp}
+            label={words.watch.alerts.template}
+            description={words.watch.alerts.templateHelp}
             autosize
             minRows={3}
             maxRows={12}
@@ -168,9 +168,9 @@ function KindFields(props: FieldsProps) {
               onChange({ url: event.currentTarget.value });
             }}
           />
-          <SecretInput name="authorization" label={words.alerts.authorization} {...props} />
+          <SecretInput name="authorization" label={words.watch.alerts.authorization} {...props} />
           <TagsInput
-            label={words.alerts.labels}
+            label={words.watch.alerts.labels}
             placeholder={form.labels.length === 0 ? "team=dba" : ""}
             value={[...form.labels]}
             onChange={(labels) => {
@@ -182,8 +182,8 @@ function KindFields(props: FieldsProps) {
     case "script":
       return (
         <Select
-          label={words.alerts.script}
-          description={scripts.length === 0 ? words.alerts.noScripts : words.alerts.scriptHelp}
+          label={words.watch.alerts.script}
+          description={scripts.length === 0 ? words.watch.alerts.noScripts : words.watch.alerts.scriptHelp}
           required
           value={form.script === "" ? null : form.script}
           data={[...new Set([...scripts, ...(form.script === "" ? [] : [form.script])])]}
@@ -202,7 +202,7 @@ function MailFields(props: FieldsProps) {
       <Group gap="xs" align="flex-start" wrap="wrap">
         <TextInput
           style={{ flex: 1, minWidth: 160 }}
-          label={words.alerts.mailServer}
+          label={words.watch.alerts.mailServer}
           required
           placeholder="mail.example.org"
           value={form.server}
@@ -212,7 +212,7 @@ function MailFields(props: FieldsProps) {
         />
         <NumberInput
           w={90}
-          label={words.alerts.port}
+          label={words.watch.alerts.port}
           required
           min={1}
           max={65_535}
@@ -224,10 +224,10 @@ function MailFields(props: FieldsProps) {
         />
         <Select
           w={150}
-          label={words.alerts.security}
+          label={words.watch.alerts.security}
           allowDeselect={false}
           value={form.security}
-          data={MAIL_SECURITIES.map((value) => ({ value, label: words.alerts.securities[value] }))}
+          data={MAIL_SECURITIES.map((value) => ({ value, label: words.watch.alerts.securities[value] }))}
           onChange={(security) => {
             onChange({ security: MAIL_SECURITIES.find((known) => known === security) ?? "starttls" });
           }}
@@ -235,17 +235,17 @@ function MailFields(props: FieldsProps) {
       </Group>
       <Group gap="xs" grow align="flex-start">
         <TextInput
-          label={words.alerts.username}
+          label={words.watch.alerts.username}
           autoComplete="off"
           value={form.username}
           onChange={(event) => {
             onChange({ username: event.currentTarget.value });
           }}
         />
-        <SecretInput name="password" label={words.alerts.password} {...props} />
+        <SecretInput name="password" label={words.watch.alerts.password} {...props} />
       </Group>
       <TextInput
-        label={words.alerts.sender}
+        label={words.watch.alerts.sender}
         required
         placeholder="normstat@example.org"
         value={form.sender}
@@ -254,7 +254,7 @@ function MailFields(props: FieldsProps) {
         }}
       />
       <TagsInput
-        label={words.alerts.recipients}
+        label={words.watch.alerts.recipients}
         required
         splitChars={[",", " ", ";"]}
         placeholder={form.recipients.length === 0 ? "oncall@example.org" : ""}
@@ -278,7 +278,7 @@ function SecretInput({ name, label, form, stored, onChange }: SecretInputProps) 
     <PasswordInput
       label={label}
       autoComplete="new-password"
-      {...(stored.includes(name) ? { description: words.alerts.secretIsSet } : {})}
+      {...(stored.includes(name) ? { description: words.watch.alerts.secretIsSet } : {})}
       value={form[name]}
       onChange={(event) => {
         onChange({ [name]: event.currentTarget.value });

@@ -30,7 +30,7 @@ export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_
     <section>
       <Group justify="space-between" mb="xs">
         <Title order={2} fz="md">
-          {words.alerts.channels}
+          {words.watch.alerts.channels}
         </Title>
         {mayChange && (
           <Button
@@ -40,33 +40,33 @@ export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_
               setEdited(null);
             }}
           >
-            {words.alerts.newChannel}
+            {words.watch.alerts.newChannel}
           </Button>
         )}
       </Group>
       {waiting_since !== null && (
         <Text fz="sm" mb="xs">
-          {words.alerts.nWaiting(n_waiting)} {words.watch.onNow.since(<Instant at={fromApi(waiting_since)} zone={zone} />)}
+          {words.watch.alerts.nWaiting(n_waiting)} {words.watch.onNow.since(<Instant at={fromApi(waiting_since)} zone={zone} />)}
         </Text>
       )}
-      <ScrollCard label={words.alerts.channels}>
+      <ScrollCard label={words.watch.alerts.channels}>
         {channels.length === 0 ? (
           <StateView
             isCompact
             state={{
               kind: "empty",
-              title: words.alerts.noChannels,
-              next: mayChange ? words.alerts.noChannelsNext : words.alerts.askAdministrator,
+              title: words.watch.alerts.noChannels,
+              next: mayChange ? words.watch.alerts.noChannelsNext : words.watch.alerts.askAdministrator,
             }}
           />
         ) : (
-          <Table aria-label={words.alerts.channels} className="alerts-table">
+          <Table aria-label={words.watch.alerts.channels} className="alerts-table">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{words.common.name}</Table.Th>
                 <Table.Th>{words.common.kind}</Table.Th>
-                <Table.Th>{words.alerts.reaches}</Table.Th>
-                <Table.Th>{words.alerts.usedBy}</Table.Th>
+                <Table.Th>{words.watch.alerts.reaches}</Table.Th>
+                <Table.Th>{words.watch.alerts.usedBy}</Table.Th>
                 <Table.Th>{words.common.state}</Table.Th>
                 <Table.Th />
               </Table.Tr>
@@ -125,18 +125,18 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
         )}
       </Table.Td>
       <Table.Td>
-        {channel.routes.length === 0 ? <span className="soft">{words.alerts.noRoute}</span> : channel.routes.join(", ")}
+        {channel.routes.length === 0 ? <span className="soft">{words.watch.alerts.noRoute}</span> : channel.routes.join(", ")}
       </Table.Td>
       <Table.Td>
         {settings === null ? (
-          <span className="alerts-failed">{words.alerts.unreadable}</span>
+          <span className="alerts-failed">{words.watch.alerts.unreadable}</span>
         ) : channel.is_enabled ? (
-          words.alerts.on
+          words.watch.alerts.on
         ) : (
-          words.alerts.off
+          words.watch.alerts.off
         )}
         {channel.held_until !== null && (
-          <Text fz="xs">{words.alerts.heldUntil(<Instant at={fromApi(channel.held_until)} zone={zone} />)}</Text>
+          <Text fz="xs">{words.watch.alerts.heldUntil(<Instant at={fromApi(channel.held_until)} zone={zone} />)}</Text>
         )}
       </Table.Td>
       <Table.Td>
@@ -145,18 +145,18 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={words.alerts.testName(name)}
+              aria-label={words.watch.alerts.testName(name)}
               loading={testing.isPending}
               onClick={() => {
                 testing.mutate();
               }}
             >
-              {words.alerts.test}
+              {words.watch.alerts.test}
             </Button>
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={words.alerts.editName(name)}
+              aria-label={words.watch.alerts.editName(name)}
               onClick={() => {
                 onEdit(channel);
               }}
@@ -166,7 +166,7 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={words.alerts.deleteName(name)}
+              aria-label={words.watch.alerts.deleteName(name)}
               onClick={() => {
                 setDeleting(true);
               }}
@@ -177,13 +177,15 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
         )}
         {testing.data && (
           <Text fz="sm" role="status" className={testing.data.is_sent ? undefined : "alerts-failed"} maw={420}>
-            {testing.data.is_sent ? words.alerts.testSent(testing.data.answer) : words.alerts.testFailed(testing.data.answer)}
+            {testing.data.is_sent
+              ? words.watch.alerts.testSent(testing.data.answer)
+              : words.watch.alerts.testFailed(testing.data.answer)}
           </Text>
         )}
         <ErrorLine error={testing.error} />
         {isDeleting && (
           <ConfirmDialog
-            title={words.alerts.deleteChannel(name)}
+            title={words.watch.alerts.deleteChannel(name)}
             action={words.common.delete}
             isPending={deleting.isPending}
             error={deleting.error}
@@ -194,7 +196,7 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
               setDeleting(false);
             }}
           >
-            {words.alerts.deleteChannelText}
+            {words.watch.alerts.deleteChannelText}
           </ConfirmDialog>
         )}
       </Table.Td>

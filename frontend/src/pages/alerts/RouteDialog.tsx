@@ -52,7 +52,12 @@ export function RouteDialog({ route, channels, zone, onClose }: RouteDialogProps
     },
   });
   return (
-    <Modal opened onClose={onClose} size="xl" title={route === null ? words.alerts.newRoute : words.alerts.editName(route.name)}>
+    <Modal
+      opened
+      onClose={onClose}
+      size="xl"
+      title={route === null ? words.watch.alerts.newRoute : words.watch.alerts.editName(route.name)}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -73,7 +78,7 @@ export function RouteDialog({ route, channels, zone, onClose }: RouteDialogProps
           <MatchFields settings={settings} onChange={change} />
           <SendFields settings={settings} channels={channels} onChange={change} />
           <Checkbox
-            label={words.alerts.sends}
+            label={words.watch.alerts.sends}
             checked={isEnabled}
             onChange={(event) => {
               setEnabled(event.currentTarget.checked);
@@ -110,18 +115,22 @@ function MatchFields({ settings: { match }, onChange }: FieldsProps) {
   const lists = [
     { key: "hosts", label: words.common.hosts, data: (hosts.data?.hosts ?? []).map((host) => host.name) },
     { key: "tags", label: words.common.tags, data: [...new Set((hosts.data?.hosts ?? []).flatMap((host) => host.tags))] },
-    { key: "sources", label: words.alerts.rules, data: ["comparison", ...(rules.data?.rules ?? []).map((rule) => rule.name)] },
+    {
+      key: "sources",
+      label: words.watch.alerts.rules,
+      data: ["comparison", ...(rules.data?.rules ?? []).map((rule) => rule.name)],
+    },
     {
       key: "subsystems",
       label: words.watch.rules.subsystem,
       data: [...new Set((rules.data?.rules ?? []).map((rule) => rule.subsystem))],
     },
-    { key: "groups", label: words.alerts.groups, data: [] },
+    { key: "groups", label: words.watch.alerts.groups, data: [] },
   ] as const;
   return (
     <>
       <Title order={3} fz="sm" mt="xs">
-        {words.alerts.takes}
+        {words.watch.alerts.takes}
       </Title>
       {lists.map(({ key, label, data }) => (
         <TagsInput
@@ -130,7 +139,11 @@ function MatchFields({ settings: { match }, onChange }: FieldsProps) {
           label={label}
           splitChars={[",", " "]}
           placeholder={
-            match[key].length === 0 ? (key === "hosts" || key === "sources" ? words.alerts.anyPattern : words.alerts.any) : ""
+            match[key].length === 0
+              ? key === "hosts" || key === "sources"
+                ? words.watch.alerts.anyPattern
+                : words.watch.alerts.any
+              : ""
           }
           data={[...data]}
           value={[...match[key]]}
@@ -142,7 +155,7 @@ function MatchFields({ settings: { match }, onChange }: FieldsProps) {
       <Group gap="xs" grow>
         <Select
           size="xs"
-          label={words.alerts.lowest}
+          label={words.watch.alerts.lowest}
           allowDeselect={false}
           value={match.lowest}
           data={LOWEST.map((value) => ({ value, label: COLOUR_LABELS[value] }))}
@@ -152,7 +165,7 @@ function MatchFields({ settings: { match }, onChange }: FieldsProps) {
         />
         <Select
           size="xs"
-          label={words.alerts.timeZone}
+          label={words.watch.alerts.timeZone}
           allowDeselect={false}
           searchable
           value={match.time_zone}
@@ -181,11 +194,12 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
   return (
     <>
       <Title order={3} fz="sm" mt="xs">
-        {words.alerts.does}
+        {words.watch.alerts.does}
       </Title>
       <MultiSelect
+        searchable
         size="xs"
-        label={words.alerts.channels}
+        label={words.watch.alerts.channels}
         required
         data={toOptions(channels)}
         value={settings.channels.map(String)}
@@ -196,17 +210,17 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
       <Group gap="xs" grow align="flex-end">
         <Select
           size="xs"
-          label={words.alerts.groupBy}
+          label={words.watch.alerts.groupBy}
           allowDeselect={false}
           value={group_by}
-          data={GROUPINGS.map((value) => ({ value, label: words.alerts.groupings[value] }))}
+          data={GROUPINGS.map((value) => ({ value, label: words.watch.alerts.groupings[value] }))}
           onChange={(grouping) => {
             onChange({ group_by: GROUPINGS.find((known) => known === grouping) ?? "story" });
           }}
         />
         <NumberInput
           size="xs"
-          label={words.alerts.waitS}
+          label={words.watch.alerts.waitS}
           min={0}
           max={86_400}
           allowDecimal={false}
@@ -217,8 +231,8 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
         />
         <NumberInput
           size="xs"
-          label={words.alerts.repeatMin}
-          placeholder={words.alerts.never}
+          label={words.watch.alerts.repeatMin}
+          placeholder={words.watch.alerts.never}
           min={5}
           max={43_200}
           allowDecimal={false}
@@ -236,14 +250,14 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
         }}
       />
       <Checkbox
-        label={words.alerts.sendsResolved}
+        label={words.watch.alerts.sendsResolved}
         checked={sends_resolved}
         onChange={(event) => {
           onChange({ sends_resolved: event.currentTarget.checked });
         }}
       />
       <Checkbox
-        label={words.alerts.isLast}
+        label={words.watch.alerts.isLast}
         checked={is_last}
         onChange={(event) => {
           onChange({ is_last: event.currentTarget.checked });

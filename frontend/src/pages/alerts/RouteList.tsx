@@ -36,7 +36,7 @@ export function RouteList({ routes, channels, zone }: RouteListProps) {
     <section>
       <Group justify="space-between" mb="xs">
         <Title order={2} fz="md">
-          {words.alerts.routes}
+          {words.watch.alerts.routes}
         </Title>
         {mayChange && channels.length > 0 && (
           <Button
@@ -46,28 +46,28 @@ export function RouteList({ routes, channels, zone }: RouteListProps) {
               setEdited(null);
             }}
           >
-            {words.alerts.newRoute}
+            {words.watch.alerts.newRoute}
           </Button>
         )}
       </Group>
       <ErrorLine error={ordering.error} />
-      <ScrollCard label={words.alerts.routes}>
+      <ScrollCard label={words.watch.alerts.routes}>
         {routes.length === 0 ? (
           <StateView
             isCompact
             state={{
               kind: "empty",
-              title: words.alerts.noRoutes,
-              next: channels.length === 0 ? words.alerts.noRoutesNoChannels : words.alerts.noRoutesNext,
+              title: words.watch.alerts.noRoutes,
+              next: channels.length === 0 ? words.watch.alerts.noRoutesNoChannels : words.watch.alerts.noRoutesNext,
             }}
           />
         ) : (
-          <Table aria-label={words.alerts.routes} className="alerts-table">
+          <Table aria-label={words.watch.alerts.routes} className="alerts-table">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{words.common.name}</Table.Th>
-                <Table.Th>{words.alerts.takes}</Table.Th>
-                <Table.Th>{words.alerts.does}</Table.Th>
+                <Table.Th>{words.watch.alerts.takes}</Table.Th>
+                <Table.Th>{words.watch.alerts.does}</Table.Th>
                 <Table.Th>{words.common.state}</Table.Th>
                 <Table.Th />
               </Table.Tr>
@@ -134,15 +134,15 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
       <Table.Td>{settings !== null && describeSending(settings, nameOf)}</Table.Td>
       <Table.Td>
         {settings === null ? (
-          <span className="alerts-failed">{words.alerts.unreadable}</span>
+          <span className="alerts-failed">{words.watch.alerts.unreadable}</span>
         ) : route.is_enabled ? (
-          words.alerts.on
+          words.watch.alerts.on
         ) : (
-          words.alerts.off
+          words.watch.alerts.off
         )}
         {route.n_open > 0 && (
           <Text fz="xs" className="soft">
-            {words.alerts.nOpen(route.n_open)}
+            {words.watch.alerts.nOpen(route.n_open)}
           </Text>
         )}
       </Table.Td>
@@ -150,7 +150,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
         {mayChange && (
           <Group gap={4} justify="flex-end" wrap="nowrap">
             <ActionIcon
-              aria-label={words.alerts.earlierName(name)}
+              aria-label={words.watch.alerts.earlierName(name)}
               disabled={isFirst}
               onClick={() => {
                 onMove(-1);
@@ -159,7 +159,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
               <IconArrowUp size={15} />
             </ActionIcon>
             <ActionIcon
-              aria-label={words.alerts.laterName(name)}
+              aria-label={words.watch.alerts.laterName(name)}
               disabled={isLast}
               onClick={() => {
                 onMove(1);
@@ -170,7 +170,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={words.alerts.editName(name)}
+              aria-label={words.watch.alerts.editName(name)}
               onClick={() => {
                 onEdit(route);
               }}
@@ -180,7 +180,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={words.alerts.deleteName(name)}
+              aria-label={words.watch.alerts.deleteName(name)}
               onClick={() => {
                 setDeleting(true);
               }}
@@ -191,7 +191,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
         )}
         {isDeleting && (
           <ConfirmDialog
-            title={words.alerts.deleteRoute(name)}
+            title={words.watch.alerts.deleteRoute(name)}
             action={words.common.delete}
             isPending={deleting.isPending}
             error={deleting.error}
@@ -202,7 +202,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
               setDeleting(false);
             }}
           >
-            {words.alerts.deleteRouteText(formatCount(route.n_open))}
+            {words.watch.alerts.deleteRouteText(formatCount(route.n_open))}
           </ConfirmDialog>
         )}
       </Table.Td>

@@ -25,11 +25,12 @@ export function HoursFields({ hours, onChange }: HoursFieldsProps) {
   return (
     <>
       {hours.map((each, at) => (
-        <Group key={at} gap="xs" align="flex-end" role="group" aria-label={words.alerts.hoursNo(String(at + 1))}>
+        <Group key={at} gap="xs" align="flex-end" role="group" aria-label={words.watch.alerts.hoursNo(String(at + 1))}>
           <MultiSelect
+            searchable
             size="xs"
             style={{ flex: 1, minWidth: 180 }}
-            label={words.alerts.weekdays}
+            label={words.watch.alerts.weekdays}
             data={WEEKDAYS.map((day) => ({ value: String(day), label: dayLabel(day) }))}
             value={each.weekdays.map(String)}
             onChange={(days) => {
@@ -51,7 +52,7 @@ export function HoursFields({ hours, onChange }: HoursFieldsProps) {
           ))}
           <ActionIcon
             mb={4}
-            aria-label={words.alerts.removeHours(String(at + 1))}
+            aria-label={words.watch.alerts.removeHours(String(at + 1))}
             onClick={() => {
               onChange(hours.filter((_, place) => place !== at));
             }}
@@ -69,7 +70,7 @@ export function HoursFields({ hours, onChange }: HoursFieldsProps) {
             onChange([...hours, { weekdays: [1, 2, 3, 4, 5], start: "08:00", end: "18:00" }]);
           }}
         >
-          {hours.length === 0 ? words.alerts.onlyAtTimes : words.alerts.moreTimes}
+          {hours.length === 0 ? words.watch.alerts.onlyAtTimes : words.watch.alerts.moreTimes}
         </Button>
       </div>
     </>
@@ -89,11 +90,11 @@ export function EscalationFields({ escalations, channels, onChange }: Escalation
   return (
     <>
       {escalations.map((each, at) => (
-        <Group key={at} gap="xs" align="flex-end" role="group" aria-label={words.alerts.escalationNo(String(at + 1))}>
+        <Group key={at} gap="xs" align="flex-end" role="group" aria-label={words.watch.alerts.escalationNo(String(at + 1))}>
           <NumberInput
             size="xs"
             w={170}
-            label={words.alerts.afterMin}
+            label={words.watch.alerts.afterMin}
             min={1}
             max={10_080}
             allowDecimal={false}
@@ -103,9 +104,10 @@ export function EscalationFields({ escalations, channels, onChange }: Escalation
             }}
           />
           <MultiSelect
+            searchable
             size="xs"
             style={{ flex: 1, minWidth: 180 }}
-            label={words.alerts.channels}
+            label={words.watch.alerts.channels}
             data={toOptions(channels)}
             value={each.channels.map(String)}
             onChange={(chosen) => {
@@ -114,7 +116,7 @@ export function EscalationFields({ escalations, channels, onChange }: Escalation
           />
           <ActionIcon
             mb={4}
-            aria-label={words.alerts.removeEscalation(String(at + 1))}
+            aria-label={words.watch.alerts.removeEscalation(String(at + 1))}
             onClick={() => {
               onChange(escalations.filter((_, place) => place !== at));
             }}
@@ -132,7 +134,7 @@ export function EscalationFields({ escalations, channels, onChange }: Escalation
             onChange([...escalations, { after_min: 15 * (escalations.length + 1), channels: [] }]);
           }}
         >
-          {words.alerts.escalate}
+          {words.watch.alerts.escalate}
         </Button>
       </div>
     </>

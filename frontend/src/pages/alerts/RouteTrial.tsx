@@ -46,7 +46,7 @@ export function RouteTrial({ settings, zone }: RouteTrialProps) {
             trying.mutate();
           }}
         >
-          {words.alerts.tryWeek}
+          {words.watch.alerts.tryWeek}
         </Button>
       </Group>
       <ErrorLine error={trying.error} />
@@ -61,11 +61,11 @@ function Tried({ result, zone }: { readonly result: RouteTrialResult; readonly z
   return (
     <>
       <Text fz="sm" mt={4} mb={4} role="status">
-        {n_messages === 0 ? words.alerts.triedNone : words.alerts.tried(n_messages, n_alerts)}
+        {n_messages === 0 ? words.watch.alerts.triedNone : words.watch.alerts.tried(n_messages, n_alerts)}
       </Text>
       {messages.length > 0 && (
-        <ScrollCard label={words.alerts.triedMessages}>
-          <Table aria-label={words.alerts.triedMessages}>
+        <ScrollCard label={words.watch.alerts.triedMessages}>
+          <Table aria-label={words.watch.alerts.triedMessages}>
             <Table.Tbody>
               {messages.slice(0, MAX_SHOWN).map((message) => (
                 <Table.Tr key={`${message.at} ${String(message.alert)} ${message.kind}`}>

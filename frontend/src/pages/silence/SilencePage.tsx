@@ -10,14 +10,14 @@ import { words } from "../../words";
 
 const LENGTHS = [
   { value: "60", label: words.watch.actions.forAnHour },
-  { value: "240", label: words.silence.forFourHours },
+  { value: "240", label: words.watch.silence.forFourHours },
   { value: "480", label: words.watch.actions.forEightHours },
-  { value: "1440", label: words.silence.forADay },
+  { value: "1440", label: words.watch.silence.forADay },
 ];
 
 /** Where the link of a message leads (`/silence#token=...`): what it would mute, and a button that does. No login is needed. */
 export function SilencePage() {
-  useDocumentTitle(words.silence.title);
+  useDocumentTitle(words.watch.silence.title);
   const [token, setToken] = useState<string | null>(null);
   const checking = useMutation({ mutationFn: checkSilence });
   const { mutate } = checking;
@@ -38,10 +38,13 @@ export function SilencePage() {
       <Paper withBorder p="xl" maw={520} mx="auto" mt="8vh">
         <Group gap={10} mb="md">
           <img src="/icon.svg" alt="" width={30} height={30} />
-          <Title order={1}>{words.silence.heading}</Title>
+          <Title order={1}>{words.watch.silence.heading}</Title>
         </Group>
         {token === "" ? (
-          <StateView isCompact state={{ kind: "empty", title: words.silence.noToken, next: words.silence.noTokenNext }} />
+          <StateView
+            isCompact
+            state={{ kind: "empty", title: words.watch.silence.noToken, next: words.watch.silence.noTokenNext }}
+          />
         ) : checking.error ? (
           <StateView isCompact state={{ kind: "error", error: checking.error }} />
         ) : checking.data === undefined || token === null ? (
@@ -61,14 +64,14 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
   if (muting.data !== undefined) {
     return (
       <Text role="status">
-        {words.silence.isMuted} <a href="/watch?tab=mutes">{words.silence.toMutes}</a>
+        {words.watch.silence.isMuted} <a href="/watch?tab=mutes">{words.watch.silence.toMutes}</a>
       </Text>
     );
   }
   if (offer.is_used) {
     return (
       <Text>
-        {words.silence.isUsed} <a href="/watch">{words.silence.toWatch}</a>
+        {words.watch.silence.isUsed} <a href="/watch">{words.watch.silence.toWatch}</a>
       </Text>
     );
   }
@@ -80,14 +83,14 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
       }}
     >
       <Stack gap="sm">
-        <Text fz="sm">{words.silence.whatItMutes(offer.route)}</Text>
+        <Text fz="sm">{words.watch.silence.whatItMutes(offer.route)}</Text>
         <ul>
           {offer.places.map(({ host, source }) => (
-            <li key={`${host ?? ""} ${source}`}>{words.silence.place(source, host ?? words.silence.anyHost)}</li>
+            <li key={`${host ?? ""} ${source}`}>{words.watch.silence.place(source, host ?? words.watch.silence.anyHost)}</li>
           ))}
         </ul>
         <Select
-          label={words.silence.howLong}
+          label={words.watch.silence.howLong}
           allowDeselect={false}
           value={minutes}
           data={LENGTHS}
@@ -105,7 +108,7 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
         />
         <ErrorLine error={muting.error} />
         <Button type="submit" loading={muting.isPending}>
-          {words.silence.mute}
+          {words.watch.silence.mute}
         </Button>
       </Stack>
     </form>

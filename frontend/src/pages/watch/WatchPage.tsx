@@ -58,7 +58,7 @@ export function WatchPage() {
           <Tabs.Tab value="timeline">{words.watch.watchPage.timeline}</Tabs.Tab>
           <Tabs.Tab value="rules">{words.watch.watchPage.rules}</Tabs.Tab>
           <Tabs.Tab value="mutes">{words.watch.watchPage.mutes}</Tabs.Tab>
-          <Tabs.Tab value="alerts">{words.alerts.alerts}</Tabs.Tab>
+          <Tabs.Tab value="alerts">{words.watch.alerts.alerts}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="now">
           {watch.data === undefined ? (
@@ -91,7 +91,7 @@ export function WatchPage() {
           <MuteList zone={zone} />
         </Tabs.Panel>
         <Tabs.Panel value="alerts">
-          <Suspense fallback={<StateView state={{ kind: "loading", what: words.alerts.theAlerts }} />}>
+          <Suspense fallback={<StateView state={{ kind: "loading", what: words.watch.alerts.theAlerts }} />}>
             <AlertsTab zone={zone} clock={view.clock} />
           </Suspense>
         </Tabs.Panel>
