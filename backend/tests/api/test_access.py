@@ -101,6 +101,8 @@ POLICY = {
     "endWatchMute": Role.OPERATOR,
     "listEpisodes": Role.VIEWER,
     "getEpisode": Role.VIEWER,
+    "readOpen": Role.VIEWER,
+    "takeBackAcknowledgement": Role.OPERATOR,
     "acknowledgeEpisode": Role.OPERATOR,
     "markIncident": Role.OPERATOR,
     "listRules": Role.VIEWER,

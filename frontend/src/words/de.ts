@@ -2671,7 +2671,7 @@ export const de: Words = {
       chatFormat: "Format",
       chatFormats: { slack: "Slack", mattermost: "Mattermost", teams: "Microsoft Teams" },
       chatUrl: "URL des eingehenden Webhooks",
-      authorization: "Header Authorization (optional)",
+      authorization: "Kopfzeile Authorization (optional)",
       template: "Inhalt (optional)",
       templateHelp: "JSON mit {Wörtern} in den Texten; leer: die ganze Nachricht als JSON.",
       labels: "Labels, die jeder Alarm bekommt",
