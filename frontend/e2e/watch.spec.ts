@@ -187,7 +187,7 @@ test("a maintenance window is planned and ended", async ({ page, request }) => {
   await page.getByRole("option", { name: SUN, exact: true }).click();
   await page.getByRole("textbox", { name: "Reason" }).fill("new disks");
   await page.getByRole("button", { name: "Mute", exact: true }).click();
-  const row = page.getByRole("row").filter({ hasText: `host ${SUN}` });
+  const row = page.getByRole("row").filter({ hasText: `host ${SUN}` }).filter({ hasText: "new disks" });
   await expect(row).toContainText(`host ${SUN}`);
   await expect(row).toContainText("muted now");
   await showIn(page, "dark");
