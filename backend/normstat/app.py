@@ -14,6 +14,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
 from normstat.alerts.alert_delivery import run_delivery
+from normstat.alerts.routing import MessageKind
 from normstat.api import metrics
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
@@ -179,7 +180,7 @@ def _in_checkout(folder: str) -> Path | None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: AppState = app.state.normstat
     return_large_blocks()
-    declare(kind.value for kind in LineKind)
+    declare((kind.value for kind in LineKind), (kind.value for kind in MessageKind))
     await reload_user_specs(state.sessions)
     settings = state.settings
     # A name server may take half a minute to answer; neither the start nor the end waits for it.

@@ -61,7 +61,7 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     scheduler.add_job(watcher.run, "interval", seconds=WATCH_S, id="watch")
     router = AlertRouter(sessions, settings.public_url)
     scheduler.add_job(router.run, "interval", seconds=ALERTS_S, id="alerts")
-    if settings.alert_days is not None:
+    if settings.alert_days:
         scheduler.add_job(forget_alerts, "cron", args=[sessions, settings.alert_days], hour=1, minute=43, id="forget_alerts")
     scheduler.add_job(note_sizes, "cron", args=[sessions], minute=7, id="note_sizes")
     scheduler.add_job(keep_columnstores, "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")

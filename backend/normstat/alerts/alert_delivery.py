@@ -106,6 +106,10 @@ class Deliverer:
             async with open_write_session(self.sessions) as session:
                 await note_dropped(session, message, "over before this channel was reached")
             return
+        if datetime.now(UTC) - message.created_at >= GIVE_UP_AFTER:
+            # From before a long pause of the server, or from a backup.
+            await self._note(message, SendOutcome(is_sent=False, answer="more than a day old", is_final=True), channel.name)
+            return
         outcome = SendOutcome(is_sent=False, answer="")
         # A defect that one message meets must not stop all others.
         failures = Failures("alert_message_defect")

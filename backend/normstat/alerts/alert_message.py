@@ -83,7 +83,8 @@ class AlertMessage:
 class MessageFacts:
     """What a message is made of. `episodes`: those of the alert that it is about, with their texts in `infos`.
 
-    `zones`: of hosts, as agents report them; `limits`: by host and rule, in words; `public_url`: of this server
+    `zones`: of hosts, as agents report them; `limits`: by host and rule, in words; `nouns`: by rule, what its instances are (`cpu`,
+    `disk`, empty); a source without one has instances that its title names; `public_url`: of this server
     """
 
     alert_id: int
@@ -95,6 +96,7 @@ class MessageFacts:
     infos: Mapping[int, EpisodeInfo]
     zones: Mapping[str, str | None]
     limits: Mapping[tuple[str, str], Sequence[SaidValue]]
+    nouns: Mapping[str, str]
     questions: Sequence[str]
     public_url: str
     escalated_after: timedelta | None = None
@@ -151,7 +153,7 @@ def _to_part(facts: MessageFacts, own: Sequence[RoutedEpisode]) -> MessagePart:
         title=info.title,
         colour=worst.colour,
         n_instances=len({each.instance for each in own}),
-        instances=_name_instances(ordered),
+        instances=_name_instances(ordered, facts.nouns.get(worst.source)),
         sentence=info.sentence,
         action=info.action,
         values=[SaidValue(seen.name, seen.text or format_human(seen.value, seen.unit)) for seen in info.saw],
@@ -164,12 +166,18 @@ def _to_part(facts: MessageFacts, own: Sequence[RoutedEpisode]) -> MessagePart:
     )
 
 
-def _name_instances(ordered: Sequence[RoutedEpisode]) -> str:
-    """Return `3`, `3 and 4`, `64, the worst 12`. Missing: empty where a rule has no instances"""
+def _name_instances(ordered: Sequence[RoutedEpisode], noun: str | None) -> str:
+    """Return `CPU 3`, `CPUs 3 and 4`, `64 CPUs, worst CPU 12`. Missing: empty where a rule has no instances, or no noun"""
     names = list(dict.fromkeys(each.instance for each in ordered if each.instance))
+    if noun is None or not names:
+        return ""
+    one = "CPU" if noun == "cpu" else noun or "instance"
+    many = f"{one}es" if one.endswith("s") else f"{one}s"
+    if len(names) == 1:
+        return f"{one} {names[0]}"
     if len(names) <= MAX_NAMED:
-        return " and ".join([*filter(None, [", ".join(names[:-1])]), *names[-1:]])
-    return f"{len(names)}, the worst {names[0]}"
+        return f"{many} {', '.join(names[:-1])} and {names[-1]}"
+    return f"{len(names)} {many}, worst {one} {names[0]}"
 
 
 def _subject(facts: MessageFacts, parts: Sequence[MessagePart], hosts: Sequence[str]) -> str:

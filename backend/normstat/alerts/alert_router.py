@@ -17,7 +17,6 @@ from normstat.alerts.channel_settings import ChannelKind
 from normstat.alerts.message_questions import ask_questions
 from normstat.alerts.route_settings import RouteSettings
 from normstat.alerts.routing import (
-    OPEN,
     AlertRoute,
     AlertState,
     MessageKind,
@@ -37,6 +36,7 @@ from normstat.storage.alert_rows import (
     PlacedEpisode,
     add_alert,
     forget_old_alerts,
+    has_open_alerts,
     join_episodes,
     read_alert_episode_ids,
     read_lasting_episodes,
@@ -97,9 +97,9 @@ class _Step:
 async def _read_step(session: WriteSession, now: datetime) -> _Step | None:
     """Return what a step needs. Missing: None when there is nothing to do: no route is on, and no alert is open"""
     routes = [route for record in await list_routes(session) if record.is_enabled and (route := to_route(record)) is not None]
-    rows = await read_routed_alerts(session, now)
-    if not routes and not any(row.state in OPEN for row in rows):
+    if not routes and not await has_open_alerts(session):
         return None
+    rows = await read_routed_alerts(session, now)
     ids = await read_alert_episode_ids(session, [row.id for row in rows])
     placed = await read_lasting_episodes(session, [each for row in rows for each in ids.get(row.id, ())])
     book = await read_watch_book(session)
@@ -280,6 +280,7 @@ def _build(
             episodes=shown,
             infos=infos,
             zones=zones,
+            nouns={each.source: rule.of for each in shown if (rule := _rule_of(step.book, each)) is not None},
             limits={each.place: say_limits(rule) for each in shown if (rule := _rule_of(step.book, each)) is not None},
             questions=[] if message.kind is MessageKind.RESOLVED else ask_questions(_rule_of(step.book, worst), infos[worst.id]),
             public_url=public_url,

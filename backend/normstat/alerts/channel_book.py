@@ -216,7 +216,7 @@ def build_test_message(channel: str, public_url: str, now: datetime) -> AlertMes
         since=now,
         since_text=format_local(now, None),
         at=now,
-        ended_text=format_local(now, None),
+        ended_text="",
         parts=[part],
         n_left_out=0,
         questions=[],

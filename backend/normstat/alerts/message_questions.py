@@ -21,9 +21,10 @@ def ask_questions(rule: WatchRule | None, info: EpisodeInfo) -> list[str]:
     contexts = [] if rule is None else _to_contexts(rule, info)
     if not contexts:
         return []
-    asked = {each.name: each.ask for each in load_rules().rules}
-    names = dict.fromkeys(name for own in find_rules(contexts, load_rules()) for name in own)
-    return [asked[name] for name in names][:MAX_ASKED]
+    names = {name for own in find_rules(contexts, load_rules()) for name in own}
+    met = [each for each in load_rules().rules if each.name in names]
+    hidden = {name for each in met for name in each.instead_of}
+    return [each.ask for each in sorted(met, key=lambda each: -each.n_seen) if each.name not in hidden][:MAX_ASKED]
 
 
 def _to_contexts(rule: WatchRule, info: EpisodeInfo) -> list[FindingContext]:

@@ -17,7 +17,7 @@ def to_text(message: AlertMessage, silence_link: str | None) -> str:
     """Return the message as plain text, the body of a mail. Lines are not wrapped: readers do that."""
     lines = [message.sentence, ""]
     for part in message.parts[:MAX_SHOWN]:
-        lines += [*_part_lines(part), ""]
+        lines += [*_part_lines(part, message.sentence), ""]
     if _n_more(message):
         lines += [f"And {count_of(_n_more(message), 'more finding')}.", ""]
     if message.ended_text:
@@ -35,16 +35,21 @@ def _n_more(message: AlertMessage) -> int:
     return message.n_left_out + max(0, len(message.parts) - MAX_SHOWN)
 
 
-def _part_lines(part: MessagePart) -> list[str]:
+def _part_lines(part: MessagePart, told: str) -> list[str]:
+    """Return a part as text. `told`: a sentence that stands above already"""
     who = part.host or SERVER
-    instances = f" {part.instances}" if part.instances else ""
+    instances = f", {part.instances}" if part.instances else ""
     lines = [f"{who}: {part.title}{instances}, {part.colour} since {part.since_text}"]
     if part.values:
         lines.append(f"  {_join(part.values)}")
     if part.limits:
         lines.append(f"  limits: {_join(part.limits)}")
-    lines += [f"  {text}" for text in (part.sentence, part.action) if text]
+    lines += [f"  {text}" for text in _texts(part, told)]
     return lines
+
+
+def _texts(part: MessagePart, told: str) -> list[str]:
+    return [text for text in (part.sentence, part.action) if text and text != told]
 
 
 def _join(values: list[SaidValue]) -> str:
@@ -53,7 +58,7 @@ def _join(values: list[SaidValue]) -> str:
 
 def to_html(message: AlertMessage, silence_link: str | None) -> str:
     """Return the message as a small HTML page without images, scripts or anything to load."""
-    parts = "".join(_part_html(part) for part in message.parts[:MAX_SHOWN])
+    parts = "".join(_part_html(part, message.sentence) for part in message.parts[:MAX_SHOWN])
     more = f"<p>And {count_of(_n_more(message), 'more finding')}.</p>" if _n_more(message) else ""
     ended = f"<p>Over since {escape(message.ended_text)}.</p>" if message.ended_text else ""
     questions = ""
@@ -72,14 +77,14 @@ def to_html(message: AlertMessage, silence_link: str | None) -> str:
     )
 
 
-def _part_html(part: MessagePart) -> str:
+def _part_html(part: MessagePart, told: str) -> str:
     colour = HTML_COLOURS.get(part.colour, "#000000")
-    instances = f" {escape(part.instances)}" if part.instances else ""
+    instances = f", {escape(part.instances)}" if part.instances else ""
     rows = "".join(
         f'<tr><td style="padding-right: 1em">{escape(each.name)}</td><td>{escape(each.text)}</td></tr>' for each in part.values
     )
     limits = f'<div style="color: #666">limits: {escape(_join(part.limits))}</div>' if part.limits else ""
-    texts = "".join(f"<div>{escape(text)}</div>" for text in (part.sentence, part.action) if text)
+    texts = "".join(f"<div>{escape(text)}</div>" for text in _texts(part, told))
     return (
         f'<div style="border-left: 4px solid {colour}; padding-left: 10px; margin: 12px 0">'
         f'<div><a href="{escape(part.link)}"><b>{escape(part.host or SERVER)}</b></a>: {escape(part.title)}{instances},'
@@ -133,7 +138,7 @@ def to_teams(message: AlertMessage, silence_link: str | None) -> dict[str, objec
 
 
 def _chat_lines(part: MessagePart) -> list[str]:
-    instances = f" {part.instances}" if part.instances else ""
+    instances = f", {part.instances}" if part.instances else ""
     lines = [f"{part.host or SERVER}: {part.title}{instances}, {part.colour} since {part.since_text}"]
     if part.values:
         limits = f" (limits: {_join(part.limits)})" if part.limits else ""

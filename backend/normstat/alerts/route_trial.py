@@ -51,8 +51,8 @@ def try_route(
     instants = _list_instants(route, wanted, mutes, window)
     heapq.heapify(instants)
     alerts: list[TrackedAlert] = []
-    # In the order of their first messages.
-    told: list[TrackedAlert] = []
+    # By identity, numbered in the order of their first messages.
+    told: dict[int, tuple[int, TrackedAlert]] = {}
     found: list[TrialMessage] = []
     last: datetime | None = None
     n_steps = 0
@@ -70,10 +70,8 @@ def try_route(
         alerts, planned = step_routes([route], alerts, there, now)
         for message in planned:
             alert = message.alert
-            if not any(alert is each for each in told):
-                told.append(alert)
+            number, _ = told.setdefault(id(alert), (len(told) + 1, alert))
             if not message.is_silent:
-                number = next(place for place, each in enumerate(told, start=1) if each is alert)
                 found.append(TrialMessage(now, number, message.kind, message.channels, alert.told_colour, tuple(alert.episode_ids)))
         alerts = [alert for alert in alerts if alert.state in OPEN]
         needed = {episode_id for alert in alerts for episode_id in alert.episode_ids}

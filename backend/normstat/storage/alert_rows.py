@@ -8,8 +8,9 @@ from typing import Final
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
-from normstat.errors import NotFound
+from normstat.errors import BadRequest, NotFound
 from normstat.storage.schema.alert_models import AlertEpisodeRow, AlertRow
 from normstat.storage.schema.baseline_models import HostGroup, HostGroupHost
 from normstat.storage.schema.models import Host
@@ -19,7 +20,7 @@ from normstat.storage.schema.watch_models import EpisodeRow
 OPEN_STATES: Final = ("waiting", "firing")
 # Late samples may show that an episode that ended this long ago lasts: rules judge them for a day.
 LOOK_BACK: Final = timedelta(hours=25)
-MAX_EPISODES: Final = 20_000
+MAX_PAST: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +33,32 @@ class PlacedEpisode:
     groups: tuple[str, ...]
 
 
+async def has_open_alerts(session: AsyncSession) -> bool:
+    """Return whether any alert waits or fires."""
+    return await session.scalar(select(AlertRow.id).where(AlertRow.state.in_(OPEN_STATES)).limit(1)) is not None
+
+
 async def read_routed_alerts(session: AsyncSession, now: datetime) -> list[AlertRow]:
-    """Return the alerts that are open, and those that ended within the last day; the oldest first."""
-    query = select(AlertRow).where(or_(AlertRow.state.in_(OPEN_STATES), AlertRow.resolved_at > now - LOOK_BACK))
+    """Return the alerts that are open; and of those that ended within the last day the ones of a rule and a host where something
+    lasts now: it may be what was told as over. The oldest first.
+    """
+    lasting = aliased(EpisodeRow)
+    has_lasting = (
+        select(lasting.id)
+        .where(
+            lasting.ended_at.is_(None),
+            lasting.source == EpisodeRow.source,
+            lasting.host_id.is_not_distinct_from(EpisodeRow.host_id),
+        )
+        .exists()
+    )
+    again = (
+        select(AlertEpisodeRow.alert_id)
+        .join(EpisodeRow, EpisodeRow.id == AlertEpisodeRow.episode_id)
+        .join(AlertRow, AlertRow.id == AlertEpisodeRow.alert_id)
+        .where(AlertRow.resolved_at > now - LOOK_BACK, has_lasting)
+    )
+    query = select(AlertRow).where(or_(AlertRow.state.in_(OPEN_STATES), AlertRow.id.in_(again)))
     return list(await session.scalars(query.order_by(AlertRow.id), execution_options={"populate_existing": True}))
 
 
@@ -54,8 +78,15 @@ async def read_lasting_episodes(session: AsyncSession, also: Iterable[int]) -> l
 
 
 async def read_past_episodes(session: AsyncSession, start: datetime, end: datetime) -> list[PlacedEpisode]:
-    """Return the episodes that began in a window."""
-    return await _place(session, (EpisodeRow.start_at >= start) & (EpisodeRow.start_at < end))
+    """Return the episodes that began in a window.
+
+    Raises: BadRequest for too many
+    """
+    in_window = (EpisodeRow.start_at >= start) & (EpisodeRow.start_at < end)
+    n = await session.scalar(select(func.count()).select_from(EpisodeRow).where(in_window)) or 0
+    if n > MAX_PAST:
+        raise BadRequest(f"{n:,} episodes began in this window; at most {MAX_PAST:,} can be tried. Choose a shorter window")
+    return await _place(session, in_window)
 
 
 async def _place(session: AsyncSession, is_wanted: ColumnElement[bool]) -> list[PlacedEpisode]:
@@ -64,7 +95,7 @@ async def _place(session: AsyncSession, is_wanted: ColumnElement[bool]) -> list[
         is_wanted,
         or_(EpisodeRow.host_id.is_(None), EpisodeRow.host_id.not_in(select(HostDeletionRow.host_id))),
     )
-    rows = (await session.execute(query.order_by(EpisodeRow.start_at, EpisodeRow.id).limit(MAX_EPISODES))).all()
+    rows = (await session.execute(query.order_by(EpisodeRow.start_at, EpisodeRow.id))).all()
     ids = {row.host_id for row, *_ in rows if row.host_id is not None}
     groups: dict[int, list[str]] = {}
     of_hosts = select(HostGroupHost.host_id, HostGroup.name).join(HostGroup, HostGroup.id == HostGroupHost.group_id)

@@ -3,6 +3,7 @@
 import json
 import socket
 import socketserver
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -74,10 +75,79 @@ class HttpReceiver:
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.received) >= n, timeout=120), f"{len(self.received)} of {n} arrived"
 
+    def use_tls(self, context: ssl.SSLContext) -> None:
+        """Talk TLS from the first byte on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+
     def close(self) -> None:
         """End the server."""
         self._server.shutdown()
         self._server.server_close()
+
+
+class _Talk(socketserver.StreamRequestHandler):
+    """One connection of a mail client."""
+
+    receiver: "MailReceiver"
+
+    def say(self, text: str) -> None:
+        self.wfile.write(f"{text}\r\n".encode())
+
+    def handle(self) -> None:
+        self._sender, self._recipients = "", list[str]()
+        try:
+            self.say("220 test")
+            while line := self.rfile.readline().decode("utf-8", "replace").strip():
+                if not self.answer(line, line.split()[0].upper()):
+                    return
+        except OSError:
+            return
+
+    def answer(self, line: str, word: str) -> bool:
+        """Answer a command; return whether the talk goes on."""
+        refusal = self.receiver.refuse.get(word)
+        if refusal is not None:
+            self.say(refusal)
+            return True
+        match word:
+            case "EHLO":
+                self.say("250-test")
+                self.say("250 AUTH PLAIN")
+            case "AUTH":
+                self.receiver.logins.append(line)
+                self.say("235 ok")
+            case "DATA":
+                self.say("354 go on")
+                self.take()
+            case "QUIT":
+                self.say("221 bye")
+                return False
+            case _:
+                self._sender = line if word == "MAIL" else self._sender
+                self._recipients += [line] if word == "RCPT" else []
+                self.say("250 ok")
+        return True
+
+    def take(self) -> None:
+        """Take the mail, and say so when the test lets it."""
+        lines = []
+        while (line := self.rfile.readline()) not in (b".\r\n", b""):
+            lines.append(line.removeprefix(b".") if line.startswith(b"..") else line)
+        with self.receiver.arrived:
+            self.receiver.mails.append(message_from_bytes(b"".join(lines), policy=policy.default))
+            self.receiver.envelopes.append((self._sender, self._recipients))
+            self.receiver.arrived.notify_all()
+        if self.receiver.hold_after_data is not None:
+            self.receiver.hold_after_data.wait()
+        self.say("250 accepted as 4711")
+
+
+class _MailServer(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up is no failure of the test."""
 
 
 class MailReceiver:
@@ -90,63 +160,7 @@ class MailReceiver:
         self.refuse: dict[str, str] = {}
         self.hold_after_data: threading.Event | None = None
         self.arrived = threading.Condition()
-        receiver = self
-
-        class Handler(socketserver.StreamRequestHandler):
-            def say(self, text: str) -> None:
-                self.wfile.write(f"{text}\r\n".encode())
-
-            def handle(self) -> None:
-                try:
-                    self.talk()
-                except OSError:
-                    return
-
-            def talk(self) -> None:
-                sender, recipients = "", list[str]()
-                self.say("220 test")
-                while line := self.rfile.readline().decode("utf-8", "replace").strip():
-                    word = line.split()[0].upper()
-                    if (refusal := receiver.refuse.get(word)) is not None:
-                        self.say(refusal)
-                    elif word == "EHLO":
-                        self.say("250-test")
-                        self.say("250 AUTH PLAIN")
-                    elif word == "AUTH":
-                        receiver.logins.append(line)
-                        self.say("235 ok")
-                    elif word == "MAIL":
-                        sender = line
-                        self.say("250 ok")
-                    elif word == "RCPT":
-                        recipients.append(line)
-                        self.say("250 ok")
-                    elif word == "DATA":
-                        self.say("354 go on")
-                        self.take(sender, recipients)
-                    elif word == "QUIT":
-                        self.say("221 bye")
-                        return
-                    else:
-                        self.say("250 ok")
-
-            def take(self, sender: str, recipients: list[str]) -> None:
-                lines = []
-                while (line := self.rfile.readline()) not in (b".\r\n", b""):
-                    lines.append(line.removeprefix(b".") if line.startswith(b"..") else line)
-                with receiver.arrived:
-                    receiver.mails.append(message_from_bytes(b"".join(lines), policy=policy.default))  # type: ignore[arg-type]
-                    receiver.envelopes.append((sender, recipients))
-                    receiver.arrived.notify_all()
-                if receiver.hold_after_data is not None:
-                    receiver.hold_after_data.wait()
-                self.say("250 accepted as 4711")
-
-        class Server(socketserver.ThreadingTCPServer):
-            allow_reuse_address = True
-            daemon_threads = True
-
-        self._server = Server(("127.0.0.1", 0), Handler)
+        self._server = _MailServer(("127.0.0.1", 0), type("Talk", (_Talk,), {"receiver": self}))
         self.port = int(self._server.server_address[1])
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
@@ -154,6 +168,10 @@ class MailReceiver:
         """Wait until so many mails have arrived."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.mails) >= n, timeout=120), f"{len(self.mails)} of {n} arrived"
+
+    def use_tls(self, context: ssl.SSLContext) -> None:
+        """Talk TLS from the first byte on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     def close(self) -> None:
         """End the server."""

@@ -70,7 +70,7 @@ async def test_a_mail_says_what_who_and_since_when(sessions: Sessions, mail: Mai
     await AlertRouter(sessions, URL).run()
     await deliverer.deliver_all()
     first, second = mail.mails
-    assert first["Subject"] == "[RED] sun0: Kernel mutexes (1)"
+    assert first["Subject"] == "[RED] sun0: Kernel mutexes (CPU 1)"
     assert first["To"] == "a@example.org, b@example.org"
     assert first["Auto-Submitted"] == "auto-generated"
     assert str(first["Message-ID"]).endswith("@normstat.example.org>")
@@ -290,7 +290,7 @@ async def test_a_receiver_that_never_answers_is_cut_off(sessions: Sessions, http
     finally:
         hold.set()
     [message] = await read_messages(sessions)
-    assert (message.state, message.answer) == ("queued", "no answer within 0 s")
+    assert (message.state, message.answer) == ("queued", "no answer within 0.3 s")
 
 
 async def test_messages_of_an_alert_arrive_in_their_order(sessions: Sessions, http: HttpReceiver) -> None:

@@ -48,7 +48,8 @@ async def done(answer: httpx.Response, status: int = 200) -> dict[str, Any]:
 async def add_all(admin: httpx.AsyncClient, http: HttpReceiver, **changed: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Create a channel, and a route for everything that does not wait."""
     channel = await done(await admin.post(f"{API}/alert-channels", json=hook(http)), 201)
-    settings = json.loads(json.dumps(settings_of(**({"wait_s": 0, "resolve_wait_s": 0, "channels": [channel["id"]]} | changed))))
+    usual: dict[str, Any] = {"wait_s": 0, "resolve_wait_s": 0, "channels": [channel["id"]]}
+    settings = json.loads(json.dumps(settings_of(**(usual | changed))))
     route = await done(await admin.post(f"{API}/alert-routes", json={"name": "all", "settings": settings}), 201)
     return channel, route
 

@@ -129,7 +129,7 @@ def to_alertmanager(message: SentMessage, labels: dict[str, str]) -> list[dict[s
         if part.host is not None:
             own["instance"] = part.host
         notes = {
-            "summary": f"{part.host or 'normstat'}: {part.title} {part.instances}".strip(),
+            "summary": f"{part.host or 'normstat'}: {part.title}" + (f", {part.instances}" if part.instances else ""),
             "description": part.sentence,
             "action": part.action,
             "colour": part.colour.value,

@@ -68,7 +68,7 @@ async def run_script(folder: Path | None, name: str, message: object, *, limit_s
             output = await _talk(process, json.dumps(message, ensure_ascii=False).encode() + b"\n")
             code = await process.wait()
     except TimeoutError:
-        return SendOutcome(is_sent=False, answer=f"{name} took longer than {limit_s:.0f} s and was ended")
+        return SendOutcome(is_sent=False, answer=f"{name} took longer than {limit_s:g} s and was ended")
     finally:
         _end(process)
     text = shorten_answer(output.decode("utf-8", "replace"))

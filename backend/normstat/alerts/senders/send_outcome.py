@@ -80,7 +80,7 @@ async def run_cut_off(send: Callable[[Cutter], SendOutcome], *, limit_s: float =
         async with asyncio.timeout(limit_s):
             return await done
     except TimeoutError:
-        return SendOutcome(is_sent=False, answer=f"no answer within {limit_s:.0f} s")
+        return SendOutcome(is_sent=False, answer=f"no answer within {limit_s:g} s")
     finally:
         cutter.cut()
 
