@@ -102,6 +102,8 @@ POLICY = {
     "endWatchMute": Role.OPERATOR,
     "listEpisodes": Role.VIEWER,
     "getEpisode": Role.VIEWER,
+    "readOpen": Role.VIEWER,
+    "takeBackAcknowledgement": Role.OPERATOR,
     "acknowledgeEpisode": Role.OPERATOR,
     "takeBackAcknowledgement": Role.OPERATOR,
     "readOpen": Role.VIEWER,

@@ -120,6 +120,9 @@ async def test_what_is_on_is_acknowledged_muted_and_marked(anna: httpx.AsyncClie
     watch = await done(await anna.get(f"{API}/watch"))
     [on] = watch["on"]
     assert (on["host"], on["source"], on["colour"], on["n_instances"], on["mute"]) == ("sun2", "mutex", "red", 1, None)
+    assert (on["of"], on["episodes"][0]["instance"]) == ("cpu", "1")
+    host = {"host": "sun2", "colour": "red", "n": 1}
+    assert await done(await anna.get(f"{API}/watch/open")) == {"n_waiting": 1, "worst": "red", "hosts": [host]}
     assert (watch["summary"]["n_rules"], watch["summary"]["n_hosts"]) == (8, 1)
     rules = {rule["name"]: rule for rule in (await done(await anna.get(f"{API}/rules")))["rules"]}
     assert (rules["mutex"]["n_on"], rules["mutex"]["n_hosts"], rules["disk-slow"]["n_lacking"]) == (1, 1, 1)
@@ -127,6 +130,16 @@ async def test_what_is_on_is_acknowledged_muted_and_marked(anna: httpx.AsyncClie
     path = f"{API}/episodes/{episode['id']}"
     seen = await done(await anna.post(f"{path}/acknowledge", json={"note": "I look"}))
     assert (seen["acknowledged_by"], seen["note"]) == ("anna", "I look")
+    assert await done(await anna.get(f"{API}/watch/open")) == {"n_waiting": 0, "worst": None, "hosts": [host]}
+    back = await done(await anna.delete(f"{path}/acknowledge"))
+    assert (back["acknowledged_at"], back["acknowledged_by"], back["note"]) == (None, "", "")
+    assert (await done(await anna.get(f"{API}/watch/open")))["n_waiting"] == 1
+    await done(await anna.post(f"{path}/acknowledge", json={"note": "I look"}))
+    # Before it began nothing was on.
+    before = {"at": (now - timedelta(minutes=8)).isoformat()}
+    assert (await done(await anna.get(f"{API}/watch/open", params=before)))["hosts"] == []
+    during = {"at": (now - timedelta(minutes=1)).isoformat()}
+    assert (await done(await anna.get(f"{API}/watch/open", params=during)))["hosts"] == [host]
     marked = await done(await anna.post(f"{path}/incident", json={}))
     [exclusion] = (await done(await anna.get(f"{API}/exclusions")))["exclusions"]
     assert (marked["exclusion_id"], exclusion["host"], exclusion["name"]) == (exclusion["id"], "sun2", "Kernel mutexes: 1")
