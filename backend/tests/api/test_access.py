@@ -105,8 +105,6 @@ POLICY = {
     "readOpen": Role.VIEWER,
     "takeBackAcknowledgement": Role.OPERATOR,
     "acknowledgeEpisode": Role.OPERATOR,
-    "takeBackAcknowledgement": Role.OPERATOR,
-    "readOpen": Role.VIEWER,
     "markIncident": Role.OPERATOR,
     "listRules": Role.VIEWER,
     "checkRule": Role.OPERATOR,
