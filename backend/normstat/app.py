@@ -13,6 +13,8 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
+from normstat.alerts.alert_delivery import run_delivery
+from normstat.alerts.routing import MessageKind
 from normstat.api import metrics
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
@@ -179,7 +181,7 @@ def _in_checkout(folder: str) -> Path | None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: AppState = app.state.normstat
     return_large_blocks()
-    declare(kind.value for kind in LineKind)
+    declare((kind.value for kind in LineKind), (kind.value for kind in MessageKind))
     await reload_user_specs(state.sessions)
     settings = state.settings
     # A name server may take half a minute to answer; neither the start nor the end waits for it.
@@ -193,6 +195,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         "metrics": keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S),
         "removals": run_removals(settings.database_url, state.sessions),
         "backtests": run_backtests(settings.database_url, state.sessions),
+        "alert_delivery": run_delivery(settings, state.sessions),
     }
     tasks = [asyncio.create_task(work, name=name) for name, work in works.items()]
     try:

@@ -42,6 +42,9 @@ INGEST_BATCH_SECONDS: Final = Histogram(
 )
 INGEST_WAITING: Final = _gauge("normstat_ingest_waiting", "Requests of agents that wait for a batch")
 INGEST_INSIDE: Final = _gauge("normstat_ingest_inside", "Requests of agents that are being received or worked on")
+ALERT_MESSAGES: Final = Counter(
+    "normstat_alert_messages", "Tries to deliver messages of alerts, by kind and result", ["kind", "result"], registry=REGISTRY
+)
 COMMIT_SECONDS: Final = Histogram(
     "normstat_database_commit_seconds", "Seconds that flush and commit of a transaction took", buckets=FAST_S, registry=REGISTRY
 )
@@ -62,6 +65,8 @@ CPU_SECONDS: Final = Gauge(
 INGEST_ROUTE: Final = "/api/v1/ingest"
 # The outcome of an agent's request, by the smallest status of each.
 OUTCOMES: Final = ((503, "overloaded"), (500, "failed"), (400, "rejected"), (200, "committed"))
+# How a try to deliver a message ends.
+MESSAGE_RESULTS: Final = ("sent", "retried", "failed")
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 # Words of the reasons of rejected lines; the first class whose word is in the reason counts.
 REASON_CLASSES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -76,12 +81,15 @@ REASON_CLASSES: Final[Mapping[str, tuple[str, ...]]] = {
 OTHER: Final = "other"
 
 
-def declare(line_kinds: Iterable[str]) -> None:
+def declare(line_kinds: Iterable[str], message_kinds: Iterable[str] = ()) -> None:
     """Begin the series of bounded labels at 0, so that they are there before anything is counted."""
     for kind in line_kinds:
         INGEST_LINES.labels(kind)
     for _, outcome in OUTCOMES:
         INGEST_REQUESTS.labels(outcome)
+    for kind in message_kinds:
+        for result in MESSAGE_RESULTS:
+            ALERT_MESSAGES.labels(kind, result)
     for reason in (*REASON_CLASSES, OTHER):
         INGEST_REJECTED.labels(reason)
 

@@ -112,6 +112,12 @@ class Settings(BaseSettings):
         default=64 * MIB, ge=0, description="results of comparisons kept in memory, per process; 0: none"
     )
     compare_max_rows: int = Field(default=500_000, description="maximum rows of one stat read for each side of a comparison")
+    alert_scripts_dir: Path | None = Field(
+        default=None, description="folder of the programs that alert channels may run; None: none may be run"
+    )
+    alert_days: int = Field(
+        default=400, ge=0, le=100_000, description="alerts that ended this many days ago are deleted, with their messages; 0: never"
+    )
     log_max_bytes: int = Field(
         default=10 * MIB, ge=4096, description="maximum size of a log file of `normstat up` before it is rotated"
     )

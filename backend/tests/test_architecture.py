@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from normstat.storage.schema import (
-    baseline_models,  # noqa: F401 (tables of ours, too)
+    alert_models,  # noqa: F401 (tables of ours, too)
+    baseline_models,  # noqa: F401
     event_models,  # noqa: F401
     watch_models,  # noqa: F401
 )

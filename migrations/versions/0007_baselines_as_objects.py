@@ -38,9 +38,7 @@ def number(name: str) -> sa.Column:
 def points_to(table: str, column: str, other: str) -> sa.ForeignKeyConstraint:
     """Return a foreign key with ON DELETE CASCADE."""
     name = op.f(f"fk_{table}__{column}_{other}")
-    return sa.ForeignKeyConstraint(
-        [column], [f"{other}.id"], name=name, ondelete="CASCADE"
-    )
+    return sa.ForeignKeyConstraint([column], [f"{other}.id"], name=name, ondelete="CASCADE")
 
 
 def upgrade() -> None:
@@ -61,9 +59,7 @@ def upgrade() -> None:
         number("host_id"),
         points_to("host_group_hosts", "group_id", "host_groups"),
         points_to("host_group_hosts", "host_id", "hosts"),
-        sa.PrimaryKeyConstraint(
-            "group_id", "host_id", name=op.f("pk_host_group_hosts")
-        ),
+        sa.PrimaryKeyConstraint("group_id", "host_id", name=op.f("pk_host_group_hosts")),
     )
     for column in (
         sa.Column("archived_at", sa.DateTime(timezone=True), nullable=True),
@@ -87,10 +83,7 @@ def upgrade() -> None:
     make_versions()
     make_what_is_left_out()
     make_profiles()
-    op.execute(
-        "INSERT INTO profile_jobs (baseline_id, host_id)"
-        " SELECT baseline_id, host_id FROM baseline_hosts"
-    )
+    op.execute("INSERT INTO profile_jobs (baseline_id, host_id) SELECT baseline_id, host_id FROM baseline_hosts")
 
 
 def make_versions() -> None:
@@ -106,9 +99,7 @@ def make_versions() -> None:
         text("made_by"),
         instant("made_at", server_default=NOW),
         points_to("baseline_versions", "baseline_id", "baselines"),
-        sa.PrimaryKeyConstraint(
-            "baseline_id", "version", name=op.f("pk_baseline_versions")
-        ),
+        sa.PrimaryKeyConstraint("baseline_id", "version", name=op.f("pk_baseline_versions")),
     )
     op.execute("""
         INSERT INTO baseline_versions

@@ -134,8 +134,12 @@ def upgrade() -> None:
     op.execute(PROFILES)
     op.drop_table("profile_jobs")
     op.create_index(op.f("ix_jobs__host_id"), "jobs", ["host_id"])
-    op.create_index("ix_jobs__kind_next_try_at", "jobs", ["kind", "next_try_at"], postgresql_where=sa.text("next_try_at IS NOT NULL"))
-    op.create_index("uq_jobs__profile", "jobs", ["baseline_id", "host_id"], unique=True, postgresql_where=sa.text("kind = 'profile'"))
+    op.create_index(
+        "ix_jobs__kind_next_try_at", "jobs", ["kind", "next_try_at"], postgresql_where=sa.text("next_try_at IS NOT NULL")
+    )
+    op.create_index(
+        "uq_jobs__profile", "jobs", ["baseline_id", "host_id"], unique=True, postgresql_where=sa.text("kind = 'profile'")
+    )
     op.create_index("uq_jobs__rollup", "jobs", ["kind"], unique=True, postgresql_where=sa.text("kind = 'rollup'"))
 
 

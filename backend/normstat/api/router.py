@@ -7,6 +7,9 @@ from fastapi.routing import APIRoute
 
 from normstat.api import (
     agent_files,
+    alert_channels,
+    alert_routes,
+    alerts,
     auth,
     bands,
     baselines,
@@ -66,7 +69,8 @@ def build_router() -> APIRouter:
         ingest, health, auth, users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
         host_scores, use_matrix, coverage, cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
         comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, reparses, jobs, specs,
-        retention, storage, search, agent_files, views, rules, watch, document,
+        retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts,
+        document,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "rules": "List, explain and try rules on recorded samples.",
     "scores": "Show how far hosts were from their normal, and score the past.",
     "watch": "Show what rules find now.",
+    "alerts": "Show who was told of what; test channels and try routes.",
     "event": "Note, list and delete events.",
     "stat": "Manage your own stats.",
     "rollup": "Show, drop and rebuild rollups.",

@@ -30,8 +30,8 @@ host. Averages since boot are no samples, so no rule ever sees one.
 
 ## What rules need recorded
 
-A rule judges a host that sends all of its inputs; the page of a rule lists the hosts that do not. The agents' `stats.conf` as it comes
-records what most rules need. These need one of its other lines, without the comment sign, or a line of your own:
+A rule judges a host that sends all of its inputs; the page of a rule lists the hosts that do not. The agents' `stats.conf` as it
+comes records what most rules need. These need one of its other lines, without the comment sign, or a line of your own:
 
 | rule | needs |
 |---|---|

@@ -32,7 +32,19 @@ _FIELD: Final = re.compile(
 RATE_SPAN_S: Final = 300.0
 UNITS: Final = ("%", "ms", "bytes", "bytes/s", "1/s", "1")
 # What normstat knows without samples, with its unit: for built-in rules about hosts that are silent and about the server itself.
-OWN_INPUTS: Final[Mapping[str, str]] = {"host.silence": "s", "server.job_wait": "s", "server.disk_free": "%"}
+OWN_INPUTS: Final[Mapping[str, str]] = {
+    "host.silence": "s",
+    "host.backlog": "s",
+    "host.rejected": "lines",
+    "host.rejected_before": "lines",
+    "stream.silence": "s",
+    "stream.interval": "s",
+    "server.job_wait": "s",
+    "server.disk_free": "%",
+    "server.hosts_behind": "%",
+}
+# The kind of instance of inputs that each stream of a host has; no sample has it.
+STREAM: Final = "stream"
 
 
 class Colour(StrEnum):
@@ -119,8 +131,10 @@ class RuleState:
 
 @dataclass(frozen=True, slots=True)
 class WatchRule:
-    """A rule. `of`: what its instances are (a key of PLACE_HOLDERS), empty for one state of the whole host; `ends_after_s`: how
-    long nothing may be amber or worse before an episode has ended; `excluded`: patterns of instances that are not looked at
+    """A rule. `of`: what its instances are (a key of PLACE_HOLDERS, or STREAM), empty for one state of the whole host.
+
+    `ends_after_s`: how long nothing may be amber or worse before an episode has ended; `excluded`: patterns of instances that are
+    not looked at
     """
 
     name: str
@@ -212,7 +226,7 @@ class _RuleReader:
         if _NAME.fullmatch(name) is None:
             self._refuse(f"name {shorten(name)}: small letters, digits, - and _, at most 60, a letter first")
         of = self._text(data, "of", "the file", default="")
-        if of not in PLACE_HOLDERS:
+        if of not in PLACE_HOLDERS and of != STREAM:
             self._refuse(f"of = {shorten(of)}: one of {', '.join(sorted(key for key in PLACE_HOLDERS if key))}, or left out")
         version = data.get("version")
         if not isinstance(version, int) or isinstance(version, bool) or version < 1:
@@ -256,9 +270,9 @@ class _RuleReader:
             self._refuse(f'{where} must be a table, such as {{ meaning = "cpu.usr", unit = "%" }}')
         self._only(entry, where, "meaning fields unit each own")
         if own := self._text(entry, "own", where, default=""):
-            if own not in OWN_INPUTS:
-                self._refuse(f"{where}: own = {shorten(own)}: one of {', '.join(OWN_INPUTS)}")
-            return WatchInput(name, "", (), OWN_INPUTS[own], is_each=False, own=own)
+            return self._own_input(name, own, where, of)
+        if of == STREAM:
+            self._refuse(f"{where}: of = {STREAM} goes with own inputs only")
         meaning = self._text(entry, "meaning", where, default="")
         fields = self._texts(entry, "fields", where)
         if bool(meaning) == bool(fields):
@@ -272,6 +286,13 @@ class _RuleReader:
         if not isinstance(is_each, bool):
             self._refuse(f"{where}: each must be true or false")
         return WatchInput(name, meaning, tuple(self._field(text, where) for text in fields), unit, is_each)
+
+    def _own_input(self, name: str, own: str, where: str, of: str) -> WatchInput:
+        if own not in OWN_INPUTS:
+            self._refuse(f"{where}: own = {shorten(own)}: one of {', '.join(OWN_INPUTS)}")
+        if own.startswith(f"{STREAM}.") != (of == STREAM):
+            self._refuse(f"{where}: own = {own} needs of = {STREAM}, and only such inputs do")
+        return WatchInput(name, "", (), OWN_INPUTS[own], is_each=of == STREAM, own=own)
 
     def _field(self, text: str, where: str) -> FieldPlace:
         place = parse_field(text)

@@ -23,12 +23,12 @@ class Leadership:
 
 
 @asynccontextmanager
-async def try_lead(engine: AsyncEngine) -> AsyncIterator[Leadership | None]:
+async def try_lead(engine: AsyncEngine, lock: int = LEADER_LOCK) -> AsyncIterator[Leadership | None]:
     """Provide the lock for as long as the block runs, or None when another process holds it."""
     async with engine.connect() as plain:
         # Without a transaction: it would stand open for hours and keep PostgreSQL from cleaning up.
         connection = await plain.execution_options(isolation_level="AUTOCOMMIT")
-        if not await connection.scalar(select(func.pg_try_advisory_lock(LEADER_LOCK))):
+        if not await connection.scalar(select(func.pg_try_advisory_lock(lock))):
             yield None
             return
         try:

@@ -153,7 +153,7 @@ class Host:
         assert self.agent is not None
         n_said = len(self.log)
         self.agent.send_signal(with_signal)
-        # A shell may lose a signal while it starts a process (yash 2.52, about once in a hundred on a busy machine): people ask twice.
+        # A shell may lose a signal while it starts a process (yash 2.52, once in hundreds on a busy machine): people ask twice.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.agent.wait(60)
         if self.agent.poll() is None:

@@ -72,4 +72,6 @@ async def test_every_job_has_a_time(state: AppState) -> None:
         "note_sizes",
         "keep_columnstores",
         "watch",
+        "alerts",
+        "forget_alerts",
     }

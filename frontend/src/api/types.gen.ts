@@ -53,6 +53,217 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/alert-channels": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Alert Channels
+     * @description List channels, by name; without their secrets.
+     */
+    get: operations["listAlertChannels"];
+    put?: never;
+    /**
+     * Create Alert Channel
+     * @description Create a channel.
+     */
+    post: operations["createAlertChannel"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alert-channels/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Put Alert Channel
+     * @description Change a channel. Secrets that are null stay, unless the receiver is another one; then they must be given again.
+     */
+    put: operations["putAlertChannel"];
+    post?: never;
+    /**
+     * Delete Alert Channel
+     * @description Delete a channel that no route uses.
+     */
+    delete: operations["deleteAlertChannel"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alert-channels/{id}/test": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Test Alert Channel
+     * @description Send a test message through a channel, and return what the receiver said. It takes up to 30 seconds.
+     */
+    post: operations["testAlertChannel"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alert-messages/{id}/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Retry Alert Message
+     * @description Send a message again that was given up.
+     */
+    post: operations["retryAlertMessage"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alert-routes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Alert Routes
+     * @description List routes in their order.
+     */
+    get: operations["listAlertRoutes"];
+    put?: never;
+    /**
+     * Create Alert Route
+     * @description Create a route, the last one in the order. An enabled one also takes what is on now.
+     */
+    post: operations["createAlertRoute"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alert-routes/order": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Order Alert Routes
+     * @description Give all routes another order.
+     */
+    put: operations["orderAlertRoutes"];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alert-routes/try": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Try Alert Route
+     * @description Return the messages that a route would have sent in a window. Nothing is stored, and nothing is sent.
+     */
+    post: operations["tryAlertRoute"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alert-routes/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Put Alert Route
+     * @description Change a route. Alerts that are open go on under the new settings; those of a disabled route send nothing more.
+     */
+    put: operations["putAlertRoute"];
+    post?: never;
+    /**
+     * Delete Alert Route
+     * @description Delete a route. Its alerts stay in the list and send nothing more.
+     */
+    delete: operations["deleteAlertRoute"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alert-silences": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Use Silence Link
+     * @description Mute what an alert is about, from now on, by the token of its silence link. A link works once.
+     */
+    post: operations["useSilenceLink"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alert-silences/check": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Check Silence Link
+     * @description Return what a silence link would mute; nothing is muted. The token is the permission: no login is needed.
+     */
+    post: operations["checkSilenceLink"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alerts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Alerts
+     * @description List alerts with their messages, the latest first.
+     */
+    get: operations["listAlerts"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alerts/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Alert
+     * @description Return an alert.
+     */
+    get: operations["getAlert"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/alerts/{id}/acknowledge": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Acknowledge Alert
+     * @description Note that somebody looks after an alert and its episodes: it does not escalate or repeat any more.
+     */
+    post: operations["acknowledgeAlert"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/api-tokens": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -215,7 +426,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baselines
-     * @description List baselines, newest first.
+     * @description List baselines, newest first. Those of a host include its rolling baseline, as the last one.
      */
     get: operations["listBaselines"];
     put?: never;
@@ -1399,7 +1610,7 @@ export interface paths {
     put?: never;
     /**
      * Set Rule Limit
-     * @description Set another value for a limit of a rule, for one host or for the hosts with a tag.
+     * @description Set another value for a limit of a rule, for one host, for the hosts of a group, or for the hosts with a tag.
      */
     post: operations["setRuleLimit"];
     delete?: never;
@@ -1797,6 +2008,355 @@ export interface components {
       name: string;
     };
     /**
+     * AlertAcknowledge
+     * @description A note of who looks after an alert.
+     */
+    AlertAcknowledge: {
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+    };
+    /**
+     * AlertChannelInfo
+     * @description A channel: where messages go. Its secrets are never returned.
+     */
+    AlertChannelInfo: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /**
+       * Endpoint
+       * @description Whom it reaches, without secrets: `smtp://mail.example.org:587`, `https://hooks.slack.com`.
+       */
+      endpoint: string;
+      /**
+       * Held Until
+       * @description The receiver asked for a pause until then.
+       */
+      held_until: string | null;
+      /** Id */
+      id: number;
+      /** Is Enabled */
+      is_enabled: boolean;
+      /**
+       * Kind
+       * @description email, webhook, chat, alertmanager or script.
+       */
+      kind: string;
+      /** Name */
+      name: string;
+      /**
+       * Routes
+       * @description The names of the routes that send to it.
+       */
+      routes: string[];
+      /**
+       * Secrets
+       * @description The names of the secrets that are set.
+       */
+      secrets: string[];
+      /**
+       * Settings
+       * @description Secrets are null; null altogether where this version cannot read them any more.
+       */
+      settings:
+        | (
+            | components["schemas"]["EmailSettings"]
+            | components["schemas"]["WebhookSettings"]
+            | components["schemas"]["ChatSettings"]
+            | components["schemas"]["AlertmanagerSettings"]
+            | components["schemas"]["ScriptSettings"]
+          )
+        | null;
+      /**
+       * Updated At
+       * Format: date-time
+       */
+      updated_at: string;
+      /** Updated By */
+      updated_by: string;
+    };
+    /**
+     * AlertChannelList
+     * @description All channels, by name.
+     */
+    AlertChannelList: {
+      /** Channels */
+      channels: components["schemas"]["AlertChannelInfo"][];
+      /**
+       * N Waiting
+       * @description Messages that wait to be sent.
+       */
+      n_waiting: number;
+      /**
+       * Scripts
+       * @description Scripts that a channel may run; empty where the server's administrator allows none.
+       */
+      scripts: string[];
+      /**
+       * Waiting Since
+       * @description Since when the oldest of them waits; null without one.
+       */
+      waiting_since: string | null;
+    };
+    /**
+     * AlertChannelPut
+     * @description A channel. In a change, a secret that is null stays as it is, and one that is empty is removed.
+     */
+    AlertChannelPut: {
+      /**
+       * Is Enabled
+       * @default true
+       */
+      is_enabled: boolean;
+      /** Name */
+      name: string;
+      /** Settings */
+      settings:
+        | components["schemas"]["EmailSettings"]
+        | components["schemas"]["WebhookSettings"]
+        | components["schemas"]["ChatSettings"]
+        | components["schemas"]["AlertmanagerSettings"]
+        | components["schemas"]["ScriptSettings"];
+    };
+    /**
+     * AlertInfo
+     * @description What a route made of episodes that belong together.
+     */
+    AlertInfo: {
+      /** Acknowledged At */
+      acknowledged_at: string | null;
+      /** Acknowledged By */
+      acknowledged_by: string;
+      /**
+       * Colour
+       * @description The worst state of its episodes: amber, red or black.
+       */
+      colour: string;
+      /**
+       * Due At
+       * Format: date-time
+       * @description When the first message is due, or was.
+       */
+      due_at: string;
+      /**
+       * Episodes
+       * @description Those that last first, then the worst; at most 20.
+       */
+      episodes: components["schemas"]["EpisodeInfo"][];
+      /** Fired At */
+      fired_at: string | null;
+      /**
+       * Hosts
+       * @description By name; empty for what is about this server.
+       */
+      hosts: string[];
+      /** Id */
+      id: number;
+      /**
+       * Level
+       * @description Escalations that went out.
+       */
+      level: number;
+      /**
+       * Messages
+       * @description In the order in which they became due.
+       */
+      messages: components["schemas"]["AlertMessageInfo"][];
+      /** N Episodes */
+      n_episodes: number;
+      /** Note */
+      note: string;
+      /**
+       * Opened At
+       * Format: date-time
+       * @description When the route saw it first.
+       */
+      opened_at: string;
+      /** Resolved At */
+      resolved_at: string | null;
+      /** Route */
+      route: string;
+      /**
+       * Route Id
+       * @description Null: the route was deleted.
+       */
+      route_id: number | null;
+      /**
+       * Silenced At
+       * @description When its silence link was used.
+       */
+      silenced_at: string | null;
+      /**
+       * Start
+       * Format: date-time
+       * @description The start of the first episode.
+       */
+      start: string;
+      /**
+       * State
+       * @description waiting (for its first message), firing, resolved, or dropped (over before its first message).
+       */
+      state: string;
+      /**
+       * Title
+       * @description What the worst episode is.
+       */
+      title: string;
+    };
+    /**
+     * AlertMessageInfo
+     * @description A message of an alert to a channel.
+     */
+    AlertMessageInfo: {
+      /**
+       * Answer
+       * @description What the receiver said last, or why it was not reached, or why the message was dropped.
+       */
+      answer: string;
+      /** Channel */
+      channel: string;
+      /**
+       * Channel Id
+       * @description Null: the channel was deleted.
+       */
+      channel_id: number | null;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Id */
+      id: number;
+      /**
+       * Kind
+       * @description fired, worse, escalated, repeated, renewed (to an Alertmanager only) or resolved.
+       */
+      kind: string;
+      /** N Tries */
+      n_tries: number;
+      /**
+       * Next Try At
+       * @description Null, unless it is queued.
+       */
+      next_try_at: string | null;
+      /**
+       * Number
+       * @description Its place among the messages of the alert; several channels get the same message.
+       */
+      number: number;
+      /** Sent At */
+      sent_at: string | null;
+      /**
+       * State
+       * @description queued, sending, sent, failed or dropped.
+       */
+      state: string;
+      /** Subject */
+      subject: string;
+    };
+    /**
+     * AlertPage
+     * @description Alerts, the latest first.
+     */
+    AlertPage: {
+      /** Alerts */
+      alerts: components["schemas"]["AlertInfo"][];
+      /** N Total */
+      n_total: number;
+    };
+    /**
+     * AlertRouteInfo
+     * @description A route: which episodes become messages, to which channels, and when.
+     */
+    AlertRouteInfo: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Id */
+      id: number;
+      /** Is Enabled */
+      is_enabled: boolean;
+      /**
+       * N Open
+       * @description Alerts of it that are waiting or firing.
+       */
+      n_open: number;
+      /** Name */
+      name: string;
+      /**
+       * Position
+       * @description Routes are tried in this order.
+       */
+      position: number;
+      /** @description Null where this version cannot read them any more; the route sends nothing then. */
+      settings: components["schemas"]["RouteSettings"] | null;
+      /**
+       * Updated At
+       * Format: date-time
+       */
+      updated_at: string;
+      /** Updated By */
+      updated_by: string;
+    };
+    /**
+     * AlertRouteList
+     * @description All routes in their order.
+     */
+    AlertRouteList: {
+      /** Routes */
+      routes: components["schemas"]["AlertRouteInfo"][];
+    };
+    /**
+     * AlertRouteOrder
+     * @description The ids of all routes in their new order.
+     */
+    AlertRouteOrder: {
+      /** Ids */
+      ids: number[];
+    };
+    /**
+     * AlertRoutePut
+     * @description A route.
+     */
+    AlertRoutePut: {
+      /**
+       * Is Enabled
+       * @default true
+       */
+      is_enabled: boolean;
+      /** Name */
+      name: string;
+      settings: components["schemas"]["RouteSettings"];
+    };
+    /**
+     * AlertmanagerSettings
+     * @description The API v2 of a Prometheus Alertmanager. `labels` are added to those of each alert.
+     */
+    AlertmanagerSettings: {
+      /** Authorization */
+      authorization: string | null;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "alertmanager";
+      /** Labels */
+      labels: { [key: string]: string };
+      /** Url */
+      url: string;
+    };
+    /**
      * ApiTokenCreate
      * @description A new token for scripts.
      */
@@ -2148,6 +2708,11 @@ export interface components {
       hosts: string[];
       /** Id */
       id: number;
+      /**
+       * Is Rolling
+       * @description The last days of its host, kept by the server because no person marked a baseline; nobody can change it.
+       */
+      is_rolling: boolean;
       /** Name */
       name: string;
       /** Note */
@@ -2254,6 +2819,41 @@ export interface components {
       value: number;
     };
     /**
+     * ChannelTestResult
+     * @description How a test message ended.
+     */
+    ChannelTestResult: {
+      /**
+       * Answer
+       * @description What the receiver said, or why it was not reached; at most 500 characters.
+       */
+      answer: string;
+      /** Is Sent */
+      is_sent: boolean;
+      /** Seconds */
+      seconds: number;
+    };
+    /**
+     * ChatFormat
+     * @description Whose incoming webhook a chat channel calls.
+     * @enum {string}
+     */
+    ChatFormat: "slack" | "mattermost" | "teams";
+    /**
+     * ChatSettings
+     * @description An incoming webhook of Slack, Mattermost or Microsoft Teams, or of what understands one of their forms.
+     */
+    ChatSettings: {
+      format: components["schemas"]["ChatFormat"];
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "chat";
+      /** Url */
+      url: string | null;
+    };
+    /**
      * Circumstance
      * @description What else is known of a host around the incident: an event, a tool that disturbed it, or missing data.
      */
@@ -2292,6 +2892,12 @@ export interface components {
        */
       stream_id?: number | null;
     };
+    /**
+     * Colour
+     * @description A state of a rule, best first: white to green are fine, the others need somebody.
+     * @enum {string}
+     */
+    Colour: "white" | "blue" | "green" | "amber" | "red" | "black";
     /**
      * Command
      * @description A command ready to copy.
@@ -2695,6 +3301,30 @@ export interface components {
       total_bytes: number | null;
     };
     /**
+     * EmailSettings
+     * @description Mail through an SMTP server. The server's certificate is always checked.
+     */
+    EmailSettings: {
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "email";
+      /** Password */
+      password: string | null;
+      /** Port */
+      port: number;
+      /** Recipients */
+      recipients: string[];
+      security: components["schemas"]["MailSecurity"];
+      /** Sender */
+      sender: string;
+      /** Server */
+      server: string;
+      /** Username */
+      username: string;
+    };
+    /**
      * Empty
      * @description An empty body: the request was carried out.
      */
@@ -2821,6 +3451,16 @@ export interface components {
       message: string;
       /** Request Id */
       request_id: string;
+    };
+    /**
+     * Escalation
+     * @description Further channels for an alert that nobody acknowledged for a time.
+     */
+    Escalation: {
+      /** After Min */
+      after_min: number;
+      /** Channels */
+      channels: number[];
     };
     /**
      * EventCreate
@@ -3366,6 +4006,11 @@ export interface components {
        */
       has_reject_rise: boolean;
       /**
+       * Is Rolling
+       * @description Whether that is the rolling baseline of the host: its last days, which no person marked.
+       */
+      is_rolling: boolean;
+      /**
        * Last Sample Ms
        * @description Of the past: null while it was sending.
        */
@@ -3414,7 +4059,7 @@ export interface components {
        * Verdict
        * @enum {string}
        */
-      verdict: "judged" | "no_baseline" | "building" | "no_samples" | "no_metrics";
+      verdict: "judged" | "no_baseline" | "learning" | "building" | "no_samples" | "no_metrics";
     };
     /**
      * FleetLine
@@ -3559,6 +4204,15 @@ export interface components {
       /** Spec */
       spec: string;
     };
+    /**
+     * GroupBy
+     * @description Which episodes share an alert.
+     *
+     *     `story`: those of one rule on a host, and what else begins there within a minute; `host`: all of a host; `rule`: those of a rule
+     *     on all hosts; `route`: everything that the route takes
+     * @enum {string}
+     */
+    GroupBy: "story" | "host" | "rule" | "route";
     /**
      * Health
      * @description The server can do its work (otherwise 503 `database_away`); readable without an account.
@@ -4450,7 +5104,7 @@ export interface components {
     JobState: "queued" | "running" | "done" | "failed" | "stopped";
     /**
      * LimitRecord
-     * @description Another value for a limit of a rule: on one host, or on the hosts with a tag.
+     * @description Another value for a limit of a rule: on one host, on the hosts of a group, or on the hosts with a tag.
      */
     LimitRecord: {
       /**
@@ -4460,6 +5114,8 @@ export interface components {
       created_at: string;
       /** Created By */
       created_by: string;
+      /** Group */
+      group: string | null;
       /** Host */
       host: string | null;
       /** Id */
@@ -4592,6 +5248,12 @@ export interface components {
       /** Password */
       password: string;
     };
+    /**
+     * MailSecurity
+     * @description How a connection to a mail server is protected: `tls` from the first byte, `starttls` before anything is sent.
+     * @enum {string}
+     */
+    MailSecurity: "starttls" | "tls" | "none";
     /**
      * Me
      * @description Who is logged in; `has_password` is false until the first administrator has chosen one.
@@ -5633,12 +6295,13 @@ export interface components {
       chunks_days: number | null;
       /**
        * Samples Days
-       * @description null: samples are kept for ever.
+       * @description null: samples, or results, are kept for ever.
        */
       samples_days: number | null;
       /**
        * Stat
-       * @description null: all stats without a rule of their own.
+       * @description null: all stats without a rule of their own. Results of watching have names of their own: `@scores`, `@states`, `@episodes`
+       *     (those that have ended) and `@backtests`.
        */
       stat: string | null;
       /**
@@ -5651,7 +6314,8 @@ export interface components {
     };
     /**
      * RetentionRulePut
-     * @description For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule.
+     * @description For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule;
+     *     `@scores`, `@states`, `@episodes`, `@backtests`: the results of watching, for at least 8 days.
      */
     RetentionRulePut: {
       /** Chunks Days */
@@ -5693,6 +6357,11 @@ export interface components {
       n_chunks: number;
       /** N Instances */
       n_instances: number;
+      /**
+       * N Results
+       * @description Scores, states, episodes and backtests.
+       */
+      n_results: number;
       /** N Samples */
       n_samples: number;
       state: components["schemas"]["JobState"];
@@ -5725,6 +6394,123 @@ export interface components {
      * @enum {string}
      */
     Role: "viewer" | "operator" | "administrator";
+    /**
+     * RouteHours
+     * @description Times of a week. `weekdays`: 1 is Monday, 7 Sunday; an end before the start is on the next day.
+     */
+    RouteHours: {
+      /** End */
+      end: string;
+      /** Start */
+      start: string;
+      /** Weekdays */
+      weekdays: number[];
+    };
+    /**
+     * RouteMatch
+     * @description Which episodes a route takes; an empty list takes any. `hosts` and `sources` may have * and ?.
+     *
+     *     `hosts`: names of hosts; `tags`, `groups`: one of them suffices; `sources`: rules, or `comparison`; `lowest`: the least severe
+     *     state; `hours`: when the route is on, in `time_zone`; empty: always
+     */
+    RouteMatch: {
+      /** Groups */
+      groups: string[];
+      /** Hosts */
+      hosts: string[];
+      /** Hours */
+      hours: components["schemas"]["RouteHours"][];
+      lowest: components["schemas"]["Colour"];
+      /** Sources */
+      sources: string[];
+      /** Subsystems */
+      subsystems: string[];
+      /** Tags */
+      tags: string[];
+      /** Time Zone */
+      time_zone: string;
+    };
+    /**
+     * RouteSettings
+     * @description A route: which episodes it takes, and what it does with them.
+     *
+     *     `wait_s`: before the first message, so that what belongs together comes as one, and what is over at once wakes nobody;
+     *     `resolve_wait_s`: how long nothing may last before the alert is resolved; `repeat_min`: null: never; `is_last`: routes after
+     *     this one do not get what it takes
+     */
+    RouteSettings: {
+      /** Channels */
+      channels: number[];
+      /** Escalations */
+      escalations: components["schemas"]["Escalation"][];
+      group_by: components["schemas"]["GroupBy"];
+      /** Is Last */
+      is_last: boolean;
+      match: components["schemas"]["RouteMatch"];
+      /** Repeat Min */
+      repeat_min: number | null;
+      /** Resolve Wait S */
+      resolve_wait_s: number;
+      /** Sends Resolved */
+      sends_resolved: boolean;
+      /** Wait S */
+      wait_s: number;
+    };
+    /**
+     * RouteTrialResult
+     * @description What a route would have sent about the episodes that began in a window.
+     */
+    RouteTrialResult: {
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /**
+       * Episodes
+       * @description The episodes that these messages are about; at most 1,000.
+       */
+      episodes: components["schemas"]["EpisodeInfo"][];
+      /**
+       * Messages
+       * @description The first 1,000, in the order of time.
+       */
+      messages: components["schemas"]["TriedMessage"][];
+      /**
+       * N A Week
+       * @description Messages a week.
+       */
+      n_a_week: number;
+      /** N Alerts */
+      n_alerts: number;
+      /**
+       * N Messages
+       * @description What one channel of the route would have got: a message to several channels counts once.
+       */
+      n_messages: number;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+    };
+    /**
+     * RouteTry
+     * @description A route to hold against the past.
+     */
+    RouteTry: {
+      /**
+       * End
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      end: string | number;
+      settings: components["schemas"]["RouteSettings"];
+      /**
+       * Start
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      start: string | number;
+    };
     /**
      * RuleChangeInfo
      * @description A change of a rule.
@@ -5884,9 +6670,11 @@ export interface components {
     };
     /**
      * RuleLimitSet
-     * @description Another value for a limit, for one host or for the hosts with a tag.
+     * @description Another value for a limit, for one host, for the hosts of a group, or for the hosts with a tag.
      */
     RuleLimitSet: {
+      /** Group */
+      group?: string | null;
       /** Host */
       host?: string | null;
       /** Name */
@@ -6070,6 +6858,8 @@ export interface components {
      * @description The scores of a host in a window; a step without samples or without a normal is left out.
      */
     ScoreHistory: {
+      /** @description Now, whatever the window. */
+      normal: components["schemas"]["ScoreNormal"];
       /** Step Ms */
       step_ms: number;
       /** Steps */
@@ -6078,6 +6868,43 @@ export interface components {
       subsystems: string[];
       /** Window Minutes */
       window_minutes: number[];
+    };
+    /**
+     * ScoreNormal
+     * @description What a host is compared with now, or why with nothing.
+     */
+    ScoreNormal: {
+      /** Baseline */
+      baseline: number | null;
+      /**
+       * Kind
+       * @description baseline: of a person; rolling: its last days; building: the profile of either is being built; learning: too little is
+       *     recorded yet for a rolling baseline; none: the host does not send, and no baseline covers it.
+       * @enum {string}
+       */
+      kind: "baseline" | "rolling" | "building" | "learning" | "none";
+      /**
+       * Name
+       * @description Of the baseline; `the last 7 days` for a rolling one; empty without one.
+       */
+      name: string;
+      /**
+       * Needed H
+       * @description Hours that a rolling baseline needs.
+       */
+      needed_h: number;
+      /**
+       * Recorded H
+       * @description Hours recorded in the last days, while learning.
+       */
+      recorded_h: number | null;
+      /** Sentence */
+      sentence: string;
+      /**
+       * Too Short
+       * @description The newest baseline of the host, if it is shorter than 8 minutes and therefore not what it is compared with.
+       */
+      too_short: string | null;
     };
     /**
      * ScoreStep
@@ -6106,6 +6933,19 @@ export interface components {
       scores: (number | null)[][];
       /** Start Ms */
       start_ms: number;
+    };
+    /**
+     * ScriptSettings
+     * @description A program in the folder that the server's administrator chose; it gets the message as JSON.
+     */
+    ScriptSettings: {
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "script";
+      /** Script */
+      script: string;
     };
     /**
      * SearchAnswer
@@ -6371,6 +7211,72 @@ export interface components {
      * @description How much data both sides have.
      */
     Sides: { baseline: components["schemas"]["SideCoverage"]; incident: components["schemas"]["SideCoverage"] };
+    /**
+     * SilenceCheck
+     * @description The token of a silence link.
+     */
+    SilenceCheck: {
+      /** Token */
+      token: string;
+    };
+    /**
+     * SilenceOffer
+     * @description What a silence link would mute; nothing is muted yet.
+     */
+    SilenceOffer: {
+      /** Alert Id */
+      alert_id: number;
+      /**
+       * Is Used
+       * @description Whether somebody used the link already: it works once.
+       */
+      is_used: boolean;
+      /** Places */
+      places: components["schemas"]["SilencePlace"][];
+      /** Route */
+      route: string;
+      /** State */
+      state: string;
+    };
+    /**
+     * SilencePlace
+     * @description A rule on a host that a silence link would mute.
+     */
+    SilencePlace: {
+      /**
+       * Host
+       * @description Null: on this server, or on all hosts where the link would mute too many.
+       */
+      host: string | null;
+      /** Source */
+      source: string;
+    };
+    /**
+     * SilenceResult
+     * @description What a silence link muted.
+     */
+    SilenceResult: {
+      /** Mutes */
+      mutes: components["schemas"]["WatchMuteRecord"][];
+    };
+    /**
+     * SilenceUse
+     * @description The token of a silence link, and for how long to mute: at most a day.
+     */
+    SilenceUse: {
+      /**
+       * Minutes
+       * @default 60
+       */
+      minutes: number;
+      /**
+       * Reason
+       * @default
+       */
+      reason: string;
+      /** Token */
+      token: string;
+    };
     /**
      * Sparkline
      * @description The incident over time.
@@ -7123,6 +8029,36 @@ export interface components {
       tokens: components["schemas"]["TokenInfo"][];
     };
     /**
+     * TriedMessage
+     * @description A message that a route would have sent.
+     */
+    TriedMessage: {
+      /**
+       * Alert
+       * @description Numbers the alerts of the trial, from 1.
+       */
+      alert: number;
+      /**
+       * At
+       * Format: date-time
+       */
+      at: string;
+      /**
+       * Channels
+       * @description Names of channels.
+       */
+      channels: string[];
+      /** Colour */
+      colour: string;
+      /**
+       * Episodes
+       * @description Ids of the episodes of the alert so far.
+       */
+      episodes: number[];
+      /** Kind */
+      kind: string;
+    };
+    /**
      * UnmatchedSeries
      * @description A series with samples on one side only.
      */
@@ -7646,6 +8582,23 @@ export interface components {
       start: string;
     };
     /**
+     * WebhookSettings
+     * @description A POST of JSON to any address. `template`: the body as JSON with {words} in its strings; empty: the whole message.
+     */
+    WebhookSettings: {
+      /** Authorization */
+      authorization: string | null;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "webhook";
+      /** Template */
+      template: string;
+      /** Url */
+      url: string | null;
+    };
+    /**
      * Window
      * @description Half-open [start, end); never empty, both ends aware and in UTC.
      */
@@ -7748,6 +8701,380 @@ export interface operations {
     responses: {
       /** @description the file */
       200: { headers: { [name: string]: unknown }; content: { "text/plain": string } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listAlertChannels: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertChannelList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createAlertChannel: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["AlertChannelPut"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertChannelInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  putAlertChannel: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["AlertChannelPut"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertChannelInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteAlertChannel: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  testAlertChannel: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ChannelTestResult"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  retryAlertMessage: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listAlertRoutes: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertRouteList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createAlertRoute: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["AlertRoutePut"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertRouteInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  orderAlertRoutes: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["AlertRouteOrder"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertRouteList"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  tryAlertRoute: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["RouteTry"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RouteTrialResult"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  putAlertRoute: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["AlertRoutePut"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertRouteInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteAlertRoute: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  useSilenceLink: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["SilenceUse"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SilenceResult"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  checkSilenceLink: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["SilenceCheck"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SilenceOffer"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listAlerts: {
+    parameters: {
+      query?: {
+        limit?: number;
+        offset?: number;
+        /** @description only in this state */
+        state?: ("waiting" | "firing" | "resolved" | "dropped") | null;
+        /** @description only those that wait or fire, or only those that are over */
+        is_open?: boolean | null;
+        /** @description only with episodes of this host */
+        host?: string | null;
+        /** @description only of the route of this name */
+        route?: string | null;
+        /** @description only those that were open at this instant or later */
+        start?: (string | number) | null;
+        /** @description only those that were opened before this instant */
+        end?: (string | number) | null;
+        /** @description only with a message that was given up, or only without */
+        has_failed?: boolean | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertPage"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getAlert: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  acknowledgeAlert: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["AlertAcknowledge"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
@@ -8112,6 +9439,8 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

@@ -33,7 +33,7 @@ import { PasswordPrompt } from "./PasswordPrompt";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 import { StateView } from "./StateView";
 import { UndoOutlet } from "./UndoOutlet";
-import { WatchCount } from "./WatchCount";
+import { WatchCount, WatchCountLink } from "./WatchCount";
 import { HostZoneContext, useHostZone } from "./zone";
 import { words } from "../words";
 import "./Shell.css";
@@ -168,9 +168,7 @@ export function Shell() {
           </Text>
         </Link>
         <Burger hiddenFrom="lg" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label={words.components.shell.pages} />
-        <Link to="/watch" search={encodeClock(clock)} className="shell-waiting" aria-label={undefined}>
-          {me.data && <WatchCount />}
-        </Link>
+        {me.data && <WatchCountLink clock={clock} />}
         <nav className="shell-nav" data-open={isMenuOpen} aria-label={words.components.shell.pages}>
           {PAGES.map(({ to, label }) => (
             <Link key={to} to={to} search={encodeClock(clock)} className="shell-link" onClick={menu.close}>

@@ -188,3 +188,21 @@ export type WatchRuleInfo = Schemas["WatchRuleInfo"];
 export type WatchSummary = Schemas["WatchSummary"];
 export type WatchTimeline = Schemas["WatchTimeline"];
 export type WatchMute = Schemas["WatchMuteRecord"];
+
+// Alerts.
+export type AlertChannelInfo = Schemas["AlertChannelInfo"];
+export type AlertChannelList = Schemas["AlertChannelList"];
+export type AlertChannelPut = Schemas["AlertChannelPut"];
+export type AlertInfo = Schemas["AlertInfo"];
+export type AlertMessageInfo = Schemas["AlertMessageInfo"];
+export type AlertPage = Schemas["AlertPage"];
+export type AlertRouteInfo = Schemas["AlertRouteInfo"];
+export type AlertRouteList = Schemas["AlertRouteList"];
+export type AlertRoutePut = Schemas["AlertRoutePut"];
+export type ChannelSettings = AlertChannelPut["settings"];
+export type ChannelTestResult = Schemas["ChannelTestResult"];
+export type RouteSettings = Schemas["RouteSettings"];
+export type RouteTrialResult = Schemas["RouteTrialResult"];
+export type RouteTry = Schemas["RouteTry"];
+export type SilenceOffer = Schemas["SilenceOffer"];
+export type SilenceResult = Schemas["SilenceResult"];

@@ -30,7 +30,9 @@ function bandsOf(
   mark: Window | null,
   shown: Window,
 ): readonly Band[] {
-  const normal = baselines.flatMap(({ id, name, windows }) =>
+  // The rolling one would cover all of the last week.
+  const marked = baselines.filter(({ is_rolling }) => !is_rolling);
+  const normal = marked.flatMap(({ id, name, windows }) =>
     windows
       .map(toWindow)
       .map((window): Band => ({ key: `${String(id)} ${String(window.start)}`, kind: "baseline", label: name, window })),

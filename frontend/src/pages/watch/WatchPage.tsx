@@ -2,7 +2,7 @@ import { Group, Tabs, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { lazy, Suspense, useMemo } from "react";
 import { watchQuery } from "../../api/watch";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { StateView } from "../../components/StateView";
@@ -16,6 +16,9 @@ import { MuteList } from "./MuteList";
 import { OnNowTable } from "./OnNowTable";
 import { RuleTable } from "./RuleTable";
 import { WatchTimeline } from "./WatchTimeline";
+
+// Who only looks what is on needs no forms.
+const AlertsTab = lazy(() => import("../alerts/AlertsTab").then((module) => ({ default: module.AlertsTab })));
 
 /** What is on now, what was on, and the rules that find it. */
 export function WatchPage() {
@@ -57,6 +60,7 @@ export function WatchPage() {
           <Tabs.Tab value="use">{words.watch.watchPage.use}</Tabs.Tab>
           <Tabs.Tab value="rules">{words.watch.watchPage.rules}</Tabs.Tab>
           <Tabs.Tab value="mutes">{words.watch.watchPage.mutes}</Tabs.Tab>
+          <Tabs.Tab value="alerts">{words.watch.alerts.alerts}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="now">
           {watch.data === undefined ? (
@@ -90,6 +94,11 @@ export function WatchPage() {
         </Tabs.Panel>
         <Tabs.Panel value="mutes">
           <MuteList zone={zone} />
+        </Tabs.Panel>
+        <Tabs.Panel value="alerts">
+          <Suspense fallback={<StateView state={{ kind: "loading", what: words.watch.alerts.theAlerts }} />}>
+            <AlertsTab zone={zone} clock={view.clock} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="rules">
           <RuleTable clock={view.clock} />

@@ -1,0 +1,16 @@
+"""What people say of alerts: that they look after one."""
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.storage import alert_rows, episode_rows
+
+
+async def acknowledge_alert(session: AsyncSession, alert_id: int, *, by: str, note: str) -> None:
+    """Acknowledge an alert, and those of its episodes that nobody has acknowledged.
+
+    Raises: NotFound
+    """
+    for episode_id in await alert_rows.acknowledge_alert(session, alert_id, by=by, note=note):
+        row = await episode_rows.require_episode(session, episode_id)
+        if row.acknowledged_at is None:
+            await episode_rows.acknowledge(session, episode_id, by=by, note=note)

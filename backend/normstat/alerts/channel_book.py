@@ -1,0 +1,246 @@
+"""What people do with channels and routes: create, change, delete, test and try."""
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.alerts.alert_message import AlertMessage, MessagePart, SaidValue, format_local
+from normstat.alerts.alert_router import to_routed
+from normstat.alerts.channel_settings import AnySettings, ScriptSettings, join_secrets, keep_secrets, split_secrets
+from normstat.alerts.route_settings import RouteSettings
+from normstat.alerts.route_trial import RecordedEpisode, TrialMessage, try_route
+from normstat.alerts.routing import AlertRoute, MessageKind
+from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage
+from normstat.alerts.senders.script import find_problem
+from normstat.errors import BadRequest, Conflict
+from normstat.query.watch_lists import EpisodeInfo, to_episode_info
+from normstat.rules.rule_file import Colour
+from normstat.storage import alert_channel_rows, alert_route_rows
+from normstat.storage.alert_channel_rows import ChannelDraft, ChannelRecord, lock_alerts
+from normstat.storage.alert_outbox import drop_messages
+from normstat.storage.alert_route_rows import RouteDraft, RouteRecord
+from normstat.storage.alert_rows import read_past_episodes
+from normstat.storage.watch_mute_rows import list_watch_mutes
+from normstat.watch.rule_book import read_watch_book
+from normstat.window import Window
+
+MAX_TRIAL: Final = timedelta(days=92)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelRequest:
+    """A channel as somebody wants it."""
+
+    name: str
+    is_enabled: bool
+    settings: AnySettings
+    changed_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelTrial:
+    """How a test message ended."""
+
+    is_sent: bool
+    answer: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RouteTrial:
+    """What a route would have sent. `episodes`: those that the messages are about, by id"""
+
+    messages: list[TrialMessage]
+    episodes: dict[int, EpisodeInfo]
+    n_episodes: int
+
+
+async def create_channel(session: AsyncSession, wanted: ChannelRequest, scripts_dir: Path | None) -> ChannelRecord:
+    """Return the new channel.
+
+    Raises: BadRequest for settings that cannot work; Conflict when the name is taken
+    """
+    await lock_alerts(session)
+    _require_script(wanted.settings, scripts_dir)
+    return await alert_channel_rows.create_channel(session, _to_draft(wanted, keep_secrets(wanted.settings, None)))
+
+
+async def update_channel(session: AsyncSession, channel_id: int, wanted: ChannelRequest, scripts_dir: Path | None) -> ChannelRecord:
+    """Return the changed channel; secrets that are null stay as they were. What waits for a disabled channel is dropped.
+
+    Raises: NotFound; BadRequest for settings that cannot work; Conflict when the name is taken
+    """
+    await lock_alerts(session)
+    _require_script(wanted.settings, scripts_dir)
+    known = await alert_channel_rows.read_channel(session, channel_id)
+    settings = keep_secrets(wanted.settings, join_secrets(known.settings, known.secrets))
+    record = await alert_channel_rows.update_channel(session, channel_id, _to_draft(wanted, settings))
+    if not record.is_enabled:
+        await drop_messages(session, channel_id, f"the channel was disabled by {wanted.changed_by}")
+    return record
+
+
+async def delete_channel(session: AsyncSession, channel_id: int) -> None:
+    """Delete a channel.
+
+    Raises: NotFound; Conflict while a route uses it
+    """
+    await lock_alerts(session)
+    record = await alert_channel_rows.read_channel(session, channel_id)
+    users = [route.name for route in await alert_route_rows.list_routes(session) if channel_id in channels_of(route)]
+    if users:
+        raise Conflict(f"Route {users[0]} sends to {record.name}; take the channel out of it first", {"id": channel_id})
+    await drop_messages(session, channel_id, "the channel was deleted")
+    await alert_channel_rows.delete_channel(session, channel_id)
+
+
+async def create_route(session: AsyncSession, name: str, settings: RouteSettings, *, is_enabled: bool, by: str) -> RouteRecord:
+    """Return the new route.
+
+    Raises: BadRequest for an unknown channel; Conflict when the name is taken
+    """
+    await lock_alerts(session)
+    await require_channels(session, settings)
+    return await alert_route_rows.create_route(session, RouteDraft(name, is_enabled, settings.model_dump(mode="json"), by))
+
+
+async def update_route(
+    session: AsyncSession, route_id: int, name: str, settings: RouteSettings, *, is_enabled: bool, by: str
+) -> RouteRecord:
+    """Return the changed route.
+
+    Raises: NotFound; BadRequest for an unknown channel; Conflict when the name is taken
+    """
+    await lock_alerts(session)
+    await require_channels(session, settings)
+    return await alert_route_rows.update_route(
+        session, route_id, RouteDraft(name, is_enabled, settings.model_dump(mode="json"), by)
+    )
+
+
+async def delete_route(session: AsyncSession, route_id: int) -> None:
+    """Delete a route; its alerts send nothing more.
+
+    Raises: NotFound
+    """
+    await lock_alerts(session)
+    await alert_route_rows.delete_route(session, route_id)
+
+
+async def order_routes(session: AsyncSession, ids: Sequence[int]) -> list[RouteRecord]:
+    """Return all routes in their new order.
+
+    Raises: BadRequest, when the ids are not those of all routes
+    """
+    await lock_alerts(session)
+    await alert_route_rows.order_routes(session, ids)
+    return await alert_route_rows.list_routes(session)
+
+
+async def require_channels(session: AsyncSession, settings: RouteSettings) -> None:
+    """Require that the channels of a route exist.
+
+    Raises: BadRequest
+    """
+    known = {channel.id for channel in await alert_channel_rows.list_channels(session)}
+    for channel_id in sorted(settings.all_channels() - known):
+        raise BadRequest(f"There is no alert channel {channel_id}; GET /api/v1/alert-channels lists them", {"id": channel_id})
+
+
+async def try_in_past(session: AsyncSession, settings: RouteSettings, window: Window) -> RouteTrial:
+    """Return what a route would have sent about the episodes that began in a window. Nothing is stored or sent.
+
+    Raises: BadRequest for a window with too much to do, or an unknown channel
+    """
+    if window.end - window.start > MAX_TRIAL:
+        raise BadRequest(f"A trial covers at most {MAX_TRIAL.days} days; choose a shorter window")
+    await require_channels(session, settings)
+    placed = await read_past_episodes(session, window.start, window.end)
+    book = await read_watch_book(session)
+    mutes = await list_watch_mutes(session, ended_after=window.start)
+    recorded = [RecordedEpisode(to_routed(each, book, (), window.end), each.row.acknowledged_at) for each in placed]
+    # Minutes of CPU at worst, so not on the loop that serves requests.
+    messages = await asyncio.to_thread(try_route, AlertRoute(0, "trial", settings), recorded, mutes, window)
+    named = {episode_id for message in messages for episode_id in message.episode_ids}
+    infos = {each.row.id: to_episode_info(each.row, each.host) for each in placed if each.row.id in named}
+    return RouteTrial(messages, infos, len(named))
+
+
+async def test_channel(settings: AnySettings, *, name: str, public_url: str, scripts_dir: Path | None) -> ChannelTrial:
+    """Send a test message; return what the receiver said."""
+    began = monotonic()
+    key = str(uuid.uuid4())
+    message = SentMessage(build_test_message(name, public_url, datetime.now(UTC)), key, key, None, public_url)
+    outcome = await ChannelSender(scripts_dir).send(message, settings)
+    return ChannelTrial(outcome.is_sent, outcome.answer, monotonic() - began)
+
+
+def build_test_message(channel: str, public_url: str, now: datetime) -> AlertMessage:
+    """Return a message that says that it is none. An Alertmanager gets it as one that is over."""
+    link = f"{public_url.rstrip('/')}/watch"
+    part = MessagePart(
+        host=None,
+        source="normstat-test",
+        title="Test message",
+        colour=Colour.AMBER,
+        n_instances=1,
+        instances="",
+        sentence=f"Somebody tested the channel {channel}.",
+        action="Nothing to do.",
+        values=[SaidValue("test", "1")],
+        limits=[],
+        since=now,
+        since_text=format_local(now, None),
+        ended_at=now,
+        ended_by="fine",
+        link=link,
+    )
+    return AlertMessage(
+        version=1,
+        alert_id=0,
+        number=1,
+        kind=MessageKind.RESOLVED,
+        state="resolved",
+        route="test",
+        colour=Colour.AMBER,
+        subject="[TEST] normstat can reach this channel",
+        sentence=f"This is a test of the channel {channel}: nothing happened. Alerts look like this.",
+        host="",
+        since=now,
+        since_text=format_local(now, None),
+        at=now,
+        ended_text="",
+        parts=[part],
+        n_left_out=0,
+        questions=[],
+        link=link,
+        alert_link=link,
+    )
+
+
+def _require_script(settings: AnySettings, scripts_dir: Path | None) -> None:
+    if isinstance(settings, ScriptSettings):
+        problem = find_problem(scripts_dir, settings.script)
+        if problem is not None:
+            raise BadRequest(f"{problem[0].upper()}{problem[1:]}")
+
+
+def _to_draft(wanted: ChannelRequest, settings: AnySettings) -> ChannelDraft:
+    public, secrets = split_secrets(settings)
+    return ChannelDraft(wanted.name, settings.kind, public, secrets, wanted.is_enabled, wanted.changed_by)
+
+
+def channels_of(route: RouteRecord) -> set[int]:
+    """Return the ids of the channels that a route sends to."""
+    # Whatever a later version wrote, a channel that is named there is in use.
+    try:
+        return RouteSettings.model_validate(route.settings).all_channels()
+    except ValueError:
+        return {int(str(each)) for each in route.settings.get("channels", [])}  # type: ignore[attr-defined]

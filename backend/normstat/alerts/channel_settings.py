@@ -1,0 +1,279 @@
+"""The settings of channels, by kind: what is needed to reach a receiver. Secrets are stored apart and are never returned."""
+
+import json
+import re
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints, TypeAdapter, model_validator
+
+from normstat.alerts.webhook_template import check_template
+from normstat.errors import BadRequest
+
+MAX_RECIPIENTS: Final = 50
+MAX_LABELS: Final = 30
+MAX_URL_LENGTH: Final = 2000
+_ADDRESS: Final = re.compile(r"[^\s\x00-\x1f<>()\[\],;:\\\"@]+@[A-Za-z0-9.-]+")
+_HOST: Final = re.compile(r"[A-Za-z0-9._:\[\]-]{1,253}")
+_SCRIPT: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+_LABEL: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,99}")
+_VISIBLE: Final = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
+
+
+class ChannelKind(StrEnum):
+    """How a channel delivers."""
+
+    EMAIL = "email"
+    WEBHOOK = "webhook"
+    CHAT = "chat"
+    ALERTMANAGER = "alertmanager"
+    SCRIPT = "script"
+
+
+class ChatFormat(StrEnum):
+    """Whose incoming webhook a chat channel calls."""
+
+    SLACK = "slack"
+    MATTERMOST = "mattermost"
+    TEAMS = "teams"
+
+
+class MailSecurity(StrEnum):
+    """How a connection to a mail server is protected: `tls` from the first byte, `starttls` before anything is sent."""
+
+    STARTTLS = "starttls"
+    TLS = "tls"
+    NONE = "none"
+
+
+def check_url(url: str) -> str:
+    """Return the URL.
+
+    Raises: ValueError, when it is not an http or https URL, or has a name and a password in it
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ValueError(f"not a URL: {error}") from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("expected a URL that begins with http:// or https:// and names a host")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("a name and a password do not belong into the URL; use `authorization`")
+    if len(url) > MAX_URL_LENGTH or _VISIBLE.fullmatch(url) is None or " " in url:
+        raise ValueError(f"a URL has no blanks, only ASCII characters, and at most {MAX_URL_LENGTH} of them")
+    if port == 0:
+        raise ValueError("port 0 cannot be reached")
+    return url
+
+
+def _check_secret_url(url: SecretStr | None) -> SecretStr | None:
+    if url is not None:
+        check_url(url.get_secret_value())
+    return url
+
+
+def _check_header(value: SecretStr | None) -> SecretStr | None:
+    if value is not None and value.get_secret_value() and _VISIBLE.fullmatch(value.get_secret_value()) is None:
+        raise ValueError("a header has visible ASCII characters only")
+    return value
+
+
+def _check_address(address: str) -> str:
+    if _ADDRESS.fullmatch(address) is None or len(address) > 254:
+        raise ValueError("expected a mail address such as oncall@example.org")
+    return address
+
+
+def _check_mail_host(host: str) -> str:
+    if _HOST.fullmatch(host) is None:
+        raise ValueError("expected the name or address of a mail server")
+    return host
+
+
+def _check_script(name: str) -> str:
+    if _SCRIPT.fullmatch(name) is None:
+        raise ValueError("expected the name of a file in the server's folder of alert scripts, without a path")
+    return name
+
+
+def _check_labels(labels: dict[str, str]) -> dict[str, str]:
+    for name, value in labels.items():
+        if _LABEL.fullmatch(name) is None:
+            raise ValueError(f"label {name[:50]!r}: letters, digits and _, not a digit first")
+        if not value or len(value) > 200 or "\0" in value:
+            raise ValueError(f"label {name}: a value has 1 to 200 characters")
+    return labels
+
+
+Address = Annotated[str, AfterValidator(_check_address)]
+Url = Annotated[str, AfterValidator(check_url)]
+SecretUrl = Annotated[SecretStr | None, AfterValidator(_check_secret_url)]
+Authorization = Annotated[SecretStr | None, Field(max_length=4000), AfterValidator(_check_header)]
+
+
+class _Settings(BaseModel):
+    """Base of the settings of all kinds. Secrets are null in answers; in a change, null keeps the stored one and "" removes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    @property
+    def endpoint(self) -> str:
+        """Who gets the secrets, for people: `smtp://mail.example.org:587`."""
+        raise NotImplementedError
+
+
+class EmailSettings(_Settings):
+    """Mail through an SMTP server. The server's certificate is always checked."""
+
+    kind: Literal[ChannelKind.EMAIL]
+    server: Annotated[str, AfterValidator(_check_mail_host)]
+    port: Annotated[int, Field(ge=1, le=65535)]
+    security: MailSecurity
+    username: Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+    password: Annotated[SecretStr | None, Field(max_length=1000)]
+    sender: Address
+    recipients: Annotated[list[Address], Field(min_length=1, max_length=MAX_RECIPIENTS)]
+
+    @property
+    def endpoint(self) -> str:
+        """The mail server and the account."""
+        account = f"{self.username}@" if self.username else ""
+        return f"smtp://{account}{self.server}:{self.port}"
+
+    @model_validator(mode="after")
+    def _check_password(self) -> Self:
+        if self.password is not None and self.password.get_secret_value():
+            if not self.username:
+                raise ValueError("a password needs a username")
+            if self.security is MailSecurity.NONE:
+                raise ValueError("a password is sent over TLS only: choose starttls or tls")
+        return self
+
+
+class WebhookSettings(_Settings):
+    """A POST of JSON to any address. `template`: the body as JSON with {words} in its strings; empty: the whole message."""
+
+    kind: Literal[ChannelKind.WEBHOOK]
+    url: SecretUrl
+    authorization: Authorization
+    template: Annotated[str, StringConstraints(max_length=20_000), AfterValidator(check_template)]
+
+    @property
+    def endpoint(self) -> str:
+        """Scheme and host of the URL; the rest may be a secret."""
+        return hide_path(self.url)
+
+
+class ChatSettings(_Settings):
+    """An incoming webhook of Slack, Mattermost or Microsoft Teams, or of what understands one of their forms."""
+
+    kind: Literal[ChannelKind.CHAT]
+    url: SecretUrl
+    format: ChatFormat
+
+    @property
+    def endpoint(self) -> str:
+        """Scheme and host of the URL; the rest is a secret."""
+        return hide_path(self.url)
+
+
+class AlertmanagerSettings(_Settings):
+    """The API v2 of a Prometheus Alertmanager. `labels` are added to those of each alert."""
+
+    kind: Literal[ChannelKind.ALERTMANAGER]
+    url: Url
+    authorization: Authorization
+    labels: Annotated[dict[str, str], Field(max_length=MAX_LABELS), AfterValidator(_check_labels)]
+
+    @property
+    def endpoint(self) -> str:
+        """Scheme and host of the URL."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+
+class ScriptSettings(_Settings):
+    """A program in the folder that the server's administrator chose; it gets the message as JSON."""
+
+    kind: Literal[ChannelKind.SCRIPT]
+    script: Annotated[str, AfterValidator(_check_script)]
+
+    @property
+    def endpoint(self) -> str:
+        """The name of the script."""
+        return self.script
+
+
+ChannelSettings = Annotated[
+    EmailSettings | WebhookSettings | ChatSettings | AlertmanagerSettings | ScriptSettings, Field(discriminator="kind")
+]
+AnySettings = EmailSettings | WebhookSettings | ChatSettings | AlertmanagerSettings | ScriptSettings
+_ADAPTER: Final[TypeAdapter[AnySettings]] = TypeAdapter(ChannelSettings)
+SECRETS: Final = ("password", "url", "authorization")
+# What a channel cannot work without.
+NEEDED: Final[dict[ChannelKind, str]] = {ChannelKind.WEBHOOK: "url", ChannelKind.CHAT: "url"}
+
+
+def hide_path(url: SecretStr | None) -> str:
+    """Return the scheme and the host of a URL whose path may be a secret. Missing: empty without one"""
+    if url is None:
+        return ""
+    parts = urlsplit(url.get_secret_value())
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def split_secrets(settings: AnySettings) -> tuple[dict[str, object], dict[str, object]]:
+    """Return what everybody may read, and the secrets; both as they are stored."""
+    secrets: dict[str, object] = {}
+    for name in secret_names(settings):
+        value: SecretStr | None = getattr(settings, name)
+        if value is not None and value.get_secret_value():
+            secrets[name] = value.get_secret_value()
+    public = json.loads(settings.model_dump_json())
+    return public | dict.fromkeys(secret_names(settings)), secrets
+
+
+def secret_names(settings: AnySettings) -> list[str]:
+    """Return the names of the settings of this kind that are secrets."""
+    # The URL of an Alertmanager is none: what is secret there is `authorization`.
+    return [
+        name
+        for name in SECRETS
+        if name in type(settings).model_fields and not (name == "url" and isinstance(settings, AlertmanagerSettings))
+    ]
+
+
+def join_secrets(public: dict[str, object], secrets: dict[str, object]) -> AnySettings:
+    """Return stored settings, with their secrets."""
+    return _ADAPTER.validate_python(public | secrets)
+
+
+def read_settings(stored: dict[str, Any]) -> AnySettings:
+    """Return stored settings without their secrets, which are null."""
+    return _ADAPTER.validate_python(stored)
+
+
+def keep_secrets(wanted: AnySettings, stored: AnySettings | None) -> AnySettings:
+    """Return new settings with the stored secrets where they have null. `stored`: with its secrets; None for a new channel.
+
+    Raises: BadRequest, when a secret would go to another receiver than the one it was given for, or one that is needed is missing
+    """
+    kept: dict[str, object] = {}
+    for name in secret_names(wanted):
+        value: SecretStr | None = getattr(wanted, name)
+        known: SecretStr | None = None
+        if stored is not None and stored.kind == wanted.kind:
+            known = getattr(stored, name)
+        if value is None and known is not None and known.get_secret_value():
+            kept[name] = known
+    joined = wanted.model_copy(update=kept)
+    if stored is not None and kept and joined.endpoint != stored.endpoint:
+        names = " and ".join(sorted(kept))
+        raise BadRequest(f"The receiver is another one ({joined.endpoint}): enter {names} again, which was given for the old one")
+    needed = NEEDED.get(joined.kind)
+    if needed is not None and getattr(joined, needed) is None:
+        raise BadRequest(f"A channel of kind {joined.kind} needs `{needed}`")
+    # A password that came with the old security must fit the new one.
+    return join_secrets(*split_secrets(joined))

@@ -1,0 +1,129 @@
+"""The link in a message that silences what it is about. Opening it changes nothing: programs that scan mails open links, too."""
+
+import hashlib
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.errors import Conflict, NotFound
+from normstat.field_docs import Documented
+from normstat.storage.alert_rows import list_alert_places, note_silenced, require_alert
+from normstat.storage.schema.alert_models import AlertRow
+from normstat.storage.watch_mute_rows import WatchMuteDraft, WatchMuteRecord, create_watch_mute
+
+# After the alert is over, for people who read the message late.
+VALID_AFTER_END: Final = timedelta(hours=24)
+# Whatever lasts longer than this is silenced on the page, by somebody who is logged in.
+VALID: Final = timedelta(days=7)
+MAX_MUTES: Final = 50
+_PURPOSE: Final = b"normstat silence "
+
+
+@dataclass(frozen=True, slots=True)
+class SilencePlace(Documented):
+    """A rule on a host that a silence link would mute."""
+
+    host: str | None
+    """Null: on this server, or on all hosts where the link would mute too many."""
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceOffer(Documented):
+    """What a silence link would mute; nothing is muted yet."""
+
+    alert_id: int
+    route: str
+    state: str
+    places: list[SilencePlace]
+    is_used: bool
+    """Whether somebody used the link already: it works once."""
+
+
+def sign_token(alert_id: int, silence_key: bytes) -> str:
+    """Return the token of an alert's silence link."""
+    return f"{alert_id}.{urlsafe_b64encode(_sign(alert_id, silence_key)).decode().rstrip('=')}"
+
+
+def silence_link(public_url: str, token: str) -> str:
+    """Return the link of a token. Browsers send no fragment to the server, so it is in no log."""
+    return f"{public_url.rstrip('/')}/silence#token={token}"
+
+
+async def read_offer(session: AsyncSession, token: str) -> SilenceOffer:
+    """Return what a link would mute.
+
+    Raises: NotFound for a token that is not valid, or not any more
+    """
+    return await _to_offer(session, await _require(session, token))
+
+
+async def use_link(session: AsyncSession, token: str, *, minutes: int, reason: str) -> list[WatchMuteRecord]:
+    """Mute what an alert is about from now on, and return the mutes. A link works once.
+
+    Raises: NotFound for a token that is not valid, or not any more; Conflict when it was used
+    """
+    row = await _require(session, token)
+    offer = await _to_offer(session, row)
+    if offer.is_used:
+        raise Conflict(
+            "This link was used already; log in and mute it on the page Watch, or use the link of a newer alert",
+            {"alert": row.id},
+        )
+    await note_silenced(session, row)
+    start = datetime.now(UTC)
+    by = f"silence link of alert {row.id}"
+    return [
+        await create_watch_mute(
+            session,
+            WatchMuteDraft(
+                host=place.host,
+                tag=None,
+                source=place.source,
+                instance=None,
+                start=start,
+                end=start + timedelta(minutes=minutes),
+                reason=reason,
+                created_by=by,
+            ),
+        )
+        for place in offer.places
+    ]
+
+
+async def _to_offer(session: AsyncSession, row: AlertRow) -> SilenceOffer:
+    places = [SilencePlace(host, source) for host, source in await list_alert_places(session, row.id)]
+    if len(places) > MAX_MUTES:
+        places = [SilencePlace(None, source) for source in dict.fromkeys(place.source for place in places)]
+    return SilenceOffer(row.id, row.route, row.state, places, row.silenced_at is not None)
+
+
+async def _require(session: AsyncSession, token: str) -> AlertRow:
+    """Return the alert of a valid token, locked until the transaction ends."""
+    number, _, signature = token.partition(".")
+    unknown = NotFound("This silence link is not valid; log in and mute it on the page Watch")
+    if not (number.isascii() and number.isdigit() and len(number) <= 18):
+        raise unknown
+    try:
+        row = await require_alert(session, int(number), is_locked=True)
+    except NotFound:
+        raise unknown from None
+    try:
+        given = urlsafe_b64decode(signature + "=" * (-len(signature) % 4))
+    except ValueError:
+        raise unknown from None
+    if not hmac.compare_digest(given, _sign(row.id, row.silence_key)):
+        raise unknown
+    now = datetime.now(UTC)
+    is_over = row.resolved_at is not None and now > row.resolved_at + VALID_AFTER_END
+    if is_over or now > row.opened_at + VALID:
+        raise NotFound("This silence link has expired; log in and mute it on the page Watch")
+    return row
+
+
+def _sign(alert_id: int, silence_key: bytes) -> bytes:
+    return hmac.new(silence_key, _PURPOSE + str(alert_id).encode(), hashlib.sha256).digest()

@@ -1,0 +1,58 @@
+"""The body of a webhook: JSON whose strings may hold {words} that stand for parts of the message."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_HOLDER: Final = re.compile(r"\{([a-z_]+)\}")
+# What a template may ask for; the members of a message.
+WORDS: Final = frozenset({
+    "key", "alert_id", "kind", "route", "state", "colour", "host", "subject", "sentence", "text", "since", "at", "link",
+    "silence_link", "action",
+})  # fmt: skip
+
+
+def check_template(template: str) -> str:
+    """Return the template.
+
+    Raises: ValueError, when it is not JSON, or has unknown words
+    """
+    if not template.strip():
+        return ""
+    try:
+        body = json.loads(template)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"the template is not JSON: {error}") from None
+    unknown = sorted(_find_words(body) - WORDS)
+    if unknown:
+        raise ValueError(f"unknown word {{{unknown[0]}}} in the template; there are {', '.join(sorted(WORDS))}")
+    return template
+
+
+def fill_template(template: str, values: Mapping[str, object]) -> object:
+    """Return the body for a message. A string that is nothing but one word becomes its value: {alert_id} is a number then."""
+    return _fill(json.loads(template), values)
+
+
+def _find_words(body: object) -> set[str]:
+    if isinstance(body, str):
+        return set(_HOLDER.findall(body))
+    if isinstance(body, dict):
+        return {word for value in body.values() for word in _find_words(value)}
+    if isinstance(body, list):
+        return {word for value in body for word in _find_words(value)}
+    return set()
+
+
+def _fill(body: object, values: Mapping[str, object]) -> object:
+    if isinstance(body, str):
+        whole = _HOLDER.fullmatch(body)
+        if whole is not None:
+            return values[whole[1]]
+        return _HOLDER.sub(lambda found: "" if values[found[1]] is None else str(values[found[1]]), body)
+    if isinstance(body, dict):
+        return {key: _fill(value, values) for key, value in body.items()}
+    if isinstance(body, list):
+        return [_fill(value, values) for value in body]
+    return body
