@@ -92,7 +92,7 @@ async def test_a_host_is_answered_from_what_it_records(sessions: Sessions) -> No
     assert told("disk", "saturation") == ("fine", "vda 0.5 requests", "aqu_sz", 1)
     assert told("cpu", "errors") == ("not_recorded", "", None, 0)
     assert cells["cpu", "errors"].command.startswith("ras-mc-ctl")
-    assert (cells["cpu", "errors"].record, cells["filesystem", "utilisation"].record) == ("", "df_linux\t@300 df -k")
+    assert (cells["cpu", "errors"].record, cells["filesystem", "utilisation"].record) == ("", "df_linux\t?@300 df -k")
     assert {cell.state for row in empty.rows for cell in row.cells} == {"not_recorded"}
 
 
