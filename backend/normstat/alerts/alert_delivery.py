@@ -44,6 +44,7 @@ Sessions = async_sessionmaker[AsyncSession]
 DELIVERY_LOCK: Final = 0x6E6F726D_0000001A
 POLL_S: Final = 2.0
 CHECK_S: Final = 15.0
+STOP_S: Final = 5.0
 FIRST_PAUSE_S: Final = 10.0
 MAX_PAUSE_S: Final = 900.0
 # A day later a message wakes nobody for a good reason.
@@ -62,6 +63,7 @@ class Deliverer:
     doubt: timedelta = DOUBT
     limit_s: float = SEND_LIMIT_S
     _running: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    _is_stopping: bool = False
 
     async def run_due(self) -> int:
         """Begin with every channel that something is due for and that is not busy; return how many are busy now."""
@@ -83,7 +85,10 @@ class Deliverer:
             await asyncio.gather(*self._running.values())
 
     async def stop(self) -> None:
-        """End what is being sent; it is in doubt then."""
+        """Send nothing more; what is on its way gets a moment, so that it is not in doubt."""
+        self._is_stopping = True
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=STOP_S)
         for task in self._running.values():
             task.cancel()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
@@ -91,7 +96,7 @@ class Deliverer:
 
     async def _work_off(self, channel_id: int) -> None:
         """Send what is due for a channel, one message after the other."""
-        while True:
+        while not self._is_stopping:
             async with open_write_session(self.sessions) as session:
                 message = await take_message(session, channel_id, datetime.now(UTC), doubt=self.doubt)
             if message is None:

@@ -293,6 +293,20 @@ async def test_a_receiver_that_never_answers_is_cut_off(sessions: Sessions, http
     assert (message.state, message.answer) == ("queued", "no answer within 0.3 s")
 
 
+async def test_a_server_that_is_stopped_lets_what_is_on_its_way_arrive(sessions: Sessions, http: HttpReceiver) -> None:
+    hold = threading.Event()
+    http.answer = lambda _: Answer(hold=hold)
+    await fire(sessions, [await add_channel(sessions, "hook", webhook(http))], 2)
+    deliverer = Deliverer(sessions, URL)
+    await deliverer.run_due()
+    await asyncio.to_thread(http.wait_for, 1)
+    stopping = asyncio.create_task(deliverer.stop())
+    await asyncio.sleep(0)
+    hold.set()
+    await stopping
+    assert sorted(await states(sessions)) == [("fired", "queued", 0), ("fired", "sent", 1)]
+
+
 async def test_messages_of_an_alert_arrive_in_their_order(sessions: Sessions, http: HttpReceiver) -> None:
     http.answer = lambda _: Answer(500)
     [number] = await fire(sessions, [await add_channel(sessions, "hook", webhook(http))])
