@@ -19,6 +19,13 @@ const loginRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/login/LoginPage"), "LoginPage"),
 });
 
+/** Where a message's silence link leads; no login is needed. */
+const silenceRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/silence",
+  component: lazyRouteComponent(() => import("./pages/silence/SilencePage"), "SilencePage"),
+});
+
 const shellRoute = createRoute({ getParentRoute: () => rootRoute, id: "shell", component: Shell });
 
 const indexRoute = createRoute({
@@ -160,6 +167,7 @@ const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", 
 
 const routeTree = rootRoute.addChildren([
   loginRoute,
+  silenceRoute,
   shellRoute.addChildren([
     indexRoute,
     hostsRoute,

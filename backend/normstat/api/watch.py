@@ -23,6 +23,7 @@ from normstat.query.watch_lists import EpisodeFilter, EpisodeInfo
 from normstat.storage import watch_mute_rows
 from normstat.storage.watch_mute_rows import WatchMuteDraft, WatchMuteRecord
 from normstat.watch import episode_notes
+from normstat.watch.open_now import OpenNow, read_open_now
 from normstat.watch.watch_now import WatchNow, read_watch_now
 from normstat.window import Window
 
@@ -40,6 +41,14 @@ HostsQuery = Annotated[list[str] | None, Query(alias="host", description="only o
 async def read_watch(session: ReadSession) -> WatchNow:
     """Return what is on now, the worst first, and what is watched."""
     return await read_watch_now(session, datetime.now(UTC))
+
+
+@router.get("/watch/open", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+async def read_open(
+    session: ReadSession, at: Annotated[Instant | None, Query(description="the moment; default: now")] = None
+) -> OpenNow:
+    """Return how much is on, in short: how many entries wait for somebody, and the worst state of each host."""
+    return await read_open_now(session, at, now=datetime.now(UTC))
 
 
 @router.get("/watch/timeline", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest))
@@ -119,6 +128,12 @@ async def acknowledge_episode(
 ) -> EpisodeInfo:
     """Note that somebody looks after an episode."""
     return await episode_notes.acknowledge_episode(session, id, by=principal.name, note=body.note)
+
+
+@router.delete("/episodes/{id}/acknowledge", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+async def take_back_acknowledgement(id: IdPath, session: WriteSession) -> EpisodeInfo:  # noqa: A002
+    """Note that nobody looks after an episode any more."""
+    return await episode_notes.take_back_acknowledgement(session, id)
 
 
 @router.post("/episodes/{id}/incident", responses=guarded_answers(NotFound, Conflict))

@@ -109,6 +109,45 @@ async def count_episodes(session: AsyncSession, wanted: EpisodeFilter) -> int:
     return await session.scalar(query) or 0
 
 
+@dataclass(frozen=True, slots=True)
+class OpenPlace:
+    """An episode that lasts at a moment, as far as counting needs it. `host` None: it is about this server"""
+
+    source: str
+    host: str | None
+    tags: list[str]
+    instance: str
+    colour: str
+    is_acknowledged: bool
+
+
+async def list_open_places(session: AsyncSession, at: datetime | None) -> list[OpenPlace]:
+    """Return the episodes that last, at most 5,000, or those that lasted at a moment of the past."""
+    is_open: ColumnElement[bool] = EpisodeRow.ended_at.is_(None)
+    if at is not None:
+        is_valid = or_(is_open, EpisodeRow.ended_by != "withdrawn")
+        is_open = and_(EpisodeRow.start_at <= at, or_(is_open, EpisodeRow.last_at >= at), is_valid)
+    query = (
+        select(
+            EpisodeRow.source,
+            Host.name,
+            Host.tags,
+            Host.agent_tags,
+            EpisodeRow.instance,
+            EpisodeRow.colour,
+            EpisodeRow.acknowledged_at.is_not(None),
+        )
+        .outerjoin(Host, Host.id == EpisodeRow.host_id)
+        .where(is_open)
+        .order_by(EpisodeRow.id)
+        .limit(MAX_OPEN)
+    )
+    return [
+        OpenPlace(source, host, sorted({*(tags or ()), *(own or ())}), instance, colour, is_acknowledged)
+        for source, host, tags, own, instance, colour, is_acknowledged in await session.execute(query)
+    ]
+
+
 async def count_by_source(session: AsyncSession, since: datetime) -> dict[str, tuple[int, int]]:
     """Return by rule how many episodes last, and how many began since an instant."""
     is_open = EpisodeRow.ended_at.is_(None)
@@ -199,7 +238,7 @@ def to_seen(stored: Sequence[Mapping[str, object]]) -> list[SeenValue]:
             value=float(str(item["value"])),
             unit=str(item["unit"]),
             # Those of the continuous comparison were stored without it once.
-            text=str(item.get("text") or f"{float(str(item['value'])):.4g} {item['unit']}"),
+            text=str(item.get("text") or f"{float(str(item['value'])):.3g} {item['unit']}".strip()),
             at=datetime.fromisoformat(str(item["at"])),
         )
         for item in stored

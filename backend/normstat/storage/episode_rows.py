@@ -161,6 +161,17 @@ async def acknowledge(session: AsyncSession, episode_id: int, *, by: str, note: 
     return row
 
 
+async def take_back_acknowledgement(session: AsyncSession, episode_id: int) -> EpisodeRow:
+    """Return the episode as one that nobody acknowledged.
+
+    Raises: NotFound
+    """
+    row = await require_episode(session, episode_id)
+    row.acknowledged_at, row.acknowledged_by, row.note = None, "", ""
+    await session.flush()
+    return row
+
+
 async def require_episode(session: AsyncSession, episode_id: int) -> EpisodeRow:
     """Return an episode.
 

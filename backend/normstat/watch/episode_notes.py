@@ -33,6 +33,14 @@ async def acknowledge_episode(session: AsyncSession, episode_id: int, *, by: str
     return await _to_info(session, await episode_rows.acknowledge(session, episode_id, by=by, note=note))
 
 
+async def take_back_acknowledgement(session: AsyncSession, episode_id: int) -> EpisodeInfo:
+    """Return the episode as one that nobody looks after, without its note.
+
+    Raises: NotFound
+    """
+    return await _to_info(session, await episode_rows.take_back_acknowledgement(session, episode_id))
+
+
 async def mark_incident(session: AsyncSession, episode_id: int, *, name: str | None, note: str, by: str) -> EpisodeInfo:
     """Return the episode after its time was marked as an incident of its host.
 

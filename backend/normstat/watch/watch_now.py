@@ -1,6 +1,6 @@
 """What is on now: one entry for each host and rule, its instances folded, the worst first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -33,6 +33,8 @@ class OnNow(Documented):
 
     source: str
     title: str
+    of: str
+    """What the instances are: cpu, disk, interface, mount, process; empty where it is about the host, or not known."""
     host: str | None
     """Null: it is about this server."""
     colour: str
@@ -92,17 +94,22 @@ async def read_watch_now(session: AsyncSession, now: datetime) -> WatchNow:
     hosts = await list_watched_hosts(session)
     mutes = await list_watch_mutes(session, ended_after=now)
     summary = _summarize(book, hosts, await read_last_end(session), now)
-    return WatchNow(fold(episodes, mutes, {host.name: host.tags for host in hosts}, now), n_episodes, summary)
+    of = {name: booked.rule.of for name, booked in book.rules.items() if booked.rule is not None}
+    return WatchNow(fold(episodes, mutes, {host.name: host.tags for host in hosts}, of, now), n_episodes, summary)
 
 
 def fold(
-    episodes: Sequence[EpisodeInfo], mutes: Sequence[WatchMuteRecord], tags: dict[str, list[str]], now: datetime
+    episodes: Sequence[EpisodeInfo],
+    mutes: Sequence[WatchMuteRecord],
+    tags: Mapping[str, list[str]],
+    of: Mapping[str, str],
+    now: datetime,
 ) -> list[OnNow]:
     """Return an entry for each host and rule: what is not muted or acknowledged first, then the worst, then the latest."""
     groups: dict[tuple[str | None, str], list[EpisodeInfo]] = {}
     for episode in episodes:
         groups.setdefault((episode.host, episode.source), []).append(episode)
-    entries = [_to_entry(own, mutes, tags.get(host or "", []), now) for (host, _), own in groups.items()]
+    entries = [_to_entry(own, mutes, tags.get(host or "", []), of.get(source, ""), now) for (host, source), own in groups.items()]
     return sorted(entries, key=_urgency)
 
 
@@ -111,13 +118,16 @@ def _urgency(entry: OnNow) -> tuple[bool, bool, int, float, str]:
     return (is_muted, entry.is_acknowledged, -severity, -entry.since.timestamp(), entry.host or "")
 
 
-def _to_entry(own: Sequence[EpisodeInfo], mutes: Sequence[WatchMuteRecord], tags: list[str], now: datetime) -> OnNow:
+def _to_entry(
+    own: Sequence[EpisodeInfo], mutes: Sequence[WatchMuteRecord], tags: list[str], of: str, now: datetime
+) -> OnNow:  # fmt: skip
     ordered = sorted(own, key=lambda each: (-COLOURS.index(Colour(each.colour)), each.start, each.instance))
     worst = ordered[0]
     covering = [_find_mute(each, mutes, tags, now) for each in ordered]
     return OnNow(
         source=worst.source,
         title=worst.title,
+        of=of,
         host=worst.host,
         colour=worst.colour,
         since=min(each.start for each in own),

@@ -7,10 +7,12 @@ import type {
   BacktestList,
   EpisodeInfo,
   EpisodePage,
+  OpenNow,
   RuleDetail,
   RuleLimitSet,
   RuleList,
   RuleReading,
+  WatchMute,
   WatchMuteCreate,
   WatchMuteList,
   WatchNow,
@@ -30,6 +32,18 @@ export const watchQuery = queryOptions({
   queryFn: ({ signal }): Promise<WatchNow> => answered(client.GET("/api/v1/watch", { signal })),
   refetchInterval: REFRESH_MS,
 });
+
+/** How much is on, in short, now or at a moment; all parts of the page share one request. */
+export function openNowQuery(at: EpochMs | null) {
+  const query = at === null ? {} : { at: toIso(at) };
+  return queryOptions({
+    queryKey: ["watch", "open", at],
+    queryFn: ({ signal }): Promise<OpenNow> => answered(client.GET("/api/v1/watch/open", { signal, params: { query } })),
+    placeholderData: keepPreviousData,
+    refetchInterval: at === null ? REFRESH_MS : false,
+    staleTime: REFRESH_MS / 2,
+  });
+}
 
 /** Selects episodes of the history. */
 export interface EpisodeQuery {
@@ -53,6 +67,18 @@ export function episodesQuery({ host, source, start, offset, limit }: EpisodeQue
     queryFn: ({ signal }): Promise<EpisodePage> => answered(client.GET("/api/v1/episodes", { signal, params: { query } })),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
+  });
+}
+
+const MAX_OF_HOST = 500;
+
+/** The episodes of a host that overlap a window, the latest first. */
+export function hostEpisodesQuery(host: string, window: Window) {
+  const query = { host, start: toIso(window.start), end: toIso(window.end), limit: MAX_OF_HOST };
+  return queryOptions({
+    queryKey: ["watch", "host", query],
+    queryFn: ({ signal }): Promise<EpisodePage> => answered(client.GET("/api/v1/episodes", { signal, params: { query } })),
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -108,11 +134,15 @@ export function acknowledgeEpisode(id: number, note: string): Promise<EpisodeInf
   return answered(client.POST("/api/v1/episodes/{id}/acknowledge", { body: { note }, params: { path: { id } } }));
 }
 
+export function takeBackAcknowledgement(id: number): Promise<EpisodeInfo> {
+  return answered(client.DELETE("/api/v1/episodes/{id}/acknowledge", { params: { path: { id } } }));
+}
+
 export function markIncident(id: number): Promise<EpisodeInfo> {
   return answered(client.POST("/api/v1/episodes/{id}/incident", { body: { note: "" }, params: { path: { id } } }));
 }
 
-export function createWatchMute(body: WatchMuteCreate): Promise<unknown> {
+export function createWatchMute(body: WatchMuteCreate): Promise<WatchMute> {
   return answered(client.POST("/api/v1/watch/mutes", { body }));
 }
 

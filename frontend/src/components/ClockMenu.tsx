@@ -44,7 +44,7 @@ export function ClockMenu({ clock }: { readonly clock: Clock }) {
           variant="default"
           size="xs"
           className="shell-clock"
-          aria-label={words.components.clockMenu.timesIn(titles[clock], details[clock])}
+          aria-label={words.components.clockMenu.timesIn(short, titles[clock], details[clock])}
           leftSection={<IconClock size={14} />}
         >
           {short}

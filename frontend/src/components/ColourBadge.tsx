@@ -12,14 +12,29 @@ export function ColourBadge({ colour }: ColourBadgeProps) {
   const label = colour === null ? words.common.unknown : COLOUR_LABELS[colour];
   return (
     <span className="colour-badge" data-colour={colour ?? "unknown"}>
-      <svg viewBox="0 0 18 18" width="16" height="16" aria-hidden>
-        <ColourShape colour={colour} />
-        <text x="9" y={colour === "amber" ? 14.4 : 12.6} textAnchor="middle">
-          {colour === null ? "?" : label.charAt(0).toUpperCase()}
-        </text>
-      </svg>
+      <ColourSymbol colour={colour} label={label} />
       <span>{label}</span>
     </span>
+  );
+}
+
+/** The state alone, by shape, letter and colour, where there is no room for the word: what it stands in says it. */
+export function ColourMark({ colour }: ColourBadgeProps) {
+  return (
+    <span className="colour-badge" data-colour={colour ?? "unknown"}>
+      <ColourSymbol colour={colour} label={colour === null ? "?" : COLOUR_LABELS[colour]} />
+    </span>
+  );
+}
+
+function ColourSymbol({ colour, label }: ColourBadgeProps & { readonly label: string }) {
+  return (
+    <svg viewBox="0 0 18 18" width="16" height="16" aria-hidden>
+      <ColourShape colour={colour} />
+      <text x="9" y={colour === "amber" ? 14.4 : 12.6} textAnchor="middle">
+        {colour === null ? "?" : label.charAt(0).toUpperCase()}
+      </text>
+    </svg>
   );
 }
 

@@ -33,6 +33,7 @@ import { PasswordPrompt } from "./PasswordPrompt";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 import { StateView } from "./StateView";
 import { UndoOutlet } from "./UndoOutlet";
+import { WatchCount, WatchCountLink } from "./WatchCount";
 import { HostZoneContext, useHostZone } from "./zone";
 import { words } from "../words";
 import "./Shell.css";
@@ -167,10 +168,12 @@ export function Shell() {
           </Text>
         </Link>
         <Burger hiddenFrom="lg" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label={words.components.shell.pages} />
+        {me.data && <WatchCountLink clock={clock} />}
         <nav className="shell-nav" data-open={isMenuOpen} aria-label={words.components.shell.pages}>
           {PAGES.map(({ to, label }) => (
             <Link key={to} to={to} search={encodeClock(clock)} className="shell-link" onClick={menu.close}>
               {label}
+              {to === "/watch" && me.data && <WatchCount />}
             </Link>
           ))}
         </nav>

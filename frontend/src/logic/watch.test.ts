@@ -1,8 +1,18 @@
 import { describe, expect, test } from "vitest";
-import type { StateChange } from "./api";
+import type { EpisodeInfo, StateChange } from "./api";
 import { copyOfRule, ruleNameOf } from "./rule_text";
 import { fromApi, toEpochMs } from "./time";
-import { describeInstances, describeMute, describeSeen, isBadRow, muteState, toBars, toTimeline } from "./watch";
+import {
+  describeInstances,
+  describeMute,
+  describeSeen,
+  isBadRow,
+  muteState,
+  toBars,
+  toEpisodeRows,
+  toTimeline,
+  unusualSeries,
+} from "./watch";
 import { words } from "../words";
 
 const T0 = fromApi("2026-11-23T09:00:00Z");
@@ -71,4 +81,67 @@ test("the name of a rule is read from its text, and a copy has another", () => {
   expect(ruleNameOf(words.watch.editor.template)).toBe("my-rule");
   expect(ruleNameOf("title = 3")).toBe("unnamed");
   expect(ruleNameOf(copyOfRule(words.watch.editor.template))).toBe("my-rule-own");
+});
+
+describe("episodes of a host", () => {
+  const episode = (source: string, instance: string, from: number, to: number, more: Partial<EpisodeInfo> = {}): EpisodeInfo => ({
+    id: from,
+    source,
+    source_version: 1,
+    title: source,
+    host: "web1",
+    instance,
+    start: new Date(T0 + 1000 * from).toISOString(),
+    last: new Date(T0 + 1000 * to).toISOString(),
+    ended_at: new Date(T0 + 1000 * to).toISOString(),
+    ended_by: "fine",
+    colour: "amber",
+    sentence: "",
+    action: "",
+    saw: [],
+    acknowledged_at: null,
+    acknowledged_by: "",
+    note: "",
+    exclusion_id: null,
+    ...more,
+  });
+
+  test("are a row for each rule, the worst first, with instances that overlap as one", () => {
+    const rows = toEpisodeRows(
+      [
+        episode("disk", "sdb", 0, 20),
+        episode("mutex", "1", 0, 10),
+        episode("mutex", "2", 5, 30, { colour: "red" }),
+        episode("mutex", "1", 50, 60),
+        episode("mutex", "1", 70, 80, { ended_by: "withdrawn" }),
+      ],
+      WINDOW.end,
+    );
+    expect(rows.map(({ source, runs }) => [source, runs.length])).toEqual([
+      ["mutex", 2],
+      ["disk", 1],
+    ]);
+    const [first] = rows[0]!.runs;
+    expect(first).toMatchObject({ window: { start: T0, end: T0 + 31_000 }, colour: "red" });
+    expect(first!.worst.instance).toBe("2");
+  });
+
+  test("last until now while they are open", () => {
+    const [row] = toEpisodeRows([episode("mutex", "1", 0, 10, { ended_at: null, ended_by: null })], WINDOW.end);
+    expect(row!.runs[0]!.window).toEqual(WINDOW);
+  });
+
+  test("of the comparison name their series", () => {
+    const saw = [{ name: "iostat_linux util_pct my disk", value: 98, unit: "%", text: "98 %", at: "" }];
+    const series = { stat: "iostat_linux", field: "util_pct", instance: "my disk" };
+    expect(unusualSeries({ source: "comparison", saw })).toEqual(series);
+    expect(unusualSeries({ source: "mutex", saw })).toBeNull();
+    expect(unusualSeries({ source: "comparison", saw: [] })).toBeNull();
+  });
+});
+
+test("a CPU is called one", () => {
+  const episodes = [{ instance: "3" }, { instance: "5" }];
+  expect(describeInstances({ episodes, n_instances: 2, of: "cpu" })).toBe("CPU 3, CPU 5");
+  expect(describeInstances({ episodes: [{ instance: "sdb" }], n_instances: 1, of: "disk" })).toBe("sdb");
 });

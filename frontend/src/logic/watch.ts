@@ -1,6 +1,16 @@
 /** Watching: states of rules, what is on now in words, and the timeline of a host and rule. */
 
-import type { BacktestHost, EpisodeInfo, OnNow, SeenValue, StateChange, WatchMute, WatchRuleInfo, WatchSummary } from "./api";
+import type {
+  BacktestHost,
+  EpisodeInfo,
+  OnNow,
+  RuleDetail,
+  SeenValue,
+  StateChange,
+  WatchMute,
+  WatchRuleInfo,
+  WatchSummary,
+} from "./api";
 import {
   DAY,
   describeDuration,
@@ -43,11 +53,42 @@ export function describeSeen(saw: readonly SeenValue[]): string {
   return saw.map(({ name, text }) => `${name} ${text}`).join(", ");
 }
 
-/** Return the instances of an entry: `1, 3, 5 and 61 more`; "" where it is about the host. */
-export function describeInstances({ episodes, n_instances }: Pick<OnNow, "episodes" | "n_instances">, most = 3): string {
-  const names = episodes.map(({ instance }) => instance).filter((name) => name !== "");
+/** Return an instance as people call it: a CPU has only a number. */
+export function nameInstance(instance: string, of: string): string {
+  return of === "cpu" && instance !== "" ? words.watch.onNow.cpu(instance) : instance;
+}
+
+type InstancesFound = Pick<OnNow, "n_instances"> & {
+  readonly episodes: readonly Pick<EpisodeInfo, "instance">[];
+  readonly of?: string;
+};
+
+/** Return the instances of an entry: `CPU 1, CPU 3, CPU 5 and 61 more`; "" where it is about the host. */
+export function describeInstances({ episodes, n_instances, of = "" }: InstancesFound, most = 3): string {
+  const names = episodes.map(({ instance }) => nameInstance(instance, of)).filter((name) => name !== "");
   const shown = names.slice(0, most).join(", ");
   return n_instances > most && shown !== "" ? words.watch.onNow.andMore(shown, String(n_instances - most)) : shown;
+}
+
+/** The source of the episodes that the continuous comparison finds: it has no rule. */
+const COMPARISON = "comparison";
+
+/** Return whether the continuous comparison found something, and no rule. */
+export function isOfComparison({ source }: Pick<EpisodeInfo, "source">): boolean {
+  return source === COMPARISON;
+}
+
+/** A series by its names. */
+export interface SeriesName {
+  readonly stat: string;
+  readonly field: string;
+  readonly instance: string;
+}
+
+/** Return the series that was highest in an unusual episode, which the server names `STAT FIELD INSTANCE`. Missing: null for others */
+export function unusualSeries({ source, saw }: Pick<EpisodeInfo, "source" | "saw">): SeriesName | null {
+  const [, stat, field, instance = ""] = /^([a-z]\w*) ([a-z]\w*)(?: (.+))?$/s.exec(saw[0]?.name ?? "") ?? [];
+  return isOfComparison({ source }) && stat !== undefined && field !== undefined ? { stat, field, instance } : null;
 }
 
 /** Return how long an episode lasted, or lasts. */
@@ -152,9 +193,64 @@ export function describeRule({
   return is_watching && is_enabled ? words.watch.rules.watches : words.watch.rules.off;
 }
 
+/** A time in which a rule found something on a host, its instances folded. */
+export interface EpisodeRun {
+  readonly window: Window;
+  readonly colour: Colour;
+  readonly worst: EpisodeInfo;
+  readonly episodes: readonly EpisodeInfo[];
+}
+
+/** What a rule found on a host. */
+export interface EpisodeRow {
+  readonly source: string;
+  readonly title: string;
+  readonly runs: readonly EpisodeRun[];
+}
+
+/** Return a row for each rule, the worst first; episodes of several instances that overlap are one run. Withdrawn ones are left out. */
+export function toEpisodeRows(episodes: readonly EpisodeInfo[], now: EpochMs): readonly EpisodeRow[] {
+  const rows = new Map<string, EpisodeRun[]>();
+  const valid = episodes.filter(({ ended_by }) => ended_by !== "withdrawn");
+  for (const episode of [...valid].sort((a, b) => fromApi(a.start) - fromApi(b.start))) {
+    const { start, end } = episodeWindow(episode);
+    const run = toRun({ start, end: episode.ended_at === null ? toEpochMs(Math.max(end, now)) : end }, [episode]);
+    const runs = rows.get(episode.source) ?? [];
+    const last = runs.at(-1);
+    if (last !== undefined && run.window.start < last.window.end) {
+      const window = { start: last.window.start, end: toEpochMs(Math.max(last.window.end, run.window.end)) };
+      runs[runs.length - 1] = toRun(window, [...last.episodes, episode]);
+    } else {
+      runs.push(run);
+    }
+    rows.set(episode.source, runs);
+  }
+  const severity = ({ runs }: EpisodeRow): number => Math.max(...runs.map(({ colour }) => COLOURS.indexOf(colour)));
+  return [...rows]
+    .map(([source, runs]) => ({ source, title: runs[0]?.worst.title ?? source, runs }))
+    .sort((a, b) => severity(b) - severity(a) || a.title.localeCompare(b.title));
+}
+
+function toRun(window: Window, episodes: readonly [EpisodeInfo, ...EpisodeInfo[]] | readonly EpisodeInfo[]): EpisodeRun {
+  const ordered = [...episodes].sort((a, b) => severityOf(b) - severityOf(a));
+  const worst = ordered[0] as EpisodeInfo;
+  return { window, colour: toColour(worst.colour) ?? "amber", worst, episodes: ordered };
+}
+
+function severityOf({ colour }: EpisodeInfo): number {
+  const known = toColour(colour);
+  return known === null ? -1 : COLOURS.indexOf(known);
+}
+
 /** Return whether a row was amber or worse in the window. */
 export function isBadRow({ worst }: Pick<TimelineRow, "worst">): boolean {
   return worst >= COLOURS.indexOf("amber");
+}
+
+/** Return the hosts of a rule, those in the worst state first and those that lack an input last. */
+export function worstHostsFirst(hosts: RuleDetail["hosts"]): RuleDetail["hosts"] {
+  const rank = ({ colour, lacks }: RuleDetail["hosts"][number]): number => (lacks === null ? colour : -2);
+  return [...hosts].sort((a, b) => rank(b) - rank(a) || a.host.localeCompare(b.host, undefined, { numeric: true }));
 }
 
 /** Return what a mute covers: `host web1, rule mutex`. */

@@ -1,9 +1,10 @@
 /** The state of the Watch page in the URL. Pure. */
 
 import { type Decoded, oneOf, type RawSearch, Reader } from "./search";
-import { type Clock, parseFilter } from "./url";
+import { parseFilter } from "./url";
+import { type Clock, decodeClock, encodeClock } from "./zone_choice";
 
-export const WATCH_TABS = ["now", "history", "timeline", "rules", "mutes"] as const;
+export const WATCH_TABS = ["now", "history", "timeline", "use", "rules", "mutes", "alerts"] as const;
 export type WatchTab = (typeof WATCH_TABS)[number];
 /** How far back the timeline and the history look. */
 export const WATCH_SPANS = ["1h", "6h", "24h", "7d", "30d"] as const;
@@ -29,7 +30,7 @@ function parsePage(text: string): number | null {
 
 export function encodeWatchView(view: WatchView): RawSearch {
   return {
-    ...(view.clock === "utc" ? { tz: "utc" } : {}),
+    ...encodeClock(view.clock),
     ...(view.tab === "now" ? {} : { tab: view.tab }),
     ...(view.host === "" ? {} : { host: view.host }),
     ...(view.rule === "" ? {} : { rule: view.rule }),
@@ -41,7 +42,7 @@ export function encodeWatchView(view: WatchView): RawSearch {
 export function decodeWatchView(raw: RawSearch): Decoded<WatchView> {
   const reader = new Reader(raw);
   return reader.finish({
-    clock: reader.one("tz", oneOf(["local", "utc"])) ?? "local",
+    clock: decodeClock(reader),
     tab: reader.one("tab", oneOf(WATCH_TABS)) ?? "now",
     host: reader.one("host", parseFilter) ?? "",
     rule: reader.one("rule", parseFilter) ?? "",

@@ -1,5 +1,6 @@
-import { type UseQueryResult, useQueryClient } from "@tanstack/react-query";
+import { useQuery, type UseQueryResult, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
+import { openNowQuery } from "../../api/watch";
 import { useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
 import { TagHostsDialog } from "../../components/TagHostsDialog";
@@ -59,6 +60,8 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
   const hour: Window = hourOf(toEpochMs(fleet.data?.end_ms ?? now), fleet.data?.n_minutes ?? 60);
   const pastHour = useMemo<Window | null>(() => (view.at === null ? null : hourOf(view.at, 60)), [view.at]);
   const chosen = shown.map(({ name }) => name).filter((name) => selected.has(name));
+  const open = useQuery(openNowQuery(view.at)).data;
+  const on = useMemo(() => new Map((open?.hosts ?? []).map((each) => [each.host, each])), [open]);
   const isOperator = me.role !== "viewer";
 
   if (fleet.data === undefined) {
@@ -117,6 +120,7 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
         view={view}
         past={pastHour}
         selected={selected}
+        on={on}
         hasTools={hasTools}
         onSort={(sort) => {
           set({ sort });

@@ -1,22 +1,27 @@
 import { Badge, Checkbox, Group, Tooltip } from "@mantine/core";
 import { IconTrendingUp } from "@tabler/icons-react";
 import { type CSSProperties, memo } from "react";
+import { ColourMark } from "../../components/ColourBadge";
 import { PageLink } from "../../components/PageLink";
 import { TagChips } from "../../components/TagChips";
 import { StateBadge } from "../../components/StateBadge";
 import { Age } from "../../components/Instant";
 import { useZone } from "../../components/zone";
-import type { FleetHost } from "../../logic/api";
+import type { FleetHost, HostOn } from "../../logic/api";
 import { lineOf, RESOURCES } from "../../logic/fleet";
 import { describeClockOffset, describeRise, isClockOff } from "../../logic/host";
 import { formatCount } from "../../logic/number";
 import { type EpochMs, toEpochMs, type Window } from "../../logic/time";
+import { COLOUR_LABELS, toColour } from "../../logic/watch";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView, type HostView } from "../../state/url";
+import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { Ribbon, Spark } from "./FleetMarks";
 import { words } from "../../words";
 
 export interface FleetRowProps {
   readonly host: FleetHost;
+  /** What rules find on the host; null where that is nothing. */
+  readonly on: HostOn | null;
   readonly index: number;
   readonly style: CSSProperties;
   readonly clock: Clock;
@@ -93,12 +98,15 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
   );
 });
 
-function StateCell({ host, now, clock, past }: FleetRowProps) {
+function StateCell({ host, on, now, clock, past }: FleetRowProps) {
   const seen = host.last_sample_ms;
   const zone = useZone(clock);
   return (
     <div role="cell" className="fleet-state">
-      <StateBadge state={host.state} />
+      <span className="fleet-states">
+        <StateBadge state={host.state} />
+        {on !== null && <WatchState on={on} clock={clock} past={past} />}
+      </span>
       <span className="fleet-sub soft">
         {seen === null ? (
           past === null ? (
@@ -141,6 +149,25 @@ function StateCell({ host, now, clock, past }: FleetRowProps) {
   );
 }
 
+/** The worst state that rules find on the host; it leads to what they say. */
+function WatchState({ on, clock, past }: { readonly on: HostOn; readonly clock: Clock; readonly past: Window | null }) {
+  const colour = toColour(on.colour);
+  const label = words.hosts.fleetRow.watchState(colour === null ? on.colour : COLOUR_LABELS[colour], on.host, on.n);
+  return (
+    <Tooltip label={label}>
+      <PageLink
+        to="/watch"
+        search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, host: on.host, tab: past === null ? "now" : "history" })}
+        className="fleet-watch"
+        aria-label={label}
+        tabIndex={-1}
+      >
+        <ColourMark colour={colour} />
+      </PageLink>
+    </Tooltip>
+  );
+}
+
 const LEVEL_WORDS = [
   words.hosts.fleetRow.normal,
   words.hosts.fleetRow.slightlyUnusual,
@@ -154,6 +181,7 @@ function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
       ? (LEVEL_WORDS[host.level] ?? words.hosts.fleetRow.veryUnusual)
       : {
           no_baseline: words.hosts.fleetRow.noBaseline,
+          learning: words.hosts.fleetRow.learning,
           building: words.hosts.fleetRow.notJudged,
           no_samples: words.common.noSamples,
           no_metrics: words.hosts.fleetRow.notJudged,

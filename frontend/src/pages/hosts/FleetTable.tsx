@@ -1,6 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useMediaQuery } from "@mantine/hooks";
+import type { HostOn } from "../../logic/api";
 import { type FleetItem, type FleetSort, moveRow, RESOURCE_LABELS, RESOURCES, sliceOf, stepsOf } from "../../logic/fleet";
 import { SECOND, type Window } from "../../logic/time";
 import { useNow } from "../../state/clock";
@@ -15,6 +16,8 @@ interface FleetTableProps {
   readonly view: FleetView;
   readonly past: Window | null;
   readonly selected: ReadonlySet<string>;
+  /** What rules find, by host. */
+  readonly on: ReadonlyMap<string, HostOn>;
   readonly hasTools: boolean;
   readonly onSort: (sort: FleetSort) => void;
   readonly onFold: () => void;
@@ -36,7 +39,7 @@ const COLUMNS: readonly { readonly sort: FleetSort | null; readonly label: strin
 
 /** The hosts, of which only the rows in view are drawn. */
 export function FleetTable(props: FleetTableProps) {
-  const { items, view, past, selected, hasTools, onSort, onFold, onSelect, onMark, onTag } = props;
+  const { items, view, past, selected, on, hasTools, onSort, onFold, onSelect, onMark, onTag } = props;
   const now = useNow(SECOND);
   const navigate = useNavigate();
   const isPhone = useMediaQuery("(max-width: 800px)", false, { getInitialValueInEffect: false });
@@ -178,6 +181,7 @@ export function FleetTable(props: FleetTableProps) {
             <FleetRow
               key={item.host.name}
               host={item.host}
+              on={on.get(item.host.name) ?? null}
               index={index}
               style={style}
               clock={view.clock}

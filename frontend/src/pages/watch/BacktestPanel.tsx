@@ -1,6 +1,6 @@
 import { Button, Group, MultiSelect, Paper, Progress, Stack, Table, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { stopJob } from "../../api/endpoints";
 import { hostsQuery } from "../../api/queries";
 import { backtestQuery, backtestsQuery, createBacktest } from "../../api/watch";
@@ -97,6 +97,14 @@ function OneBacktest({ id, zone }: { readonly id: number; readonly zone: Zone })
   const client = useQueryClient();
   const backtest = useQuery(backtestQuery(id));
   const stopping = useMutation({ mutationFn: stopJob, onSuccess: () => client.invalidateQueries({ queryKey: ["watch"] }) });
+  // A rule that has been tried can be enabled.
+  const isDone = backtest.data?.state === "done";
+  useEffect(() => {
+    if (isDone) {
+      void client.invalidateQueries({ queryKey: ["watch", "rule"] });
+      void client.invalidateQueries({ queryKey: ["watch", "backtests"] });
+    }
+  }, [isDone, client]);
   if (backtest.data === undefined) {
     return <ErrorLine error={backtest.error} />;
   }

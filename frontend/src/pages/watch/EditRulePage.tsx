@@ -6,8 +6,9 @@ import { useState } from "react";
 import { checkRule, ruleQuery, saveRule } from "../../api/watch";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { ErrorLine, StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import { copyOfRule, ruleNameOf } from "../../logic/rule_text";
-import { zoneOf } from "../../state/clock";
+import { clockOf, encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { BacktestPanel } from "./BacktestPanel";
 import { Explanation } from "./RulePage";
@@ -45,7 +46,8 @@ export function EditRulePage() {
 function RuleEditor({ title, given }: { readonly title: string; readonly given: string }) {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const isUtc = useSearch({ strict: false })["tz"] === "utc";
+  const clock = clockOf(useSearch({ strict: false }));
+  const zone = useZone(clock);
   const [toml, setToml] = useState(given);
   const [isSaved, setSaved] = useState(false);
   const name = ruleNameOf(toml);
@@ -55,12 +57,7 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
     onSuccess: async () => {
       setSaved(true);
       await client.invalidateQueries({ queryKey: ["watch"] });
-      await navigate({
-        to: "/watch/rules/$rule",
-        params: { rule: name },
-        search: isUtc ? { tz: "utc" } : {},
-        ignoreBlocker: true,
-      });
+      await navigate({ to: "/watch/rules/$rule", params: { rule: name }, search: encodeClock(clock), ignoreBlocker: true });
     },
   });
   const isLosing = !isSaved && toml !== given;
@@ -116,7 +113,7 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
           <ErrorLine error={saving.error ?? checking.error} />
         </Paper>
         {checking.data && <Explanation text={checking.data} />}
-        <BacktestPanel toml={toml} rule={name} zone={zoneOf(isUtc ? "utc" : "local")} />
+        <BacktestPanel toml={toml} rule={name} zone={zone} />
       </Stack>
       {leaving.status === "blocked" && (
         <ConfirmDialog

@@ -1,13 +1,15 @@
-import { Button, Group, Menu, TextInput } from "@mantine/core";
-import { IconBellOff, IconCheck, IconFlag } from "@tabler/icons-react";
+import { Button, Group, Menu, Popover, TextInput } from "@mantine/core";
+import { IconArrowBackUp, IconBellOff, IconCheck, IconFlag } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { acknowledgeEpisode, createWatchMute, markIncident } from "../../api/watch";
+import { deleteExclusion } from "../../api/baselines";
+import { acknowledgeEpisode, createWatchMute, endWatchMute, markIncident, takeBackAcknowledgement } from "../../api/watch";
 import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine } from "../../components/StateView";
 import type { OnNow } from "../../logic/api";
 import { DAY, HOUR, toEpochMs, toIso } from "../../logic/time";
 import { readNow } from "../../state/clock";
+import { undo } from "../../state/undo";
 import { words } from "../../words";
 
 const MUTES = [
@@ -16,111 +18,173 @@ const MUTES = [
   { length: 7 * DAY, label: words.watch.actions.forAWeek },
 ] as const;
 
-/** What people may do about an entry: acknowledge it, mute it, mark its time as an incident. */
+/** What people may do about an entry: acknowledge it, mute it, mark its time as an incident; each can be undone. */
 export function EpisodeActions({ entry }: { readonly entry: OnNow }) {
   const me = useMe();
   const client = useQueryClient();
-  const [note, setNote] = useState("");
-  const onSuccess = () => client.invalidateQueries({ queryKey: ["watch"] });
-  const acknowledging = useMutation({
-    mutationFn: () => Promise.all(entry.episodes.map(({ id }) => acknowledgeEpisode(id, note.trim()))),
-    onSuccess,
-  });
+  const name = `${entry.host ?? words.watch.onNow.thisServer}: ${entry.title}`;
+  const renew = () => client.invalidateQueries({ queryKey: ["watch"] });
+  // Says what went wrong with the way back where the row may be gone by then.
+  const goBack = async (send: () => Promise<unknown>): Promise<void> => {
+    try {
+      await send();
+    } catch (error) {
+      undo.say(error instanceof Error ? error.message : String(error), null);
+    }
+    await client.invalidateQueries();
+  };
+  const takeBack = () => Promise.all(entry.episodes.map(({ id }) => takeBackAcknowledgement(id)));
+  const takingBack = useMutation({ mutationFn: takeBack, onSuccess: renew });
   const muting = useMutation({
     mutationFn: (length: number) =>
       createWatchMute({ host: entry.host, source: entry.source, end: toIso(toEpochMs(readNow() + length)), reason: "" }),
-    onSuccess,
+    onSuccess: async ({ id }) => {
+      undo.say(words.watch.actions.hasMuted(name), () => void goBack(() => endWatchMute(id)));
+      await renew();
+    },
   });
   const marking = useMutation({
     mutationFn: () =>
       Promise.all(entry.episodes.filter(({ exclusion_id }) => exclusion_id === null).map(({ id }) => markIncident(id))),
-    onSuccess: () => client.invalidateQueries(),
+    onSuccess: async (marked) => {
+      const made = marked.flatMap(({ exclusion_id }) => (exclusion_id === null ? [] : [exclusion_id]));
+      undo.say(words.watch.actions.hasMarked(name), () => void goBack(() => Promise.all(made.map(deleteExclusion))));
+      await client.invalidateQueries();
+    },
   });
   if (!mayWrite(me)) {
     return null;
   }
-  const name = `${entry.host ?? words.watch.onNow.thisServer}: ${entry.title}`;
   const isMarked = entry.episodes.every(({ exclusion_id }) => exclusion_id !== null);
   return (
-    <Group gap={4} wrap="nowrap" justify="flex-end">
-      {!entry.is_acknowledged && (
-        <Menu position="bottom-end" closeOnItemClick={false}>
-          <Menu.Target>
-            <Button
-              size="compact-sm"
-              variant="default"
-              leftSection={<IconCheck size={14} />}
-              aria-label={words.watch.actions.acknowledgeName(name)}
-            >
-              {words.watch.actions.acknowledge}
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown p="xs" miw={260}>
-            <form
-              onSubmit={(event) => {
-                event.preventDefault();
-                acknowledging.mutate();
-              }}
-            >
-              <TextInput
-                size="xs"
-                mb={6}
-                label={words.watch.actions.whoLooks}
-                value={note}
-                maxLength={1000}
-                data-autofocus
-                onChange={(event) => {
-                  setNote(event.currentTarget.value);
-                }}
-              />
-              <Button size="compact-sm" type="submit" loading={acknowledging.isPending}>
-                {words.watch.actions.acknowledge}
-              </Button>
-            </form>
-          </Menu.Dropdown>
-        </Menu>
-      )}
-      {entry.mute === null && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <Button
-              size="compact-sm"
-              variant="default"
-              leftSection={<IconBellOff size={14} />}
-              aria-label={words.watch.actions.muteName(name)}
-            >
-              {words.watch.actions.mute}
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {MUTES.map(({ length, label }) => (
-              <Menu.Item
-                key={label}
-                onClick={() => {
-                  muting.mutate(length);
-                }}
+    <>
+      <Group gap={4} className="watch-actions">
+        {entry.is_acknowledged ? (
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={<IconArrowBackUp size={14} />}
+            aria-label={words.watch.actions.takeBackName(name)}
+            loading={takingBack.isPending}
+            onClick={() => {
+              takingBack.mutate();
+            }}
+          >
+            {words.watch.actions.takeBack}
+          </Button>
+        ) : (
+          <Acknowledge
+            entry={entry}
+            name={name}
+            onDone={() => undo.say(words.watch.actions.hasAcknowledged(name), () => void goBack(takeBack))}
+          />
+        )}
+        {entry.mute === null && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button
+                size="compact-sm"
+                variant="default"
+                leftSection={<IconBellOff size={14} />}
+                aria-label={words.watch.actions.muteName(name)}
+                loading={muting.isPending}
               >
-                {label}
-              </Menu.Item>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
-      )}
-      {entry.host !== null && !isMarked && (
+                {words.watch.actions.mute}
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              {MUTES.map(({ length, label }) => (
+                <Menu.Item
+                  key={label}
+                  onClick={() => {
+                    muting.mutate(length);
+                  }}
+                >
+                  {label}
+                </Menu.Item>
+              ))}
+            </Menu.Dropdown>
+          </Menu>
+        )}
+        {entry.host !== null && !isMarked && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={<IconFlag size={14} />}
+            aria-label={words.watch.actions.markName(name)}
+            loading={marking.isPending}
+            onClick={() => {
+              marking.mutate();
+            }}
+          >
+            {words.watch.actions.markAsIncident}
+          </Button>
+        )}
+      </Group>
+      <ErrorLine error={takingBack.error ?? muting.error ?? marking.error} />
+    </>
+  );
+}
+
+interface AcknowledgeProps {
+  readonly entry: OnNow;
+  readonly name: string;
+  readonly onDone: () => void;
+}
+
+/** Says that somebody looks after an entry, with a note for the others. */
+function Acknowledge({ entry, name, onDone }: AcknowledgeProps) {
+  const client = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [note, setNote] = useState("");
+  const acknowledging = useMutation({
+    mutationFn: () => Promise.all(entry.episodes.map(({ id }) => acknowledgeEpisode(id, note.trim()))),
+    onSuccess: async () => {
+      setOpen(false);
+      onDone();
+      await client.invalidateQueries({ queryKey: ["watch"] });
+    },
+  });
+  return (
+    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" width={300} trapFocus returnFocus shadow="md">
+      <Popover.Target>
         <Button
           size="compact-sm"
           variant="default"
-          leftSection={<IconFlag size={14} />}
-          aria-label={words.watch.actions.markName(name)}
-          loading={marking.isPending}
+          leftSection={<IconCheck size={14} />}
+          aria-label={words.watch.actions.acknowledgeName(name)}
+          aria-expanded={isOpen}
           onClick={() => {
-            marking.mutate();
+            setOpen(!isOpen);
           }}
         >
-          {words.watch.actions.markAsIncident}
+          {words.watch.actions.acknowledge}
         </Button>
-      )}
-      <ErrorLine error={acknowledging.error ?? muting.error ?? marking.error} />
-    </Group>
+      </Popover.Target>
+      <Popover.Dropdown aria-label={words.watch.actions.acknowledgeName(name)}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            acknowledging.mutate();
+          }}
+        >
+          <TextInput
+            size="xs"
+            mb={6}
+            label={words.watch.actions.whoLooks}
+            value={note}
+            maxLength={1000}
+            data-autofocus
+            onChange={(event) => {
+              setNote(event.currentTarget.value);
+            }}
+          />
+          <Button size="compact-sm" type="submit" loading={acknowledging.isPending}>
+            {words.watch.actions.acknowledge}
+          </Button>
+          <ErrorLine error={acknowledging.error} />
+        </form>
+      </Popover.Dropdown>
+    </Popover>
   );
 }

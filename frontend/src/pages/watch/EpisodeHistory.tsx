@@ -1,5 +1,6 @@
-import { Group, Pagination, Select, Table, Text, TextInput } from "@mantine/core";
+import { Group, Pagination, Select, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { hostsQuery } from "../../api/queries";
 import { episodesQuery, rulesQuery } from "../../api/watch";
 import { ColourBadge } from "../../components/ColourBadge";
 import { Instant } from "../../components/Instant";
@@ -8,48 +9,51 @@ import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { EpisodeInfo } from "../../logic/api";
 import { fromApi, MINUTE } from "../../logic/time";
-import {
-  countPages,
-  describeEnd,
-  describeLength,
-  describeSeen,
-  episodeSurroundings,
-  episodeWindow,
-  toColour,
-} from "../../logic/watch";
+import { countPages, describeEnd, describeLength, describeSeen, isOfComparison, nameInstance, toColour } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
-import { useNow, zoneOf } from "../../state/clock";
-import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import { useNow } from "../../state/clock";
+import type { Clock } from "../../state/url";
 import type { WatchView } from "../../state/watch";
 import { words } from "../../words";
+import { episodeLink } from "./links";
+import { SourceLink } from "./SourceLink";
 import "./watch.css";
 
 const PER_PAGE = 50;
 
 interface EpisodeHistoryProps {
   readonly view: WatchView;
+  readonly zone: Zone;
   readonly onView: (change: Partial<WatchView>) => void;
 }
 
 /** Episodes of all hosts, the latest first. */
-export function EpisodeHistory({ view, onView }: EpisodeHistoryProps) {
+export function EpisodeHistory({ view, zone, onView }: EpisodeHistoryProps) {
   const rules = useQuery(rulesQuery);
+  const hosts = useQuery(hostsQuery);
   const episodes = useQuery(
     episodesQuery({ host: view.host, source: view.rule, start: null, offset: view.page * PER_PAGE, limit: PER_PAGE }),
   );
+  const ofRules = new Map((rules.data?.rules ?? []).map(({ name, of }) => [name, of]));
   const n = episodes.data?.n_total ?? 0;
   const isFiltered = view.host !== "" || view.rule !== "";
   return (
     <>
       <Group gap="xs" mb="sm">
-        <TextInput
+        <Select
           size="xs"
-          w={180}
+          w={200}
           aria-label={words.common.host}
-          placeholder={words.common.host}
-          value={view.host}
-          onChange={(event) => {
-            onView({ host: event.currentTarget.value });
+          placeholder={words.watch.watchPage.allHosts}
+          clearable
+          searchable
+          value={view.host === "" ? null : view.host}
+          data={withChosen(
+            view.host,
+            (hosts.data?.hosts ?? []).map(({ name }) => ({ value: name, label: name })),
+          )}
+          onChange={(host) => {
+            onView({ host: host ?? "" });
           }}
         />
         <Select
@@ -60,7 +64,10 @@ export function EpisodeHistory({ view, onView }: EpisodeHistoryProps) {
           clearable
           searchable
           value={view.rule === "" ? null : view.rule}
-          data={(rules.data?.rules ?? []).map(({ name, title }) => ({ value: name, label: title }))}
+          data={withChosen(view.rule, [
+            { value: "comparison", label: words.watch.history.unusual },
+            ...(rules.data?.rules ?? []).map(({ name, title }) => ({ value: name, label: title })),
+          ])}
           onChange={(rule) => {
             onView({ rule: rule ?? "" });
           }}
@@ -89,7 +96,7 @@ export function EpisodeHistory({ view, onView }: EpisodeHistoryProps) {
             }}
           />
         ) : (
-          <EpisodeTable episodes={episodes.data.episodes} zone={zoneOf(view.clock)} clock={view.clock} />
+          <EpisodeTable episodes={episodes.data.episodes} of={ofRules} zone={zone} clock={view.clock} />
         )}
       </ScrollCard>
       {n > PER_PAGE && (
@@ -107,16 +114,29 @@ export function EpisodeHistory({ view, onView }: EpisodeHistoryProps) {
   );
 }
 
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** The choices of a filter, and what a link chose although it is gone. */
+function withChosen(chosen: string, choices: readonly Choice[]): Choice[] {
+  const isKnown = chosen === "" || choices.some(({ value }) => value === chosen);
+  return [...choices, ...(isKnown ? [] : [{ value: chosen, label: chosen }])];
+}
+
 interface EpisodeTableProps {
   readonly episodes: readonly EpisodeInfo[];
+  /** What the instances of each rule are. */
+  readonly of: ReadonlyMap<string, string>;
   readonly zone: Zone;
   readonly clock: Clock;
 }
 
-function EpisodeTable({ episodes, zone, clock }: EpisodeTableProps) {
+function EpisodeTable({ episodes, of, zone, clock }: EpisodeTableProps) {
   const now = useNow(MINUTE);
   return (
-    <Table aria-label={words.watch.watchPage.history} className="watch-table">
+    <Table aria-label={words.watch.watchPage.history} className="watch-table watch-cards watch-history">
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{words.common.from}</Table.Th>
@@ -141,27 +161,22 @@ function EpisodeTable({ episodes, zone, clock }: EpisodeTableProps) {
               {episode.host === null ? (
                 words.watch.onNow.thisServer
               ) : (
-                <PageLink
-                  to="/hosts/$host"
-                  params={{ host: episode.host }}
-                  search={encodeHostView({
-                    ...DEFAULT_HOST_VIEW,
-                    clock,
-                    mark: episodeWindow(episode),
-                    range: { kind: "fixed", window: episodeSurroundings(episode) },
-                  })}
-                >
+                <PageLink to="/hosts/$host" params={{ host: episode.host }} search={episodeLink(episode, clock)}>
                   {episode.host}
                 </PageLink>
               )}
             </Table.Td>
-            <Table.Td maw={640}>
+            <Table.Td className="watch-what">
               <Text fz="sm">
-                <b>{episode.title}</b> {episode.instance}
+                <SourceLink title={episode.title} episode={episode} clock={clock} />{" "}
+                {!isOfComparison(episode) && nameInstance(episode.instance, of.get(episode.source) ?? "")}
               </Text>
-              <Text fz="sm" className="mono">
-                {describeSeen(episode.saw)}
-              </Text>
+              <Text fz="sm">{episode.sentence}</Text>
+              {!isOfComparison(episode) && (
+                <Text fz="sm" className="mono">
+                  {describeSeen(episode.saw)}
+                </Text>
+              )}
               {episode.acknowledged_at !== null && (
                 <Text fz="sm" className="soft">
                   {words.watch.onNow.acknowledgedBy(episode.acknowledged_by)}

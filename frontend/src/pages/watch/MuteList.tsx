@@ -9,7 +9,7 @@ import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
 import { WindowInputs } from "../../components/WindowInputs";
 import type { WatchMute } from "../../logic/api";
-import { fromApi, HOUR, MINUTE, toEpochMs, toIso, type Window } from "../../logic/time";
+import { fromApi, HOUR, SECOND, toEpochMs, toIso, type Window } from "../../logic/time";
 import { describeMute, muteState, wholeSeconds } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
@@ -48,7 +48,7 @@ export function MuteList({ zone }: { readonly zone: Zone }) {
 
 function MuteTable({ mutes, zone }: { readonly mutes: readonly WatchMute[]; readonly zone: Zone }) {
   const me = useMe();
-  const now = useNow(MINUTE);
+  const now = useNow(SECOND);
   const client = useQueryClient();
   const ending = useMutation({ mutationFn: endWatchMute, onSuccess: () => client.invalidateQueries({ queryKey: ["watch"] }) });
   return (

@@ -1,7 +1,7 @@
 import { Badge, Group, Stack, Table, Text } from "@mantine/core";
 import { ColourBadge } from "../../components/ColourBadge";
 import { Instant } from "../../components/Instant";
-import { PageLink } from "../../components/PageLink";
+import { PageButton, PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { OnNow, WatchNow, WatchSummary } from "../../logic/api";
@@ -11,34 +11,51 @@ import {
   describeInstances,
   describeSeen,
   describeWatched,
-  episodeSurroundings,
-  episodeWindow,
+  isOfComparison,
+  nameInstance,
   toColour,
 } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
-import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import type { Clock } from "../../state/url";
+import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { EpisodeActions } from "./EpisodeActions";
+import { episodeLink } from "./links";
+import { SourceLink } from "./SourceLink";
 import "./watch.css";
 
 interface OnNowTableProps {
   readonly watch: WatchNow;
+  /** Only entries of this host; "" for all. */
+  readonly host: string;
   readonly zone: Zone;
   readonly clock: Clock;
+  readonly onAllHosts: () => void;
 }
 
 /** One row for each host and rule, the worst first, with its instances folded. */
-export function OnNowTable({ watch, zone, clock }: OnNowTableProps) {
+export function OnNowTable({ watch, host, zone, clock, onAllHosts }: OnNowTableProps) {
   const { on, summary } = watch;
+  const shown = host === "" ? on : on.filter((entry) => entry.host === host);
   return (
     <Stack gap="sm">
       <WatchNotes summary={summary} />
+      {host !== "" && (
+        <Text fz="sm">
+          {words.watch.onNow.onlyHost(host)}{" "}
+          <button type="button" className="text-button" onClick={onAllHosts}>
+            {words.watch.onNow.showAllHosts}
+          </button>
+        </Text>
+      )}
       <ScrollCard label={words.watch.watchPage.onNow}>
         {on.length === 0 ? (
-          <NothingOn summary={summary} zone={zone} />
+          <NothingOn summary={summary} zone={zone} clock={clock} />
+        ) : shown.length === 0 ? (
+          <StateView state={{ kind: "empty", title: words.watch.onNow.nothingOnHost(host) }} />
         ) : (
-          <Table aria-label={words.watch.watchPage.onNow} className="watch-table">
+          <Table aria-label={words.watch.watchPage.onNow} className="watch-table watch-cards watch-now">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{words.common.state}</Table.Th>
@@ -49,7 +66,7 @@ export function OnNowTable({ watch, zone, clock }: OnNowTableProps) {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {on.map((entry) => (
+              {shown.map((entry) => (
                 <OnNowRow key={`${entry.host ?? ""} ${entry.source}`} entry={entry} zone={zone} clock={clock} />
               ))}
             </Table.Tbody>
@@ -63,7 +80,6 @@ export function OnNowTable({ watch, zone, clock }: OnNowTableProps) {
 function OnNowRow({ entry, zone, clock }: { readonly entry: OnNow; readonly zone: Zone; readonly clock: Clock }) {
   const now = useNow(SECOND);
   const [worst] = entry.episodes;
-  const instances = describeInstances(entry);
   const since = fromApi(entry.since);
   return (
     <Table.Tr data-quiet={entry.mute !== null || entry.is_acknowledged}>
@@ -74,53 +90,37 @@ function OnNowRow({ entry, zone, clock }: { readonly entry: OnNow; readonly zone
         {entry.host === null || worst === undefined ? (
           <b>{entry.host ?? words.watch.onNow.thisServer}</b>
         ) : (
-          <PageLink
-            fw={600}
-            to="/hosts/$host"
-            params={{ host: entry.host }}
-            search={encodeHostView({
-              ...DEFAULT_HOST_VIEW,
-              clock,
-              mark: episodeWindow(worst),
-              range: { kind: "fixed", window: episodeSurroundings(worst) },
-            })}
-          >
+          <PageLink fw={600} to="/hosts/$host" params={{ host: entry.host }} search={episodeLink(worst, clock)}>
             {entry.host}
           </PageLink>
         )}
       </Table.Td>
-      <Table.Td maw={760}>
+      <Table.Td className="watch-what">
         <Group gap={6} wrap="wrap">
-          <PageLink
-            to="/watch/rules/$rule"
-            params={{ rule: entry.source }}
-            search={clock === "utc" ? { tz: "utc" } : {}}
-            fw={600}
-          >
-            {entry.title}
-          </PageLink>
-          {instances !== "" && (
+          {worst === undefined ? <b>{entry.title}</b> : <SourceLink title={entry.title} episode={worst} clock={clock} />}
+          {!isOfComparison(entry) && (
             <Text span fz="sm">
-              {instances}
+              {describeInstances(entry)}
             </Text>
           )}
-          {entry.mute !== null && <Badge variant="default">{words.watch.onNow.muted}</Badge>}
+          {entry.mute !== null && (
+            <Badge variant="default">
+              {entry.mute.end === null
+                ? words.watch.onNow.muted
+                : words.watch.onNow.mutedUntil(<Instant at={fromApi(entry.mute.end)} zone={zone} />)}
+            </Badge>
+          )}
           {entry.is_acknowledged && (
             <Badge variant="default">{words.watch.onNow.acknowledgedBy(worst?.acknowledged_by ?? "")}</Badge>
           )}
         </Group>
-        <Text fz="sm">{entry.sentence}</Text>
-        {worst !== undefined && worst.saw.length > 0 && (
-          <Text fz="sm" className="mono">
-            {describeSeen(worst.saw)}
-          </Text>
-        )}
+        <Found entry={entry} />
         <Text fz="sm" className="soft">
           {entry.action}
         </Text>
         {worst !== undefined && worst.note !== "" && <Text fz="sm">{words.watch.onNow.noteOf(worst.note)}</Text>}
       </Table.Td>
-      <Table.Td>
+      <Table.Td className="watch-lasts">
         <Text fz="sm">{describeBetween(since, now)}</Text>
         <Text fz="xs" className="soft">
           {words.watch.onNow.since(<Instant at={since} zone={zone} />)}
@@ -130,6 +130,30 @@ function OnNowRow({ entry, zone, clock }: { readonly entry: OnNow; readonly zone
         <EpisodeActions entry={entry} />
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** What an entry says: a rule's sentence and what its worst report saw; of the comparison a sentence for each subsystem. */
+function Found({ entry }: { readonly entry: OnNow }) {
+  if (isOfComparison(entry)) {
+    return entry.episodes.map(({ id, sentence }) => (
+      <Text key={id} fz="sm">
+        {sentence}
+      </Text>
+    ));
+  }
+  const seen = describeSeen(entry.episodes[0]?.saw ?? []);
+  return (
+    <>
+      <Text fz="sm">{entry.sentence}</Text>
+      {seen !== "" && (
+        <Text fz="sm" className="mono">
+          {entry.n_instances > 1
+            ? words.watch.onNow.worstIs(nameInstance(entry.episodes[0]?.instance ?? "", entry.of), seen)
+            : seen}
+        </Text>
+      )}
+    </>
   );
 }
 
@@ -152,23 +176,63 @@ function WatchNotes({ summary }: { readonly summary: WatchSummary }) {
   );
 }
 
-function NothingOn({ summary, zone }: { readonly summary: WatchSummary; readonly zone: Zone }) {
+interface NothingOnProps {
+  readonly summary: WatchSummary;
+  readonly zone: Zone;
+  readonly clock: Clock;
+}
+
+function NothingOn({ summary, zone, clock }: NothingOnProps) {
+  const toHosts = (
+    <PageButton mt="sm" variant="default" to="/hosts" search={encodeClock(clock)}>
+      {words.common.hosts}
+    </PageButton>
+  );
   if (summary.since === null) {
     return (
-      <StateView state={{ kind: "empty", title: words.watch.onNow.nothingWatchedYet, next: words.watch.onNow.startAnAgent }} />
+      <StateView
+        state={{
+          kind: "empty",
+          title: words.watch.onNow.nothingWatchedYet,
+          next: (
+            <>
+              <div>{words.watch.onNow.startAnAgent}</div>
+              {toHosts}
+            </>
+          ),
+        }}
+      />
     );
   }
-  const since =
-    summary.last_on_at === null
-      ? words.watch.onNow.nothingEver(<Instant at={fromApi(summary.since)} zone={zone} />)
-      : words.watch.onNow.nothingSince(<Instant at={fromApi(summary.last_on_at)} zone={zone} />);
-  const isStale = summary.n_hosts === 0;
+  if (summary.n_hosts === 0) {
+    return (
+      <StateView
+        state={{
+          kind: "empty",
+          title: words.watch.onNow.noHostJudged,
+          next: (
+            <>
+              <div>{words.watch.onNow.seeHosts}</div>
+              {toHosts}
+            </>
+          ),
+        }}
+      />
+    );
+  }
   return (
     <StateView
       state={{
         kind: "empty",
-        title: isStale ? words.watch.onNow.noHostJudged : describeWatched(summary),
-        next: isStale ? words.watch.onNow.seeHosts : since,
+        title: words.watch.onNow.nothingOn,
+        next: (
+          <>
+            {summary.last_on_at === null
+              ? words.watch.onNow.nothingEver(<Instant at={fromApi(summary.since)} zone={zone} />)
+              : words.watch.onNow.nothingSince(<Instant at={fromApi(summary.last_on_at)} zone={zone} />)}{" "}
+            {words.watch.onNow.whoWatches(describeWatched(summary))}
+          </>
+        ),
       }}
     />
   );

@@ -11,12 +11,14 @@ import { mayWrite, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import type { RuleDetail, RuleReading } from "../../logic/api";
 import { fromApi } from "../../logic/time";
-import { colourAt, describeRule, describeSeconds, toColour } from "../../logic/watch";
+import { colourAt, describeRule, describeSeconds, toColour, worstHostsFirst } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
-import { zoneOf } from "../../state/clock";
 import type { Clock } from "../../state/url";
+import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
+import { clockOf, encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { BacktestPanel } from "./BacktestPanel";
 import { RuleLimits } from "./RuleLimits";
@@ -28,7 +30,8 @@ const MAX_SOURCES = 3;
 export function RulePage() {
   const { rule } = useParams({ from: "/shell/watch/rules/$rule" });
   useDocumentTitle(words.watch.rulePage.ruleNormstat(rule));
-  const clock: Clock = useSearch({ strict: false })["tz"] === "utc" ? "utc" : "local";
+  const clock = clockOf(useSearch({ strict: false }));
+  const zone = useZone(clock);
   const detail = useQuery(ruleQuery(rule));
   if (detail.data === undefined) {
     return (
@@ -44,21 +47,27 @@ export function RulePage() {
     );
   }
   const { info, text, toml } = detail.data;
-  const zone = zoneOf(clock);
   // What normstat knows without samples has no past to be tried on.
   const isOfSamples = text === null || text.inputs.some(({ sources }) => sources.length > 0);
   return (
     <div className="page page-narrow">
       <Stack gap="md">
         <div>
-          <PageLink to="/watch" search={{ tab: "rules", ...(clock === "utc" ? { tz: "utc" } : {}) }} fz="sm">
+          <PageLink to="/watch" search={{ tab: "rules", ...encodeClock(clock) }} fz="sm">
             {words.watch.watchPage.rules}
           </PageLink>
           <Group justify="space-between" align="flex-start">
             <div>
               <Title order={1}>{info.title}</Title>
               <Text fz="sm" className="soft">
-                {words.watch.rulePage.nameAndVersion(info.name, String(info.version))} · {describeRule(info)}
+                {words.watch.rulePage.nameAndVersion(info.name, String(info.version))} · {describeRule(info)} ·{" "}
+                <PageLink
+                  to="/watch"
+                  search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "history", rule: info.name })}
+                  fz="inherit"
+                >
+                  {words.watch.rulePage.nLastWeek(info.n_week)}
+                </PageLink>
               </Text>
             </div>
             <RuleButtons detail={detail.data} clock={clock} />
@@ -115,12 +124,7 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
         >
           {isOn ? words.watch.rulePage.disable : words.watch.rulePage.enable}
         </Button>
-        <PageButton
-          variant="default"
-          to="/watch/rules/$rule/edit"
-          params={{ rule: info.name }}
-          search={clock === "utc" ? { tz: "utc" } : {}}
-        >
+        <PageButton variant="default" to="/watch/rules/$rule/edit" params={{ rule: info.name }} search={encodeClock(clock)}>
           {info.is_builtin ? words.watch.rulePage.copyToEdit : words.watch.rulePage.edit}
         </PageButton>
         {!info.is_builtin && (
@@ -235,7 +239,14 @@ export function Explanation({ text }: { readonly text: RuleReading }) {
   );
 }
 
+// More would bury what comes after them.
+const MAX_HOSTS = 15;
+
 function RuleHosts({ detail, zone }: { readonly detail: RuleDetail; readonly zone: Zone }) {
+  const [isAll, setAll] = useState(false);
+  const clock = clockOf(useSearch({ strict: false }));
+  const hosts = worstHostsFirst(detail.hosts);
+  const shown = isAll ? hosts : hosts.slice(0, MAX_HOSTS);
   return (
     <Paper className="card" p="md">
       <Title order={2} fz="md" mb="xs">
@@ -256,10 +267,10 @@ function RuleHosts({ detail, zone }: { readonly detail: RuleDetail; readonly zon
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {detail.hosts.map(({ host, until, colour, lacks }) => (
+            {shown.map(({ host, until, colour, lacks }) => (
               <Table.Tr key={host}>
                 <Table.Td>
-                  <PageLink to="/hosts/$host" params={{ host }} search={{}}>
+                  <PageLink to="/hosts/$host" params={{ host }} search={encodeClock(clock)}>
                     {host}
                   </PageLink>
                 </Table.Td>
@@ -271,6 +282,18 @@ function RuleHosts({ detail, zone }: { readonly detail: RuleDetail; readonly zon
             ))}
           </Table.Tbody>
         </Table>
+      )}
+      {hosts.length > MAX_HOSTS && (
+        <Button
+          mt="xs"
+          size="compact-sm"
+          variant="default"
+          onClick={() => {
+            setAll(!isAll);
+          }}
+        >
+          {isAll ? words.watch.rulePage.fewerHosts : words.watch.rulePage.allHosts(hosts.length)}
+        </Button>
       )}
     </Paper>
   );

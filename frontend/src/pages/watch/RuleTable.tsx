@@ -9,6 +9,8 @@ import { StateView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { describeRule } from "../../logic/watch";
 import type { Clock } from "../../state/url";
+import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
+import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import "./watch.css";
 
@@ -16,7 +18,7 @@ import "./watch.css";
 export function RuleTable({ clock }: { readonly clock: Clock }) {
   const me = useMe();
   const rules = useQuery(rulesQuery);
-  const search = clock === "utc" ? { tz: "utc" } : {};
+  const search = encodeClock(clock);
   return (
     <>
       <Group justify="space-between" mb="sm">
@@ -39,7 +41,7 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
             }
           />
         ) : (
-          <Table aria-label={words.watch.watchPage.rules} className="watch-table">
+          <Table aria-label={words.watch.watchPage.rules} className="watch-table watch-rules">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{words.watch.watchPage.rule}</Table.Th>
@@ -60,9 +62,9 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
                     </PageLink>
                   </Table.Td>
                   <Table.Td>{rule.subsystem}</Table.Td>
-                  <Table.Td>{describeRule(rule)}</Table.Td>
+                  <Table.Td className="watch-rule-state">{describeRule(rule)}</Table.Td>
                   <Table.Td className="number">
-                    {formatCount(rule.n_hosts)}
+                    {rule.subsystem === "normstat" ? "–" : formatCount(rule.n_hosts)}
                     {rule.n_lacking > 0 && (
                       <Text fz="xs" className="soft">
                         {words.watch.rules.lack(rule.n_lacking)}
@@ -70,7 +72,18 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
                     )}
                   </Table.Td>
                   <Table.Td className="number">{formatCount(rule.n_on)}</Table.Td>
-                  <Table.Td className="number">{formatCount(rule.n_week)}</Table.Td>
+                  <Table.Td className="number">
+                    {rule.n_week === 0 ? (
+                      formatCount(rule.n_week)
+                    ) : (
+                      <PageLink
+                        to="/watch"
+                        search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "history", rule: rule.name })}
+                      >
+                        {formatCount(rule.n_week)}
+                      </PageLink>
+                    )}
+                  </Table.Td>
                   <Table.Td>{rule.is_builtin ? words.watch.rules.builtIn : rule.updated_by}</Table.Td>
                 </Table.Tr>
               ))}

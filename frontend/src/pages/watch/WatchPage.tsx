@@ -2,19 +2,23 @@ import { Group, Tabs, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { lazy, Suspense, useMemo } from "react";
 import { watchQuery } from "../../api/watch";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { StateView } from "../../components/StateView";
+import { useZone } from "../../components/zone";
 import { describeWatched } from "../../logic/watch";
-import { zoneOf } from "../../state/clock";
 import { decodeWatchView, encodeWatchView, type WatchTab, type WatchView } from "../../state/watch";
 import { words } from "../../words";
 import { EpisodeHistory } from "./EpisodeHistory";
+import { FleetUseTable } from "./FleetUseTable";
 import { MuteList } from "./MuteList";
 import { OnNowTable } from "./OnNowTable";
 import { RuleTable } from "./RuleTable";
 import { WatchTimeline } from "./WatchTimeline";
+
+// Who only looks what is on needs no forms.
+const AlertsTab = lazy(() => import("../alerts/AlertsTab").then((module) => ({ default: module.AlertsTab })));
 
 /** What is on now, what was on, and the rules that find it. */
 export function WatchPage() {
@@ -23,6 +27,8 @@ export function WatchPage() {
   const { view, ignored } = useMemo(() => decodeWatchView(search), [search]);
   const navigate = useNavigate();
   const watch = useQuery(watchQuery);
+  const zone = useZone(view.clock);
+  const nOn = watch.data?.on.filter(({ mute }) => mute === null).length ?? 0;
   const change = (changed: Partial<WatchView>) => {
     void navigate({ to: "/watch", search: encodeWatchView({ ...view, page: 0, ...changed }), replace: true });
   };
@@ -47,12 +53,14 @@ export function WatchPage() {
         <Tabs.List mb="sm">
           <Tabs.Tab value="now">
             {words.watch.watchPage.onNow}
-            {watch.data && watch.data.on.length > 0 && ` (${String(watch.data.on.length)})`}
+            {nOn > 0 && ` (${String(nOn)})`}
           </Tabs.Tab>
           <Tabs.Tab value="history">{words.watch.watchPage.history}</Tabs.Tab>
           <Tabs.Tab value="timeline">{words.watch.watchPage.timeline}</Tabs.Tab>
+          <Tabs.Tab value="use">{words.watch.watchPage.use}</Tabs.Tab>
           <Tabs.Tab value="rules">{words.watch.watchPage.rules}</Tabs.Tab>
           <Tabs.Tab value="mutes">{words.watch.watchPage.mutes}</Tabs.Tab>
+          <Tabs.Tab value="alerts">{words.watch.alerts.alerts}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="now">
           {watch.data === undefined ? (
@@ -64,17 +72,33 @@ export function WatchPage() {
               }
             />
           ) : (
-            <OnNowTable watch={watch.data} zone={zoneOf(view.clock)} clock={view.clock} />
+            <OnNowTable
+              watch={watch.data}
+              host={view.host}
+              zone={zone}
+              clock={view.clock}
+              onAllHosts={() => {
+                change({ host: "" });
+              }}
+            />
           )}
         </Tabs.Panel>
         <Tabs.Panel value="history">
-          <EpisodeHistory view={view} onView={change} />
+          <EpisodeHistory view={view} zone={zone} onView={change} />
         </Tabs.Panel>
         <Tabs.Panel value="timeline">
-          <WatchTimeline view={view} onView={change} />
+          <WatchTimeline view={view} zone={zone} onView={change} />
+        </Tabs.Panel>
+        <Tabs.Panel value="use">
+          <FleetUseTable clock={view.clock} />
         </Tabs.Panel>
         <Tabs.Panel value="mutes">
-          <MuteList zone={zoneOf(view.clock)} />
+          <MuteList zone={zone} />
+        </Tabs.Panel>
+        <Tabs.Panel value="alerts">
+          <Suspense fallback={<StateView state={{ kind: "loading", what: words.watch.alerts.theAlerts }} />}>
+            <AlertsTab zone={zone} clock={view.clock} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="rules">
           <RuleTable clock={view.clock} />

@@ -8,9 +8,10 @@ import { StateView } from "../../components/StateView";
 import { DAY, HOUR, MINUTE, toEpochMs, type Window } from "../../logic/time";
 import { colourAt, COLOUR_LABELS, isBadRow, type TimelineRow, toTimeline, wholeSeconds } from "../../logic/watch";
 import { formatInstant, type Zone } from "../../logic/zone";
-import { useNow, zoneOf } from "../../state/clock";
+import { useNow } from "../../state/clock";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import type { WatchSpan, WatchView } from "../../state/watch";
+import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { StateStrip } from "./StateStrip";
 import "./watch.css";
@@ -26,11 +27,12 @@ const SPAN_LABELS: readonly { readonly value: WatchSpan; readonly label: string 
 
 interface WatchTimelineProps {
   readonly view: WatchView;
+  readonly zone: Zone;
   readonly onView: (change: Partial<WatchView>) => void;
 }
 
 /** The worst state of each rule on each host over time, the worst rows first. */
-export function WatchTimeline({ view, onView }: WatchTimelineProps) {
+export function WatchTimeline({ view, zone, onView }: WatchTimelineProps) {
   const now = useNow(MINUTE);
   const window = useMemo(() => wholeSeconds({ start: toEpochMs(now - LENGTHS[view.span]), end: now }), [now, view.span]);
   const timeline = useQuery(timelineQuery(window, null));
@@ -83,7 +85,7 @@ export function WatchTimeline({ view, onView }: WatchTimelineProps) {
             state={{ kind: "empty", title: words.watch.timeline.nothingJudged, next: words.watch.timeline.chooseLonger }}
           />
         ) : (
-          <TimelineTable rows={shown} titles={titles} window={window} zone={zoneOf(view.clock)} clock={view.clock} />
+          <TimelineTable rows={shown} titles={titles} window={window} zone={zone} clock={view.clock} />
         )}
       </ScrollCard>
     </>
@@ -129,7 +131,7 @@ function TimelineTable({ rows, titles, window, zone, clock }: TimelineTableProps
                 </PageLink>
               </Table.Td>
               <Table.Td>
-                <PageLink to="/watch/rules/$rule" params={{ rule: source }} search={clock === "utc" ? { tz: "utc" } : {}}>
+                <PageLink to="/watch/rules/$rule" params={{ rule: source }} search={encodeClock(clock)}>
                   {title}
                 </PageLink>
               </Table.Td>

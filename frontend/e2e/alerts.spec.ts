@@ -1,0 +1,236 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "@playwright/test";
+import { OURS } from "./agent";
+import { expect, expectAccessible, showIn, test } from "./fixture";
+
+/** A receiver of webhooks on this machine: what was posted, and what it answers. */
+interface Receiver {
+  readonly url: string;
+  readonly bodies: string[];
+  status: number;
+  readonly server: Server;
+}
+
+let receiver: Receiver;
+
+test.beforeAll(async () => {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (piece: Buffer) => {
+      body += piece.toString();
+    });
+    request.on("end", () => {
+      bodies.push(body);
+      response.statusCode = receiver.status;
+      response.end("thank you");
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  receiver = { url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`, bodies, status: 200, server };
+});
+
+test.afterAll(() => {
+  receiver.server.close();
+});
+
+const table = (page: Page, name: string) => page.getByRole("table", { name });
+
+test("who is told of nothing reads what to do first", async ({ page }) => {
+  await page.route("**/api/v1/alert-channels", (route) =>
+    route.fulfill({ json: { channels: [], scripts: [], n_waiting: 0, waiting_since: null } }),
+  );
+  await page.route("**/api/v1/alert-routes", (route) => route.fulfill({ json: { routes: [] } }));
+  await page.route("**/api/v1/alerts?*", (route) => route.fulfill({ json: { n_total: 0, alerts: [] } }));
+  await page.goto("/watch?tab=alerts");
+  await expect(page.getByRole("note")).toContainText("First add a channel and test it");
+  await expect(page.getByText("There is no channel yet")).toBeVisible();
+  await expect(page.getByRole("button", { name: "New route" })).toBeHidden();
+  for (const colorScheme of ["dark", "light"] as const) {
+    await showIn(page, colorScheme);
+    await expectAccessible(page);
+  }
+});
+
+test("a channel is added, tested and changed, and a route that sends to it is tried, saved, moved and deleted", async ({
+  page,
+}) => {
+  await page.goto("/watch?tab=alerts");
+  await page.getByRole("button", { name: "New channel" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("on call");
+  await dialog.getByRole("combobox", { name: "Kind" }).click();
+  await page.getByRole("option", { name: "Webhook" }).click();
+  await dialog.getByLabel("URL", { exact: true }).fill(receiver.url);
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const channel = table(page, "Channels").getByRole("row").filter({ hasText: "on call" });
+  await expect(channel).toContainText("http://127.0.0.1");
+  await expect(channel).not.toContainText("/hook");
+  await channel.getByRole("button", { name: "Test on call" }).click();
+  await expect(channel.getByRole("status")).toContainText("Sent. The receiver said:");
+  expect(receiver.bodies).toHaveLength(1);
+
+  // The URL is a secret: it stays without being shown, and the receiver's answer is told.
+  receiver.status = 400;
+  await channel.getByRole("button", { name: "Edit on call" }).click();
+  await expect(dialog.getByLabel("URL", { exact: true })).toHaveValue("");
+  await expect(dialog).toContainText("One is stored; leave empty to keep it.");
+  await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("on call 2");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const renamed = table(page, "Channels").getByRole("row").filter({ hasText: "on call 2" });
+  await renamed.getByRole("button", { name: "Test on call 2" }).click();
+  await expect(renamed.getByRole("status")).toContainText(/Not sent: .*400/);
+  expect(receiver.bodies).toHaveLength(2);
+  receiver.status = 200;
+
+  await page.getByRole("button", { name: "New route" }).click();
+  await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("web at night");
+  await dialog.getByRole("combobox", { name: "Hosts" }).fill("nothing-like-this*");
+  await page.keyboard.press("Enter");
+  await dialog.getByRole("button", { name: "Only at some times of the week" }).click();
+  await dialog.getByRole("combobox", { name: "Channels" }).fill("on call");
+  await page.getByRole("option", { name: "on call 2" }).click();
+  await page.keyboard.press("Escape");
+  await expect(dialog).toBeVisible();
+  await dialog.getByRole("button", { name: "Try on the last 7 days" }).click();
+  await expect(dialog.getByRole("status").filter({ hasText: "It would have sent nothing" })).toBeVisible();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const routes = table(page, "Routes").locator("tbody tr");
+  const route = routes.filter({ hasText: "web at night" });
+  await expect(route).toContainText("hosts nothing-like-this*; critical or worse; Mon–Fri 08:00–18:00");
+  await expect(route).toContainText("to on call 2; after 30 s");
+  await expect(renamed).toContainText("web at night");
+
+  await page.getByRole("button", { name: "New route" }).click();
+  await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("the rest");
+  await dialog.getByRole("combobox", { name: "Hosts" }).fill("nor-this");
+  await page.keyboard.press("Enter");
+  await dialog.getByRole("combobox", { name: "Channels" }).fill("on call");
+  await page.getByRole("option", { name: "on call 2" }).click();
+  await page.keyboard.press("Escape");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(routes.last()).toContainText("the rest");
+  await page.getByRole("button", { name: "Move the rest up" }).click();
+  await expect(routes.last()).toContainText("web at night");
+
+  for (const colorScheme of ["dark", "light"] as const) {
+    await showIn(page, colorScheme);
+    await expectAccessible(page);
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.setViewportSize({ width: 1280, height: 900 });
+
+  for (const name of ["web at night", "the rest"]) {
+    await page.getByRole("button", { name: `Delete ${name}` }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await expect(routes.filter({ hasText: name })).toHaveCount(0);
+  }
+  await renamed.getByRole("button", { name: "Delete on call 2" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await expect(renamed).toHaveCount(0);
+});
+
+test("what failed is told with the receiver's words, and can be sent again", async ({ page }) => {
+  const at = new Date().toISOString();
+  const message = {
+    id: 7,
+    channel_id: 1,
+    channel: "on call",
+    kind: "fired",
+    number: 1,
+    state: "failed",
+    subject: "web1: Slow disks",
+    n_tries: 12,
+    answer: "HTTP 403: no such channel",
+    created_at: at,
+    next_try_at: null,
+    sent_at: null,
+  };
+  const alert = {
+    id: 3,
+    route_id: 1,
+    route: "nights",
+    state: "firing",
+    colour: "red",
+    title: "Slow disks",
+    hosts: ["web1", "web2"],
+    start: at,
+    opened_at: at,
+    due_at: at,
+    fired_at: at,
+    resolved_at: null,
+    level: 0,
+    acknowledged_at: null,
+    acknowledged_by: "",
+    note: "",
+    silenced_at: null,
+    n_episodes: 2,
+    episodes: [],
+    messages: [message],
+  };
+  // A message is given up after hours only.
+  await page.route("**/api/v1/alerts?*", (route) => route.fulfill({ json: { n_total: 1, alerts: [alert] } }));
+  const asked: string[] = [];
+  await page.route("**/api/v1/alert-messages/7/retry", (route) => {
+    asked.push(route.request().method());
+    return route.fulfill({ json: alert });
+  });
+  await page.goto("/watch?tab=alerts");
+  const row = table(page, "Sent").getByRole("row").filter({ hasText: "Slow disks" });
+  await expect(row).toContainText("began → on call: failed (12 attempts)");
+  await expect(row).toContainText("HTTP 403: no such channel");
+  await expect(row).toContainText("web1 and 1 more");
+  await row.getByRole("button", { name: "Send again to on call" }).click();
+  await expect.poll(() => asked).toEqual(["POST"]);
+  await expectAccessible(page);
+});
+
+test.describe("the silence link of a message", () => {
+  test.use({ expectedErrors: /status of 40[14]/, storageState: { cookies: [], origins: [] } });
+
+  test("asks before it mutes, without a login", async ({ page }) => {
+    const asked: unknown[] = [];
+    await page.route("**/api/v1/alert-silences/check", (route) =>
+      route.fulfill({
+        json: { alert_id: 3, route: "nights", state: "firing", places: [{ host: "web1", source: "disk-slow" }], is_used: false },
+      }),
+    );
+    await page.route("**/api/v1/alert-silences", (route) => {
+      asked.push(route.request().postDataJSON());
+      return route.fulfill({ json: { mutes: [] } });
+    });
+    await page.goto("/silence#token=3.abc");
+    await expect(page.getByText("disk-slow on web1")).toBeVisible();
+    expect(page.url()).not.toContain("token");
+    expect(asked).toEqual([]);
+    await expectAccessible(page);
+    await page.getByRole("textbox", { name: "Reason" }).fill("known");
+    await page.getByRole("button", { name: "Mute", exact: true }).click();
+    await expect(page.getByText("It is muted.")).toBeVisible();
+    expect(asked).toEqual([{ token: "3.abc", minutes: 60, reason: "known" }]);
+  });
+
+  test("that is not valid is refused by the server", async ({ page }) => {
+    await page.goto("/silence#token=1.nonsense");
+    await expect(page.getByRole("alert")).toBeVisible();
+    await page.goto("/silence");
+    await page.reload();
+    await expect(page.getByText("This address is not complete")).toBeVisible();
+  });
+});
+
+test("who may only look sees channels without their buttons", async ({ page }) => {
+  await page.route("**/api/v1/auth/me", async (route) => {
+    const answer = await route.fetch({ headers: { ...route.request().headers(), ...OURS } });
+    await route.fulfill({ json: { ...((await answer.json()) as object), role: "viewer" } });
+  });
+  await page.goto("/watch?tab=alerts");
+  await expect(page.getByRole("heading", { name: "Channels" })).toBeVisible();
+  await expect(page.getByRole("button", { name: /^New (channel|route)/ })).toHaveCount(0);
+});

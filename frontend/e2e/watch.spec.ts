@@ -1,0 +1,225 @@
+import type { APIRequestContext, Page } from "@playwright/test";
+import { OURS, sendStream } from "./agent";
+import { expect, expectAccessible, showIn, test } from "./fixture";
+import { HOST, INCIDENT, iso } from "./story";
+
+const SUN = `sun${String(Date.now() % 1_000_000)}`;
+const STEP_S = 10;
+const HEAD = "CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl\n";
+// The columns of a CPU before smtx, and after it.
+const QUIET = "   10   0   10   100   50  200   10    5   100    0  1000   10   5   0  85\n";
+const SPINS = "   10   0   10   100   50  200   10    5   900    0  1000   10  40   0  50\n";
+
+let sentUntil = Math.floor(Date.now() / 1000) - 600;
+
+/** Send what mpstat prints of two CPUs up to now, as a host whose CPU 1 has found mutexes taken for the last three minutes. */
+async function sendContention(request: APIRequestContext): Promise<void> {
+  const now = Math.floor(Date.now() / 1000);
+  const times = Array.from({ length: Math.floor((now - sentUntil) / STEP_S) }, (_, at) => sentUntil + (at + 1) * STEP_S);
+  const key = `mpstat_solaris.${String(sentUntil)}.1-1`;
+  // The first report is since boot.
+  const reports = [sentUntil, ...times].map((at) => {
+    return `${String(at)}\n${HEAD}  0${QUIET}  1${at > now - 180 ? SPINS : QUIET}`;
+  });
+  sentUntil = times.at(-1) ?? sentUntil;
+  await sendStream(request, { host: SUN, spec: "mpstat_solaris", key, command: "mpstat -T u 10", text: reports.join("") });
+}
+
+const rowOf = (page: Page, host: string) =>
+  page.getByRole("row").filter({ has: page.getByRole("link", { name: host, exact: true }) });
+
+/** Follow what follows when the row is there. */
+async function openNow(page: Page, request: APIRequestContext) {
+  await sendContention(request);
+  await page.goto("/watch");
+  const row = rowOf(page, SUN);
+  await expect(row).toContainText("Kernel mutexes");
+  return row;
+}
+
+test("what is on is told, acknowledged, muted and marked as an incident, and each can be undone", async ({ page, request }) => {
+  const row = await openNow(page, request);
+  await expect(row).toContainText("critical");
+  await expect(row).toContainText("CPU 1");
+  await expect(row).toContainText("smtx 900 /s, usr 10 %, sys 40 %");
+  await expect(page.getByRole("link", { name: /^Watch \d+ waits? for somebody/ })).toBeVisible();
+  const name = `${SUN}: Kernel mutexes`;
+
+  // By keyboard: the note has the focus, Enter sends it.
+  await row.getByRole("button", { name: `Acknowledge ${name}` }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("textbox", { name: "Note, such as who looks after it" })).toBeFocused();
+  for (const colorScheme of ["dark", "light"] as const) {
+    await showIn(page, colorScheme);
+    await expectAccessible(page);
+  }
+  await page.keyboard.type("anna looks");
+  await page.keyboard.press("Enter");
+  await expect(row).toContainText("acknowledged by");
+  await expect(row).toContainText("Note: anna looks");
+  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+  await expect(row).not.toContainText("acknowledged by");
+
+  await row.getByRole("button", { name: `Mute ${name}` }).click();
+  await page.getByRole("menuitem", { name: "For an hour" }).click();
+  await expect(row).toContainText("muted until");
+  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+  await expect(row).not.toContainText("muted until");
+
+  await row.getByRole("button", { name: `Mark as incident: ${name}` }).click();
+  await expect(row.getByRole("button", { name: /^Mark as incident/ })).toBeHidden();
+  const listed = async (): Promise<readonly { readonly host: string | null }[]> =>
+    ((await (await request.get("/api/v1/exclusions", { headers: OURS })).json()) as { exclusions: { host: string | null }[] })
+      .exclusions;
+  expect((await listed()).filter(({ host }) => host === SUN)).toHaveLength(1);
+  await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+  await expect(row.getByRole("button", { name: /^Mark as incident/ })).toBeVisible();
+  expect((await listed()).filter(({ host }) => host === SUN)).toHaveLength(0);
+});
+
+test("it is seen in the fleet, on the host's graphs and in the history", async ({ page, request }) => {
+  await openNow(page, request);
+  await page.goto(`/hosts?filter=${SUN}`);
+  await page.getByRole("link", { name: `critical on ${SUN}: 1 rule finds something` }).click();
+  await expect(page.getByText(`Only what is on at ${SUN}.`)).toBeVisible();
+  await rowOf(page, SUN).getByRole("link", { name: SUN, exact: true }).click();
+  await expect(page.getByRole("region", { name: "Selection" })).toBeVisible();
+
+  const found = page.getByRole("group", { name: "What rules found" }).getByRole("button", { name: /^Kernel mutexes: critical/ });
+  await found.click();
+  const about = page.getByRole("dialog", { name: "Kernel mutexes" });
+  await expect(about).toContainText("smtx 900 /s");
+  await expect(about.getByRole("button", { name: "Select this time" })).toBeFocused();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await expect(about).toBeHidden();
+  await expect(found).toBeFocused();
+
+  await page.goto(`/watch?tab=history&host=${SUN}`);
+  await expect(page.getByText("1 episode", { exact: true })).toBeVisible();
+  await expect(rowOf(page, SUN)).toContainText("lasts");
+  await expectAccessible(page);
+  await page.goto("/watch?tab=timeline&span=1h");
+  await expect(page.getByRole("img", { name: `Kernel mutexes on ${SUN}: at worst critical` })).toBeVisible();
+  await expectAccessible(page);
+});
+
+test("an unusual time leads to the host with the series on top, and has no rule", async ({ page }) => {
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const episode = {
+    id: 999_999,
+    source: "comparison",
+    source_version: 1,
+    title: "Unusual: disk I/O",
+    host: HOST,
+    instance: "disk",
+    start: at(INCIDENT.start),
+    last: at(INCIDENT.end),
+    ended_at: null,
+    ended_by: null,
+    colour: "red",
+    sentence: "sdb was busy 98 % of the time (normally 0 to 6 %).",
+    action: "Open the host at this time.",
+    saw: [{ name: "iostat_linux util_pct sdb", value: 98, unit: "%", text: "98 %", at: at(INCIDENT.start) }],
+    acknowledged_at: null,
+    acknowledged_by: "",
+    note: "",
+    exclusion_id: null,
+  };
+  // The server scores the last minutes only, and of hosts with a baseline: here it is long ago.
+  await page.route("**/api/v1/watch", async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.json()) as { on: object[] };
+    const { source, title, host, colour, start, last, sentence, action } = episode;
+    const entry = { source, title, of: "", host, colour, since: start, last, n_instances: 1, sentence, action };
+    body.on.push({ ...entry, episodes: [episode], is_acknowledged: false, mute: null });
+    await route.fulfill({ json: body });
+  });
+  await page.goto("/watch");
+  await expect(rowOf(page, HOST)).toContainText("sdb was busy 98 % of the time");
+  await page.getByRole("link", { name: "Unusual: disk I/O" }).click();
+  await expect(page).toHaveURL(new RegExp(`/hosts/${HOST}\\?.*mark=${iso(INCIDENT.start).slice(0, 16)}`));
+  await expect(page.locator(".panel").first()).toContainText("sdb");
+  await expect(page.getByRole("region", { name: "Selection" })).toBeVisible();
+});
+
+test("a rule is copied, edited, tried on the past and only then enabled", async ({ page, request }) => {
+  await sendContention(request);
+  await page.goto("/watch?tab=rules");
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Kernel mutexes" }).click();
+  await expect(page.getByRole("table", { name: "Hosts" }).getByRole("row").nth(1)).toContainText(/critical|fine/);
+  for (const colorScheme of ["dark", "light"] as const) {
+    await showIn(page, colorScheme);
+    await expectAccessible(page);
+  }
+  await page.getByRole("link", { name: "Copy and edit" }).click();
+  const text = page.getByRole("textbox", { name: "Rule, in TOML" });
+  await expect(text).toHaveValue(/name = "mutex-own"/);
+  const before = await text.inputValue();
+  await text.fill(before.replace("Kernel mutexes", "Spinning CPUs").replace("value = 500", "value = 800"));
+  await page.getByRole("button", { name: "Check" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "“Spinning CPUs” can be read." })).toBeVisible();
+  await page.getByRole("button", { name: "Save" }).click();
+
+  await expect(page.getByRole("heading", { name: "Spinning CPUs" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Enable" })).toBeDisabled();
+  await page.getByRole("combobox", { name: "Hosts" }).fill(SUN);
+  await page.getByRole("option", { name: SUN, exact: true }).click();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Try", exact: true }).click();
+  await expect(page.getByText(`On ${SUN} it would have found 1 episode`)).toBeVisible();
+  await expect(page.getByRole("table", { name: `Episodes on ${SUN} over time` })).toContainText("smtx 900 /s");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Enable" }).click();
+  await expect(page.getByText(/mutex-own, version \d+ · watches/)).toBeVisible();
+
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(page).toHaveURL(/tab=rules/);
+  await expect(page.getByRole("link", { name: "Spinning CPUs" })).toBeHidden();
+});
+
+test("a maintenance window is planned and ended", async ({ page, request }) => {
+  await sendContention(request);
+  await page.goto("/watch?tab=mutes");
+  await page.getByRole("combobox", { name: "Host" }).fill(SUN);
+  await page.getByRole("option", { name: SUN, exact: true }).click();
+  await page.getByRole("textbox", { name: "Reason" }).fill("new disks");
+  await page.getByRole("button", { name: "Mute", exact: true }).click();
+  const row = page.getByRole("row").filter({ hasText: `host ${SUN}` }).filter({ hasText: "new disks" });
+  await expect(row).toContainText(`host ${SUN}`);
+  await expect(row).toContainText("muted now");
+  await showIn(page, "dark");
+  await expectAccessible(page);
+  await page.goto("/watch");
+  await expect(rowOf(page, SUN)).toContainText("muted until");
+  await page.getByRole("tab", { name: "Mutes" }).click();
+  await row.getByRole("button", { name: `End now: mute of host ${SUN}` }).click();
+  await expect(row).toContainText("ended");
+});
+
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test("nothing is wider than the screen, and the count leads to what is on", async ({ page, request }) => {
+    await openNow(page, request);
+    const paths = [
+      ["/watch", rowOf(page, SUN)],
+      ["/watch?tab=history", rowOf(page, SUN).first()],
+      ["/watch?tab=timeline", page.locator(".timeline-table")],
+      ["/watch?tab=rules", page.getByRole("table", { name: "Rules" })],
+      ["/watch?tab=mutes", page.getByRole("heading", { name: "New mute" })],
+      ["/watch/rules/mutex", page.getByRole("heading", { name: "Kernel mutexes" })],
+      ["/watch/new-rule", page.getByRole("textbox", { name: "Rule, in TOML" })],
+    ] as const;
+    for (const [path, shown] of paths) {
+      await page.goto(path);
+      await expect(shown).toBeVisible();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
+    }
+    await page.getByRole("link", { name: /^\d+ waits? for somebody/ }).click();
+    await expect(rowOf(page, SUN).getByRole("button", { name: /^Acknowledge/ })).toBeVisible();
+    await expectAccessible(page);
+  });
+});

@@ -1,0 +1,219 @@
+/** Alerts: channels and routes as forms, and what they do in words. */
+
+import type { AlertChannelInfo, ChannelSettings, RouteSettings } from "./api";
+import { COLOUR_LABELS, describeSeconds, toColour } from "./watch";
+import { words } from "../words";
+
+export const CHANNEL_KINDS = ["email", "chat", "webhook", "alertmanager", "script"] as const;
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
+export const CHAT_FORMATS = ["slack", "mattermost", "teams"] as const;
+export const MAIL_SECURITIES = ["starttls", "tls", "none"] as const;
+/** The states that wake somebody. */
+export const LOWEST = ["amber", "red", "black"] as const;
+export const GROUPINGS = ["story", "host", "rule", "route"] as const;
+export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
+
+export const KIND_LABELS: Readonly<Record<ChannelKind, string>> = words.watch.alerts.kinds;
+
+export function toKind(kind: string): ChannelKind | null {
+  return CHANNEL_KINDS.find((known) => known === kind) ?? null;
+}
+
+/** A channel as it is typed, whatever its kind. */
+export interface ChannelForm {
+  readonly name: string;
+  readonly isEnabled: boolean;
+  readonly kind: ChannelKind;
+  readonly server: string;
+  readonly port: number;
+  readonly security: (typeof MAIL_SECURITIES)[number];
+  readonly username: string;
+  /** Empty: the stored one stays. */
+  readonly password: string;
+  readonly sender: string;
+  readonly recipients: readonly string[];
+  readonly url: string;
+  readonly authorization: string;
+  readonly template: string;
+  readonly format: (typeof CHAT_FORMATS)[number];
+  /** `name=value`. */
+  readonly labels: readonly string[];
+  readonly script: string;
+}
+
+const NEW_CHANNEL: ChannelForm = {
+  name: "",
+  isEnabled: true,
+  kind: "email",
+  server: "",
+  port: 587,
+  security: "starttls",
+  username: "",
+  password: "",
+  sender: "",
+  recipients: [],
+  url: "",
+  authorization: "",
+  template: "",
+  format: "slack",
+  labels: [],
+  script: "",
+};
+
+/** Return a channel as a form; its secrets are empty, which keeps them. */
+export function toChannelForm(channel: Pick<AlertChannelInfo, "name" | "is_enabled" | "settings" | "kind"> | null): ChannelForm {
+  if (channel === null) {
+    return NEW_CHANNEL;
+  }
+  const { name, is_enabled: isEnabled, settings } = channel;
+  const form = { ...NEW_CHANNEL, name, isEnabled, kind: toKind(channel.kind) ?? NEW_CHANNEL.kind };
+  switch (settings?.kind) {
+    case undefined:
+      return form;
+    case "email": {
+      const { server, port, security, username, sender, recipients } = settings;
+      return { ...form, server, port, security, username, sender, recipients };
+    }
+    case "webhook":
+      return { ...form, template: settings.template };
+    case "chat":
+      return { ...form, format: settings.format };
+    case "alertmanager":
+      return { ...form, url: settings.url, labels: Object.entries(settings.labels).map(([key, value]) => `${key}=${value}`) };
+    case "script":
+      return { ...form, script: settings.script };
+  }
+}
+
+/** Return the settings that a form means; a secret that was not typed is null: the stored one stays. */
+export function toChannelSettings(form: ChannelForm): ChannelSettings {
+  const authorization = secret(form.authorization);
+  switch (form.kind) {
+    case "email": {
+      const { server, port, security, username, sender, recipients } = form;
+      return {
+        kind: "email",
+        server,
+        port,
+        security,
+        username,
+        sender,
+        recipients: [...recipients],
+        password: secret(form.password),
+      };
+    }
+    case "webhook":
+      return { kind: "webhook", url: secret(form.url), authorization, template: form.template };
+    case "chat":
+      return { kind: "chat", url: secret(form.url), format: form.format };
+    case "alertmanager":
+      return { kind: "alertmanager", url: form.url, authorization, labels: Object.fromEntries(form.labels.map(toLabel)) };
+    case "script":
+      return { kind: "script", script: form.script };
+  }
+}
+
+function secret(typed: string): string | null {
+  return typed === "" ? null : typed;
+}
+
+function toLabel(text: string): [string, string] {
+  const at = text.indexOf("=");
+  return at < 0 ? [text, ""] : [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+}
+
+/** Return the settings of a new route: everything critical, at once to nobody yet. */
+export function newRoute(timeZone: string): RouteSettings {
+  return {
+    match: { hosts: [], tags: [], groups: [], sources: [], subsystems: [], lowest: "red", hours: [], time_zone: timeZone },
+    channels: [],
+    group_by: "story",
+    wait_s: 30,
+    repeat_min: null,
+    sends_resolved: true,
+    resolve_wait_s: 300,
+    escalations: [],
+    is_last: false,
+  };
+}
+
+/** Return which episodes a route takes: `hosts web*; critical or worse; Mon–Fri 08:00–18:00 (Europe/Berlin)`. */
+export function describeMatch({ match }: Pick<RouteSettings, "match">): string {
+  const { hosts, tags, groups, sources, subsystems, lowest, hours, time_zone } = match;
+  const colour = toColour(lowest);
+  const parts = [
+    ...(hosts.length === 0 ? [] : [words.watch.alerts.route.hosts(hosts.join(", "))]),
+    ...(tags.length === 0 ? [] : [words.watch.alerts.route.tags(tags.join(", "))]),
+    ...(groups.length === 0 ? [] : [words.watch.alerts.route.groups(groups.join(", "))]),
+    ...(sources.length === 0 ? [] : [words.watch.alerts.route.sources(sources.join(", "))]),
+    ...(subsystems.length === 0 ? [] : [words.watch.alerts.route.subsystems(subsystems.join(", "))]),
+    words.watch.alerts.route.lowest(colour === null ? lowest : COLOUR_LABELS[colour]),
+    ...(hours.length === 0
+      ? []
+      : [`${hours.map(({ weekdays, start, end }) => `${describeDays(weekdays)} ${start}–${end}`).join(", ")} (${time_zone})`]),
+  ];
+  const isAny = [hosts, tags, groups, sources, subsystems].every(({ length }) => length === 0);
+  return `${isAny ? `${words.watch.alerts.route.anyHost}; ` : ""}${parts.join("; ")}`;
+}
+
+/** Return days of the week, consecutive ones as a range: `Mon–Fri, Sun`. */
+export function describeDays(weekdays: readonly number[]): string {
+  const runs: [number, number][] = [];
+  for (const day of [...weekdays].sort((a, b) => a - b)) {
+    const last = runs.at(-1);
+    if (last !== undefined && last[1] === day - 1) {
+      last[1] = day;
+    } else {
+      runs.push([day, day]);
+    }
+  }
+  return runs
+    .map(([first, last]) =>
+      first === last ? dayLabel(first) : `${dayLabel(first)}${last - first > 1 ? "–" : ", "}${dayLabel(last)}`,
+    )
+    .join(", ");
+}
+
+/** Return the short name of a day; 1 is Monday. */
+export function dayLabel(day: number): string {
+  return words.watch.alerts.days.split(" ")[day - 1] ?? String(day);
+}
+
+/** Return what a route does: to whom it sends, when, and what follows. */
+export function describeSending(settings: RouteSettings, nameOf: (channel: number) => string): string {
+  const name = (channels: readonly number[]): string => channels.map(nameOf).join(", ");
+  const { route } = words.watch.alerts;
+  return [
+    route.to(name(settings.channels)),
+    settings.wait_s === 0 ? route.atOnce : route.after(describeSeconds(settings.wait_s)),
+    ...(settings.repeat_min === null ? [] : [route.repeats(describeSeconds(settings.repeat_min * 60))]),
+    ...settings.escalations.map(({ after_min, channels }) => route.escalates(describeSeconds(after_min * 60), name(channels))),
+    ...(settings.sends_resolved ? [route.tellsEnd] : []),
+    ...(settings.is_last ? [route.isLast] : []),
+  ].join("; ");
+}
+
+/** Return ids with one of them moved by a place up or down. */
+export function moved(ids: readonly number[], id: number, by: -1 | 1): number[] {
+  const at = ids.indexOf(id);
+  const other = ids[at + by];
+  return at < 0 || other === undefined ? [...ids] : ids.map((each) => (each === id ? other : each === other ? id : each));
+}
+
+/** Return a list with one of its items replaced. */
+export function replaced<T>(items: readonly T[], at: number, item: T): T[] {
+  return items.map((each, place) => (place === at ? item : each));
+}
+
+/** Return what a message is, in words. */
+export function describeMessageKind(kind: string): string {
+  return (words.watch.alerts.messageKinds as Readonly<Record<string, string>>)[kind] ?? kind;
+}
+
+export function describeMessageState(state: string): string {
+  return (words.watch.alerts.messageStates as Readonly<Record<string, string>>)[state] ?? state;
+}
+
+export function describeAlertState(state: string): string {
+  return (words.watch.alerts.alertStates as Readonly<Record<string, string>>)[state] ?? state;
+}

@@ -1,0 +1,219 @@
+import { Button, Table, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { acknowledgeAlert, alertsQuery, retryMessage } from "../../api/alerts";
+import { ColourBadge } from "../../components/ColourBadge";
+import { Instant } from "../../components/Instant";
+import { mayWrite, useMe } from "../../components/me";
+import { PageLink } from "../../components/PageLink";
+import { ScrollCard } from "../../components/ScrollCard";
+import { ErrorLine, StateView } from "../../components/StateView";
+import { describeAlertState, describeMessageKind, describeMessageState } from "../../logic/alert";
+import type { AlertInfo, AlertMessageInfo } from "../../logic/api";
+import { formatCount } from "../../logic/number";
+import { fromApi } from "../../logic/time";
+import { toColour } from "../../logic/watch";
+import type { Zone } from "../../logic/zone";
+import type { Clock } from "../../state/url";
+import { encodeClock } from "../../state/zone_choice";
+import { words } from "../../words";
+import { episodeLink } from "../watch/links";
+
+const STEP = 25;
+const MAX = 500;
+
+interface AlertListProps {
+  readonly zone: Zone;
+  readonly clock: Clock;
+  readonly hasRoutes: boolean;
+}
+
+/** What was sent, the latest first: to whom, whether it arrived, and what the receiver said. */
+export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
+  const [limit, setLimit] = useState(STEP);
+  const alerts = useQuery(alertsQuery(limit));
+  const n = alerts.data?.n_total ?? 0;
+  return (
+    <section>
+      <Title order={2} fz="md" mb="xs">
+        {words.watch.alerts.sentMessages}
+      </Title>
+      <ScrollCard label={words.watch.alerts.sentMessages}>
+        {alerts.data === undefined ? (
+          <StateView
+            isCompact
+            state={
+              alerts.error
+                ? { kind: "error", error: alerts.error, onRetry: () => void alerts.refetch() }
+                : { kind: "loading", what: words.watch.alerts.theAlerts }
+            }
+          />
+        ) : n === 0 ? (
+          <StateView
+            isCompact
+            state={{
+              kind: "empty",
+              title: words.watch.alerts.nothingSent,
+              next: hasRoutes ? words.watch.alerts.nothingSentNext : words.watch.alerts.nothingSentNoRoute,
+            }}
+          />
+        ) : (
+          <Table aria-label={words.watch.alerts.sentMessages} className="alerts-table">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{words.watch.alerts.since}</Table.Th>
+                <Table.Th>{words.common.state}</Table.Th>
+                <Table.Th>{words.watch.onNow.what}</Table.Th>
+                <Table.Th>{words.watch.alerts.route.title}</Table.Th>
+                <Table.Th>{words.watch.alerts.messages}</Table.Th>
+                <Table.Th />
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {alerts.data.alerts.map((alert) => (
+                <AlertRow key={alert.id} alert={alert} zone={zone} clock={clock} />
+              ))}
+            </Table.Tbody>
+          </Table>
+        )}
+      </ScrollCard>
+      {n > limit && limit < MAX && (
+        <Button
+          mt="xs"
+          size="compact-sm"
+          variant="default"
+          onClick={() => {
+            setLimit(limit + STEP);
+          }}
+        >
+          {words.watch.alerts.showMore(formatCount(limit), formatCount(n))}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+interface AlertRowProps {
+  readonly alert: AlertInfo;
+  readonly zone: Zone;
+  readonly clock: Clock;
+}
+
+function AlertRow({ alert, zone, clock }: AlertRowProps) {
+  const me = useMe();
+  const client = useQueryClient();
+  const renew = () => Promise.all([["alerts"], ["watch"]].map((queryKey) => client.invalidateQueries({ queryKey })));
+  const acknowledging = useMutation({ mutationFn: () => acknowledgeAlert(alert.id), onSuccess: renew });
+  const [worst] = alert.episodes;
+  const host = worst?.host ?? alert.hosts[0] ?? null;
+  const isOpen = alert.state === "waiting" || alert.state === "firing";
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Instant at={fromApi(alert.start)} zone={zone} />
+      </Table.Td>
+      <Table.Td>
+        <ColourBadge colour={toColour(alert.colour)} />
+        <Text fz="sm">{describeAlertState(alert.state)}</Text>
+      </Table.Td>
+      <Table.Td>
+        {host === null ? (
+          <b>{words.watch.onNow.thisServer}</b>
+        ) : (
+          <PageLink
+            to="/hosts/$host"
+            params={{ host }}
+            search={worst === undefined ? encodeClock(clock) : episodeLink(worst, clock)}
+            fw={600}
+          >
+            {alert.hosts.length > 1 ? words.watch.onNow.andMore(host, String(alert.hosts.length - 1)) : host}
+          </PageLink>
+        )}
+        <Text fz="sm">
+          {alert.title}
+          {alert.n_episodes > 1 && ` (${words.watch.history.nEpisodes(alert.n_episodes)})`}
+        </Text>
+        {alert.acknowledged_at !== null && (
+          <Text fz="sm" className="soft">
+            {words.watch.onNow.acknowledgedBy(alert.acknowledged_by)}
+          </Text>
+        )}
+        {alert.silenced_at !== null && (
+          <Text fz="sm" className="soft">
+            {words.watch.alerts.silencedAt(<Instant at={fromApi(alert.silenced_at)} zone={zone} />)}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{alert.route}</Table.Td>
+      <Table.Td>
+        <ul className="alerts-messages">
+          {alert.messages.map((message) => (
+            <MessageLine key={message.id} message={message} zone={zone} />
+          ))}
+        </ul>
+        {alert.messages.length === 0 && <span className="soft">{words.watch.alerts.noMessageYet}</span>}
+      </Table.Td>
+      <Table.Td>
+        {isOpen && alert.acknowledged_at === null && mayWrite(me) && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={acknowledging.isPending}
+            aria-label={words.watch.actions.acknowledgeName(`${alert.hosts.join(", ")} ${alert.title}`)}
+            onClick={() => {
+              acknowledging.mutate();
+            }}
+          >
+            {words.watch.actions.acknowledge}
+          </Button>
+        )}
+        <ErrorLine error={acknowledging.error} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function MessageLine({ message, zone }: { readonly message: AlertMessageInfo; readonly zone: Zone }) {
+  const me = useMe();
+  const client = useQueryClient();
+  const retrying = useMutation({
+    mutationFn: () => retryMessage(message.id),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["alerts"] }),
+  });
+  const { channel, kind, state, n_tries, answer, sent_at, next_try_at } = message;
+  const hasFailed = state === "failed";
+  return (
+    <li>
+      <Text fz="sm" component="div">
+        {describeMessageKind(kind)} → {channel}:{" "}
+        <span className={hasFailed ? "alerts-failed" : undefined}>
+          {describeMessageState(state)}
+          {n_tries > 1 && ` (${words.watch.alerts.nTries(n_tries)})`}
+        </span>{" "}
+        {sent_at !== null && <Instant at={fromApi(sent_at)} zone={zone} />}
+        {state === "queued" && n_tries > 0 && next_try_at !== null && (
+          <>{words.watch.alerts.nextTry(<Instant at={fromApi(next_try_at)} zone={zone} />)}</>
+        )}{" "}
+        {hasFailed && mayWrite(me) && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            loading={retrying.isPending}
+            aria-label={words.watch.alerts.retryTo(channel)}
+            onClick={() => {
+              retrying.mutate();
+            }}
+          >
+            {words.watch.alerts.retry}
+          </Button>
+        )}
+      </Text>
+      {answer !== "" && state !== "sent" && (
+        <Text fz="xs" className="soft" style={{ overflowWrap: "anywhere" }}>
+          {answer}
+        </Text>
+      )}
+      <ErrorLine error={retrying.error} />
+    </li>
+  );
+}

@@ -1,0 +1,52 @@
+import { Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { channelsQuery, routesQuery } from "../../api/alerts";
+import { StateView } from "../../components/StateView";
+import type { Zone } from "../../logic/zone";
+import type { Clock } from "../../state/url";
+import { words } from "../../words";
+import { AlertList } from "./AlertList";
+import { ChannelList } from "./ChannelList";
+import { RouteList } from "./RouteList";
+import "./alerts.css";
+
+interface AlertsTabProps {
+  readonly zone: Zone;
+  readonly clock: Clock;
+}
+
+/** Who hears of what is found: the messages that were sent, the routes that decide, and the channels that carry them. */
+export function AlertsTab({ zone, clock }: AlertsTabProps) {
+  const channels = useQuery(channelsQuery);
+  const routes = useQuery(routesQuery);
+  const error = channels.error ?? routes.error;
+  if (channels.data === undefined || routes.data === undefined) {
+    return (
+      <StateView
+        state={
+          error
+            ? { kind: "error", error, onRetry: () => void Promise.all([channels.refetch(), routes.refetch()]) }
+            : { kind: "loading", what: words.watch.alerts.theAlerts }
+        }
+      />
+    );
+  }
+  const sends = routes.data.routes.some(({ is_enabled }) => is_enabled);
+  return (
+    <Stack gap="lg">
+      <Text fz="sm" className="soft" maw={860}>
+        {words.watch.alerts.whatAlertsAre}
+      </Text>
+      {!sends && (
+        <div role="note" className="card alerts-note">
+          <Text fz="sm">
+            {channels.data.channels.length === 0 ? words.watch.alerts.firstAChannel : words.watch.alerts.thenARoute}
+          </Text>
+        </div>
+      )}
+      <AlertList zone={zone} clock={clock} hasRoutes={sends} />
+      <RouteList routes={routes.data.routes} channels={channels.data.channels} zone={zone} />
+      <ChannelList channels={channels.data} zone={zone} />
+    </Stack>
+  );
+}

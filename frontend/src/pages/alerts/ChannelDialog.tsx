@@ -1,0 +1,288 @@
+import {
+  Button,
+  Checkbox,
+  Group,
+  Modal,
+  NumberInput,
+  PasswordInput,
+  Select,
+  Stack,
+  TagsInput,
+  TextInput,
+  Textarea,
+} from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { saveChannel } from "../../api/alerts";
+import { ErrorLine } from "../../components/StateView";
+import {
+  CHANNEL_KINDS,
+  type ChannelForm,
+  CHAT_FORMATS,
+  KIND_LABELS,
+  MAIL_SECURITIES,
+  toChannelForm,
+  toChannelSettings,
+} from "../../logic/alert";
+import type { AlertChannelInfo } from "../../logic/api";
+import { words } from "../../words";
+
+interface ChannelDialogProps {
+  /** Null: a new one. */
+  readonly channel: AlertChannelInfo | null;
+  readonly scripts: readonly string[];
+  readonly onClose: () => void;
+}
+
+/** Creates or changes a channel. */
+export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps) {
+  const client = useQueryClient();
+  const [form, setForm] = useState(() => toChannelForm(channel));
+  const change = (part: Partial<ChannelForm>): void => {
+    setForm({ ...form, ...part });
+  };
+  const saving = useMutation({
+    mutationFn: () =>
+      saveChannel(channel?.id ?? null, { name: form.name.trim(), is_enabled: form.isEnabled, settings: toChannelSettings(form) }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["alerts"] });
+      onClose();
+    },
+  });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title={channel === null ? words.watch.alerts.newChannel : words.watch.alerts.editName(channel.name)}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          saving.mutate();
+        }}
+      >
+        <Stack gap="xs">
+          <Group gap="xs" grow>
+            <TextInput
+              label={words.common.name}
+              required
+              maxLength={200}
+              data-autofocus
+              value={form.name}
+              onChange={(event) => {
+                change({ name: event.currentTarget.value });
+              }}
+            />
+            <Select
+              label={words.common.kind}
+              allowDeselect={false}
+              disabled={channel !== null}
+              value={form.kind}
+              data={CHANNEL_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }))}
+              onChange={(kind) => {
+                change({ kind: CHANNEL_KINDS.find((known) => known === kind) ?? "email" });
+              }}
+            />
+          </Group>
+          <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} onChange={change} />
+          <Checkbox
+            label={words.watch.alerts.sends}
+            checked={form.isEnabled}
+            onChange={(event) => {
+              change({ isEnabled: event.currentTarget.checked });
+            }}
+          />
+          <ErrorLine error={saving.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {words.common.cancel}
+            </Button>
+            <Button type="submit" loading={saving.isPending}>
+              {words.common.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface FieldsProps {
+  readonly form: ChannelForm;
+  /** The names of the secrets that are stored. */
+  readonly stored: readonly string[];
+  readonly scripts: readonly string[];
+  readonly onChange: (part: Partial<ChannelForm>) => void;
+}
+
+function KindFields(props: FieldsProps) {
+  const { form, scripts, onChange } = props;
+  switch (form.kind) {
+    case "email":
+      return <MailFields {...props} />;
+    case "chat":
+      return (
+        <>
+          <Select
+            label={words.watch.alerts.chatFormat}
+            allowDeselect={false}
+            value={form.format}
+            data={CHAT_FORMATS.map((value) => ({ value, label: words.watch.alerts.chatFormats[value] }))}
+            onChange={(format) => {
+              onChange({ format: CHAT_FORMATS.find((known) => known === format) ?? "slack" });
+            }}
+          />
+          <SecretInput name="url" label={words.watch.alerts.chatUrl} {...props} />
+        </>
+      );
+    case "webhook":
+      return (
+        <>
+          <SecretInput name="url" label="URL" {...props} />
+          <SecretInput name="authorization" label={words.watch.alerts.authorization} {...props} />
+          <Textarea
+            label={words.watch.alerts.template}
+            description={words.watch.alerts.templateHelp}
+            autosize
+            minRows={3}
+            maxRows={12}
+            spellCheck={false}
+            styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12 } }}
+            value={form.template}
+            onChange={(event) => {
+              onChange({ template: event.currentTarget.value });
+            }}
+          />
+        </>
+      );
+    case "alertmanager":
+      return (
+        <>
+          <TextInput
+            label="URL"
+            required
+            placeholder="https://alertmanager.example.org:9093"
+            value={form.url}
+            onChange={(event) => {
+              onChange({ url: event.currentTarget.value });
+            }}
+          />
+          <SecretInput name="authorization" label={words.watch.alerts.authorization} {...props} />
+          <TagsInput
+            label={words.watch.alerts.labels}
+            placeholder={form.labels.length === 0 ? "team=dba" : ""}
+            value={[...form.labels]}
+            onChange={(labels) => {
+              onChange({ labels });
+            }}
+          />
+        </>
+      );
+    case "script":
+      return (
+        <Select
+          label={words.watch.alerts.script}
+          description={scripts.length === 0 ? words.watch.alerts.noScripts : words.watch.alerts.scriptHelp}
+          required
+          value={form.script === "" ? null : form.script}
+          data={[...new Set([...scripts, ...(form.script === "" ? [] : [form.script])])]}
+          onChange={(script) => {
+            onChange({ script: script ?? "" });
+          }}
+        />
+      );
+  }
+}
+
+function MailFields(props: FieldsProps) {
+  const { form, onChange } = props;
+  return (
+    <>
+      <Group gap="xs" align="flex-start" wrap="wrap">
+        <TextInput
+          style={{ flex: 1, minWidth: 160 }}
+          label={words.watch.alerts.mailServer}
+          required
+          placeholder="mail.example.org"
+          value={form.server}
+          onChange={(event) => {
+            onChange({ server: event.currentTarget.value });
+          }}
+        />
+        <NumberInput
+          w={90}
+          label={words.watch.alerts.port}
+          required
+          min={1}
+          max={65_535}
+          allowDecimal={false}
+          value={form.port}
+          onChange={(port) => {
+            onChange({ port: Number(port) });
+          }}
+        />
+        <Select
+          w={150}
+          label={words.watch.alerts.security}
+          allowDeselect={false}
+          value={form.security}
+          data={MAIL_SECURITIES.map((value) => ({ value, label: words.watch.alerts.securities[value] }))}
+          onChange={(security) => {
+            onChange({ security: MAIL_SECURITIES.find((known) => known === security) ?? "starttls" });
+          }}
+        />
+      </Group>
+      <Group gap="xs" grow align="flex-start">
+        <TextInput
+          label={words.watch.alerts.username}
+          autoComplete="off"
+          value={form.username}
+          onChange={(event) => {
+            onChange({ username: event.currentTarget.value });
+          }}
+        />
+        <SecretInput name="password" label={words.watch.alerts.password} {...props} />
+      </Group>
+      <TextInput
+        label={words.watch.alerts.sender}
+        required
+        placeholder="normstat@example.org"
+        value={form.sender}
+        onChange={(event) => {
+          onChange({ sender: event.currentTarget.value });
+        }}
+      />
+      <TagsInput
+        label={words.watch.alerts.recipients}
+        required
+        splitChars={[",", " ", ";"]}
+        placeholder={form.recipients.length === 0 ? "oncall@example.org" : ""}
+        value={[...form.recipients]}
+        onChange={(recipients) => {
+          onChange({ recipients });
+        }}
+      />
+    </>
+  );
+}
+
+interface SecretInputProps extends FieldsProps {
+  readonly name: "password" | "url" | "authorization";
+  readonly label: string;
+}
+
+/** A secret: what is stored is never shown; without a new one it stays. */
+function SecretInput({ name, label, form, stored, onChange }: SecretInputProps) {
+  return (
+    <PasswordInput
+      label={label}
+      autoComplete="new-password"
+      {...(stored.includes(name) ? { description: words.watch.alerts.secretIsSet } : {})}
+      value={form[name]}
+      onChange={(event) => {
+        onChange({ [name]: event.currentTarget.value });
+      }}
+    />
+  );
+}
