@@ -190,6 +190,8 @@ async def test_an_alert_is_listed_with_its_messages_and_acknowledged(
     episode = await done(await anna.get(f"{API}/episodes/{number}"))
     assert (episode["acknowledged_by"], episode["note"]) == ("anna", "I look")
     assert (await done(await admin.get(f"{API}/alert-routes")))["routes"][0]["n_open"] == 1
+    back = await done(await anna.delete(f"{API}/alerts/{alert['id']}/acknowledge"))
+    assert (back["acknowledged_at"], back["acknowledged_by"], back["episodes"][0]["acknowledged_at"]) == (None, "", None)
     for query, n in (
         ("is_open=true", 1),
         ("is_open=false", 0),
