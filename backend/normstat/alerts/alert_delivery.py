@@ -104,25 +104,25 @@ class Deliverer:
             await self._deliver(message)
 
     async def _deliver(self, message: DueMessage) -> None:
-        async with open_read_session(self.sessions) as session:
-            channel = await read_channel(session, message.channel_id)
-            is_told = message.kind != MessageKind.RESOLVED or await was_told(session, message)
-        if not is_told:
-            async with open_write_session(self.sessions) as session:
-                await note_dropped(session, message, "over before this channel was reached")
-            return
-        if datetime.now(UTC) - message.created_at >= GIVE_UP_AFTER:
-            # From before a long pause of the server, or from a backup.
-            await self._note(message, SendOutcome(is_sent=False, answer="more than a day old", is_final=True), channel.name)
-            return
-        outcome = SendOutcome(is_sent=False, answer="")
-        # A defect that one message meets must not stop all others.
+        outcome: SendOutcome | None = None
+        # A defect that one message meets, or a channel that was deleted just now, must not stop all others.
         failures = Failures("alert_message_defect")
         with failures.keep(f"alert {message.alert_id}"):
-            outcome = await self._send(message, channel)
-        if failures.lines:
+            async with open_read_session(self.sessions) as session:
+                channel = await read_channel(session, message.channel_id)
+                is_told = message.kind != MessageKind.RESOLVED or await was_told(session, message)
+            if not is_told:
+                async with open_write_session(self.sessions) as session:
+                    await note_dropped(session, message, "over before this channel was reached")
+                return
+            if datetime.now(UTC) - message.created_at >= GIVE_UP_AFTER:
+                # From before a long pause of the server, or from a backup.
+                outcome = SendOutcome(is_sent=False, answer="more than a day old", is_final=True)
+            else:
+                outcome = await self._send(message, channel)
+        if outcome is None:
             outcome = SendOutcome(is_sent=False, answer=shorten_answer(f"normstat failed: {failures.lines[0]}"))
-        await self._note(message, outcome, channel.name)
+        await self._note(message, outcome)
 
     async def _send(self, message: DueMessage, channel: ChannelRecord) -> SendOutcome:
         try:
@@ -140,7 +140,7 @@ class Deliverer:
         )
         return await ChannelSender(self.scripts_dir, self.limit_s).send(sent, settings)
 
-    async def _note(self, message: DueMessage, outcome: SendOutcome, channel: str) -> None:
+    async def _note(self, message: DueMessage, outcome: SendOutcome) -> None:
         now = datetime.now(UTC)
         is_old = now - message.created_at >= GIVE_UP_AFTER
         async with open_write_session(self.sessions) as session:
@@ -156,7 +156,7 @@ class Deliverer:
                     await hold_channel(session, message.channel_id, now + timedelta(seconds=outcome.retry_after_s))
         result = "sent" if outcome.is_sent else "failed" if outcome.is_final or is_old else "retried"
         metrics.ALERT_MESSAGES.labels(message.kind, result).inc()
-        facts = {"alert": message.alert_id, "kind": message.kind, "channel": channel, "n_tries": message.n_tries}
+        facts = {"alert": message.alert_id, "kind": message.kind, "channel": message.channel_id, "n_tries": message.n_tries}
         # Not the answer: a receiver may repeat what it was sent, secrets included.
         if result == "sent":
             log.info("alert_message_sent", **facts)
