@@ -72,14 +72,14 @@ def _load(kind: Kind, start: datetime, second: npt.NDArray[np.int64], rng: np.ra
     shapes: dict[Kind, FloatArray] = {
         "web": 0.12 + 0.88 * np.exp(-0.5 * ((of_day - 13.5) / 4.2) ** 2),
         "database": 0.35 + 0.65 * np.exp(-0.5 * ((of_day - 11.5) / 5.0) ** 2),
-        "batch": 0.08 + 0.92 * ((of_day >= 1) & (of_day < 3.5)),
+        "batch": np.where((of_day >= 1) & (of_day < 3.5), 1.0, 0.08),
         "idle": np.full(len(second), 0.5),
     }
     whole = np.where(weekday >= 5, WEEKEND[kind], 1.0) * np.exp(rng.normal(0, 0.08, day.max() + 1))[day]
     load = shapes[kind] * whole * np.exp(_slow_noise(rng, len(second), 900, 0.12) + rng.normal(0, 0.10, len(second)))
     for at in np.flatnonzero(rng.random(len(second)) < 8 * INTERVAL_S / DAY_S):
         load[at : at + 1 + int(rng.exponential(90) // INTERVAL_S)] *= rng.uniform(1.4, 2.4)
-    return np.minimum(load, 1.6)
+    return np.asarray(np.minimum(load, 1.6), np.float64)
 
 
 def _slow_noise(rng: np.random.Generator, n: int, length_s: float, size: float) -> FloatArray:
@@ -232,7 +232,7 @@ def tables(host: AlarmHost) -> dict[str, tuple[tuple[str, ...], dict[str, FloatA
                 "iowait_pct": with_all[2],
                 "soft_pct": np.full((n, 5), 0.3),
                 "steal_pct": np.zeros((n, 5)),
-                "idle_pct": (99.7 - sum(with_all)).clip(0).round(2),
+                "idle_pct": (99.7 - np.sum(with_all, axis=0)).clip(0).round(2),
             },
         ),
         "vmstat_linux": (

@@ -102,8 +102,8 @@ async def replay(sessions: Sessions, names: Sequence[str], ids: dict[str, int]) 
     for day in range(JUDGE_DAYS):
         start = JUDGED.start + timedelta(days=day)
         # Streams that begin later count as recorded by their times, so that a host sends at each of these moments.
-        await update_rolling_baselines(sessions, start + timedelta(minutes=5))
-        await run_profiles(sessions, budget_s=36000, now=datetime.now(UTC) + timedelta(days=1))
+        while await update_rolling_baselines(sessions, start + timedelta(minutes=5)):
+            await run_profiles(sessions, budget_s=36000, now=datetime.now(UTC) + timedelta(days=1))
         for name in names:
             minutes = range(to_us(start) // MINUTE_US, to_us(start + timedelta(days=1)) // MINUTE_US)
             end = from_us(minutes.stop * MINUTE_US)

@@ -56,7 +56,7 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     options = {"turns": baseline_turns}
     scheduler.add_job(update_baselines, "interval", args=[sessions], kwargs=options, minutes=1, id="update_baselines")
     options = {"turns": rolling_turns}
-    scheduler.add_job(update_rolling_baselines, "interval", args=[sessions], kwargs=options, minutes=5, id="rolling_baselines")
+    scheduler.add_job(update_rolling_baselines, "interval", args=[sessions], kwargs=options, minutes=1, id="rolling_baselines")
     scheduler.add_job(run_profiles, "interval", args=[sessions], kwargs={"budget_s": PROFILES_S}, seconds=30, id="profiles")
     continuous = ContinuousComparison(ScoreMemory(MinuteStore(SCORES_MAX_BYTES, time.monotonic)))
     # When the minute has settled.

@@ -24,6 +24,7 @@ from normstat.storage.rolling_rows import (
     Recorded,
     RollingRecord,
     UnusualTime,
+    count_queued,
     list_rolling,
     put_rolling,
     read_recorded,
@@ -56,6 +57,8 @@ SAME_TIME: Final = timedelta(minutes=30)
 MIN_PIECE_S: Final = 600.0
 # If more than this share was unusual, it is not what was unusual.
 MAX_LEFT_OUT: Final = 0.5
+# So many of their profiles wait at most: a person's baseline must not wait for those of a whole fleet.
+MAX_QUEUED: Final = 5
 # What the continuous comparison found; of rules only what is bad.
 UNUSUAL_SOURCES: Final = ("comparison",)
 SEVERE: Final = ("red", "black")
@@ -109,7 +112,7 @@ def _is_recurring(time: UnusualTime, unusual: Iterable[UnusualTime]) -> bool:
 
 
 async def update_rolling_baselines(sessions: Sessions, now: datetime | None = None, turns: Turns[int] | None = None) -> int:
-    """Let the rolling baselines follow, each once a day; return how many have new windows. A periodic job.
+    """Let the rolling baselines follow, each once a day, a few at a time; return how many have new windows. A periodic job.
 
     A host has one if no baseline of a person that is long enough for a profile covers it. Where a person's one covers it later, the
     rolling one is archived.
@@ -123,9 +126,12 @@ async def update_rolling_baselines(sessions: Sessions, now: datetime | None = No
         sending = [host_id for host_id in await read_sending_hosts(session, at - SENDING) if host_id not in covered]
         due = [host_id for host_id in sending if _is_due(known.get(host_id), at)]
         recorded = await read_recorded(session, due, Window(at - LENGTH, at))
+        n_free = MAX_QUEUED - await count_queued(session)
     await _rest(sessions, [known[host_id] for host_id in sorted(known.keys() & covered)], at)
     n_changed = 0
     for host_id in turns.order([host_id for host_id in due if _is_enough(recorded.get(host_id))]):
+        if n_changed >= n_free:
+            break
         with turns.turn(host_id, host_id=host_id):
             n_changed += await _update(sessions, host_id, recorded[host_id], known.get(host_id), at)
     if n_changed:

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, delete, or_, select
+from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.storage.baseline_records import to_ranges, to_windows
 from normstat.storage.baseline_versions import add_version, ask_for_profile
 from normstat.storage.episode_rows import WITHDRAWN
 from normstat.storage.schema.baseline_models import Baseline, BaselineHost, BaselineVersion
+from normstat.storage.schema.job_models import OPEN_STATES, Job
 from normstat.storage.schema.watch_models import EpisodeRow
 from normstat.storage.session import WriteSession, driver_of
 from normstat.window import Window
@@ -81,6 +82,12 @@ async def list_rolling(session: AsyncSession) -> list[RollingRecord]:
     return [
         RollingRecord(row.id, row.rolling_host_id or 0, tuple(to_windows(row.windows)), row.archived_at is not None) for row in rows
     ]
+
+
+async def count_queued(session: AsyncSession) -> int:
+    """Return how many profiles of rolling baselines are waiting or being built."""
+    query = select(func.count()).select_from(Job).join(Baseline, Baseline.id == Job.baseline_id)
+    return await session.scalar(query.where(Baseline.rolling_host_id.is_not(None), Job.state.in_(OPEN_STATES))) or 0
 
 
 async def read_unusual_times(

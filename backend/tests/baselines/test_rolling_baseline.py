@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from normstat.baselines.rolling_baseline import choose_rolling_windows, update_rolling_baselines
 from normstat.errors import Conflict
@@ -180,3 +180,18 @@ async def test_a_name_that_a_person_took_is_theirs(sessions: Sessions) -> None:
         await update_baseline(session, short, BaselineChange("ann", name="last 7 days of web1"))
     await update_rolling_baselines(sessions, now)
     assert [own.name for own in await listed(sessions)] == ["last 7 days of web1", "last 7 days of web1 (2)"]
+
+
+@on_either_database
+async def test_only_a_few_of_a_fleet_wait_for_their_profiles(sessions: Sessions) -> None:
+    now = await record(sessions, 26)
+    async with open_write_session(sessions) as session:
+        await session.execute(text("INSERT INTO hosts (name) SELECT 'other' || n FROM generate_series(1, 7) AS n"))
+        copy = "INSERT INTO streams (host_id, spec, key, first_sample_at, last_sample_at) SELECT h.id, s.spec, s.key,"
+        both = " s.first_sample_at, s.last_sample_at FROM hosts AS h, streams AS s WHERE h.name LIKE 'other%'"
+        await session.execute(text(copy + both))
+    assert await update_rolling_baselines(sessions, now) == 5
+    assert await update_rolling_baselines(sessions, now) == 0
+    assert await make(sessions, now) == 5
+    assert await update_rolling_baselines(sessions, now) == 3
+    assert await update_rolling_baselines(sessions, now) == 0

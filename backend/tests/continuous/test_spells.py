@@ -43,7 +43,7 @@ def times(found: Sequence[FoundEpisode]) -> list[tuple[int | None, int | None, i
 
 
 def test_a_spell_needs_two_minutes_and_says_what_was_worst() -> None:
-    assert find_spells(rows(0.1, 0.5, 0.3, 0.5, 0.1), (), START, at(5)) == []
+    assert find_spells(rows(0.1, 0.5, 0.25, 0.5, 0.1), (), START, at(5)) == []
     (spell,) = find_spells(rows(0.1, 0.45, 0.7, 0.5), (), START, at(4))
     assert times([spell]) == [(1, 3, None, None)]
     assert (spell.source, spell.instance, spell.title, spell.colour) == ("comparison", "disk", "Unusual: disk I/O", Colour.RED)
