@@ -123,7 +123,7 @@ class OpenPlace:
 
 async def list_open_places(session: AsyncSession, at: datetime | None) -> list[OpenPlace]:
     """Return the episodes that last, at most 5,000, or those that lasted at a moment of the past."""
-    is_open = EpisodeRow.ended_at.is_(None)
+    is_open: ColumnElement[bool] = EpisodeRow.ended_at.is_(None)
     if at is not None:
         is_valid = or_(is_open, EpisodeRow.ended_by != "withdrawn")
         is_open = and_(EpisodeRow.start_at <= at, or_(is_open, EpisodeRow.last_at >= at), is_valid)
