@@ -1,8 +1,8 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
-import { inlineFirst, nameHostPage, packFiles, trimStyles } from "./build_page";
-import { trimPlotly } from "./build_plotly";
-import { splitWords } from "./build_words";
+import { inlineFirst, nameHostPage, packFiles, trimStyles } from "./build_page.ts";
+import { trimPlotly } from "./build_plotly.ts";
+import { splitWords } from "./build_words.ts";
 
 // Where `npm run dev` sends what the page asks of the API; `make dev` sets it.
 const server = process.env.NORMSTAT_SERVER ?? "http://127.0.0.1:8080";

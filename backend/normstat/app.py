@@ -165,6 +165,7 @@ def make_state(settings: Settings) -> AppState:
         comparisons=ComparisonCache(settings.compare_cache_max_bytes),
         fleet_memory=FleetMemory(MinuteStore(FLEET_MAX_BYTES, time.monotonic), NormalsCache()),
         fleet_answers=FleetAnswers(time.monotonic),
+        use_answers=FleetAnswers(time.monotonic),
         imports=ImportQueue(engine, settings.database_url, settings.import_dir, settings.import_max_bytes),
         storage=StorageMonitor(settings.database_url, settings.database_dir),
     )

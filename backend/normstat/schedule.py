@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.alerts.alert_router import AlertRouter, forget_alerts
 from normstat.auth.login import delete_expired_logins
 from normstat.baselines.lifecycle import update_baselines
+from normstat.baselines.rolling_baseline import update_rolling_baselines
 from normstat.continuous.host_scoring import ScoreMemory
 from normstat.continuous.score_job import ContinuousComparison
 from normstat.fleet.minute_store import MinuteStore
@@ -45,6 +46,7 @@ ALERTS_S: Final = 5
 def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settings) -> AsyncIOScheduler:
     """Return the scheduler with all tasks and their times; not started."""
     rollup_turns: Turns[int] = Turns("rollup_failed")
+    rolling_turns: Turns[int] = Turns("rolling_baseline_failed")
     baseline_turns: Turns[int] = Turns("baseline_update_failed")
     scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
     scheduler.add_job(delete_expired_logins, "interval", args=[sessions], minutes=15, id="delete_expired_logins")
@@ -53,6 +55,8 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     scheduler.add_job(run_rollups, "interval", args=[sessions], kwargs=options, minutes=1, id="rollups")
     options = {"turns": baseline_turns}
     scheduler.add_job(update_baselines, "interval", args=[sessions], kwargs=options, minutes=1, id="update_baselines")
+    options = {"turns": rolling_turns}
+    scheduler.add_job(update_rolling_baselines, "interval", args=[sessions], kwargs=options, minutes=5, id="rolling_baselines")
     scheduler.add_job(run_profiles, "interval", args=[sessions], kwargs={"budget_s": PROFILES_S}, seconds=30, id="profiles")
     continuous = ContinuousComparison(ScoreMemory(MinuteStore(SCORES_MAX_BYTES, time.monotonic)))
     # When the minute has settled.

@@ -47,6 +47,7 @@ function hostOf({ name, level = 0, verdict = "judged", state = "live", groups = 
       level > 0 ? `disk vda busy 98 %, normally 0 to 6 %` : "as in quiet: 12 key metrics within their natural variability",
     baseline_id: isJudged ? 1 : null,
     baseline_name: isJudged ? "quiet" : "",
+    is_rolling: false,
     ribbon: (isJudged ? "0" : "?").repeat(50) + (isJudged ? String(level) : "?").repeat(10),
     lines: [line],
   };

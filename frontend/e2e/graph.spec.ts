@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import type { APIRequestContext } from "@playwright/test";
 import { sendStream } from "./agent";
 import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
-import { HOST, INCIDENT, iso, range, WHOLE } from "./story";
+import { HOST, INCIDENT, iso, range, SCREENSHOT_DIR, WHOLE } from "./story";
 
 const OTHER = "graph2";
 const SPEC = "vmstat_linux";
@@ -95,16 +95,33 @@ test("runs of one host are beside each other by elapsed time", async ({ page }) 
   await expect(page).toHaveURL(new RegExp(`hosts=${HOST}`));
 });
 
-test("the worst few, and what is drawn as CSV", async ({ page }) => {
+test("the worst few, and what is drawn as CSV and as a picture", async ({ page }) => {
   await page.goto(link("&field=cpu.usr&top=1"));
   await expect(page.locator(".js-line")).toHaveCount(1);
   await expect(page.getByText(/1 line not drawn/)).toBeVisible();
   const download = page.waitForEvent("download");
-  await page.getByRole("link", { name: "CSV" }).click();
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByRole("menuitem", { name: "CSV of the points drawn" }).click();
   const text = await readFile(await (await download).path(), "utf8");
   const [head, first] = text.split("\r\n");
   expect(head).toBe("time,host,instance,column,value,unit,n_hosts");
   expect(first).toBe(`${iso(SHARED.start)},${OTHER},,vmstat_linux.cpu_us,42,%,`);
+
+  for (const kind of ["", "&show=small", "&show=heatmap"]) {
+    await page.goto(link(`&field=cpu.usr&tz=utc${kind}`));
+    await page.getByRole("button", { name: "Export" }).click();
+    const [picture] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name: "SVG picture" }).click(),
+    ]);
+    expect(picture.suggestedFilename()).toMatch(/^hosts-cpu\.usr-\d{8}T\d{6}Z-\d{8}T\d{6}Z\.svg$/);
+    const svg = await readFile(await picture.path(), "utf8");
+    expect(svg).toContain(OTHER);
+    expect(svg.match(/class="main-svg/g)?.length ?? 0).toBeGreaterThanOrEqual(kind === "&show=small" ? 2 : 1);
+    if (SCREENSHOT_DIR !== null) {
+      await writeFile(`${SCREENSHOT_DIR}/graph-picture${kind.replace("&show=", "-")}.svg`, svg);
+    }
+  }
 });
 
 test("hosts that cannot be drawn are named with the reason, the others are drawn", async ({ page }) => {

@@ -95,6 +95,12 @@ test("a tag is given to selected hosts, found, and taken away", async ({ page })
   await row.getByRole("button", { name: "night" }).click();
   await expect(page).toHaveURL(/filter=tag(:|%3A)night/);
   await expect(page.locator(".fleet-row")).toHaveCount(1);
+
+  await page.goto("/views");
+  await page.getByRole("button", { name: /^Search/ }).click();
+  await page.getByRole("combobox", { name: "Search" }).fill("night");
+  await page.getByRole("option", { name: /night.*1 host/ }).click();
+  await expect(page).toHaveURL(/filter=tag(:|%3A)night/);
   await page.getByRole("link", { name: HOST, exact: true }).click();
   await page.getByRole("button", { name: "Change tags" }).click();
   await page.getByRole("dialog").getByRole("checkbox", { name: "night" }).check();

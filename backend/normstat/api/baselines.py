@@ -40,7 +40,7 @@ async def list_baselines(
     *,
     archived: Annotated[bool, Query(description="list archived baselines instead")] = False,
 ) -> BaselineList:
-    """List baselines, newest first."""
+    """List baselines, newest first. Those of a host include its rolling baseline, as the last one."""
     records = await baseline_rows.list_baselines(session, host, is_archived=archived)
     return BaselineList(baselines=records)
 
@@ -85,7 +85,7 @@ async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator,
     return await update_requested(session, id, change, _to_rule(body.rule), datetime.now(UTC))
 
 
-@router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
 async def delete_baseline(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """Delete a baseline with all its versions; samples stay."""
     await baseline_rows.delete_baseline(session, id)

@@ -1,7 +1,6 @@
 """The fleet: all hosts at one moment."""
 
 from datetime import UTC, datetime, timedelta
-from http import HTTPStatus
 from typing import Annotated, Final
 
 import anyio.to_thread
@@ -9,9 +8,8 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import TypeAdapter
 
 from normstat.api.deps import NEEDS_VIEWER, State
-from normstat.api.encodings import choose_encoding
-from normstat.api.etags import IfNoneMatch, has_answer
-from normstat.api.fleet_answers import FleetBody
+from normstat.api.etags import IfNoneMatch
+from normstat.api.fleet_answers import FleetBody, respond
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
 from normstat.errors import BadRequest
@@ -49,11 +47,4 @@ async def read_fleet(
         return body, fleet.n_minutes_read == fleet.n_minutes
 
     body = await state.fleet_answers.find(at, make)
-    headers = {"ETag": body.etag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization, Cookie"}
-    if has_answer(if_none_match, body.etag):
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    encoding = choose_encoding(request.headers.get("accept-encoding", ""))
-    if encoding is not None:
-        packed = await anyio.to_thread.run_sync(body.pack, encoding)
-        return Response(packed, media_type="application/json", headers=headers | {"Content-Encoding": encoding})
-    return Response(body.plain, media_type="application/json", headers=headers)
+    return await respond(body, if_none_match, request.headers.get("accept-encoding", ""))

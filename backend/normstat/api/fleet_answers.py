@@ -6,9 +6,14 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from http import HTTPStatus
 from typing import Final
 
-from normstat.api.encodings import compress
+import anyio.to_thread
+from fastapi import Response
+
+from normstat.api.encodings import choose_encoding, compress
+from normstat.api.etags import has_answer
 
 # As it is now, and at another moment, of which late samples are rare.
 LIVE_S: Final = 3.0
@@ -69,3 +74,15 @@ class FleetAnswers:
     def _find(self, at: datetime | None) -> FleetBody | None:
         ends_at, body = self._kept.get(at, (0.0, None))
         return body if body is not None and self._clock() < ends_at else None
+
+
+async def respond(body: FleetBody, if_none_match: str | None, accept_encoding: str) -> Response:
+    """Return an answer in an encoding that the asker takes; nothing but its ETag where the asker has it."""
+    headers = {"ETag": body.etag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization, Cookie"}
+    if has_answer(if_none_match, body.etag):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    encoding = choose_encoding(accept_encoding)
+    if encoding is not None:
+        packed = await anyio.to_thread.run_sync(body.pack, encoding)
+        return Response(packed, media_type="application/json", headers=headers | {"Content-Encoding": encoding})
+    return Response(body.plain, media_type="application/json", headers=headers)

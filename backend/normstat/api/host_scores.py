@@ -1,5 +1,7 @@
 """The scores of a host: how far it was from its normal, minute by minute."""
 
+from datetime import UTC, datetime
+
 from fastapi import APIRouter
 
 from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
@@ -14,4 +16,4 @@ router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 @router.get("/{host}/scores", responses=guarded_answers(BadRequest, NotFound))
 async def read_scores(host: HostPath, window: InWindow, session: ReadSession) -> ScoreHistory:
     """Return the anomaly scores of a host by subsystem, of the minutes that begin in the window; of long windows in steps."""
-    return await score_history.read_history(session, host, window)
+    return await score_history.read_history(session, host, window, datetime.now(UTC))

@@ -18,7 +18,9 @@ Days = Annotated[int, Field(ge=1, le=MAX_DAYS)]
 
 
 class RetentionRulePut(Body):
-    """For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule."""
+    """For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule;
+    `@scores`, `@states`, `@episodes`, `@backtests`: the results of watching, for at least 8 days.
+    """
 
     stat: StatName | None
     samples_days: Days | None

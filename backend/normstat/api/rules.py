@@ -93,8 +93,8 @@ async def enable_rule(rule: RulePath, body: RuleEnable, principal: Operator, ses
 
 @router.post("/rules/{rule}/limits", status_code=201, responses=guarded_answers(BadRequest, NotFound))
 async def set_rule_limit(rule: RulePath, body: RuleLimitSet, principal: Operator, session: WriteSession) -> LimitRecord:
-    """Set another value for a limit of a rule, for one host or for the hosts with a tag."""
-    draft = LimitDraft(rule, body.name, body.value, body.host, body.tag, body.reason, principal.name)
+    """Set another value for a limit of a rule, for one host, for the hosts of a group, or for the hosts with a tag."""
+    draft = LimitDraft(rule, body.name, body.value, body.host, body.tag, body.group, body.reason, principal.name)
     return await rule_changes.set_rule_limit(session, draft)
 
 

@@ -34,7 +34,8 @@ class AppState:
     held by agents' requests, `lobby` the requests whose token is not known yet; `ingest_queue` stores what agents send.
     `preview_slots` bounds the spec previews read at once, each in a process of its own; `export_slots` the running exports, each
     with a connection; `comparison_slots` and `comparison_memory` the comparisons; `comparisons` keeps their
-    results; `fleet_memory` what was read of the fleet, `fleet_answers` the answers made of it.
+    results; `fleet_memory` what was read of the fleet, `fleet_answers` the answers made of it;
+    `use_answers` those of the fleet's USE matrices.
     """
 
     settings: Settings
@@ -61,6 +62,7 @@ class AppState:
     comparisons: ComparisonCache
     fleet_memory: FleetMemory
     fleet_answers: FleetAnswers
+    use_answers: FleetAnswers
 
     async def close(self) -> None:
         """Close the connections to the database."""

@@ -1,21 +1,27 @@
-"""The USE matrix of a host."""
+"""The USE matrix of a host, and of all hosts."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+import anyio.to_thread
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import TypeAdapter
 
-from normstat.api.deps import NEEDS_VIEWER, HostPath, ReadSession
+from normstat.api.deps import NEEDS_VIEWER, HostPath, ReadSession, State
+from normstat.api.etags import IfNoneMatch
+from normstat.api.fleet_answers import FleetBody, respond
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
 from normstat.errors import BadRequest, NotFound
+from normstat.storage.session import open_read_session
 from normstat.use_matrix import matrix
-from normstat.use_matrix.matrix import UseMatrix
+from normstat.use_matrix.matrix import FleetUse, UseMatrix
 
-router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
+router = APIRouter(tags=["hosts"], dependencies=[NEEDS_VIEWER])
+_ADAPTER: Final = TypeAdapter(FleetUse)
 
 
-@router.get("/{host}/use", responses=guarded_answers(BadRequest, NotFound))
+@router.get("/hosts/{host}/use", responses=guarded_answers(BadRequest, NotFound))
 async def read_use_matrix(
     host: HostPath,
     session: ReadSession,
@@ -23,3 +29,24 @@ async def read_use_matrix(
 ) -> UseMatrix:
     """Return utilisation, saturation and errors of each resource of a host, and the commands for what is not recorded."""
     return await matrix.read_matrix(session, host, at or datetime.now(UTC))
+
+
+@router.get("/use", response_model=FleetUse, responses=guarded_answers(BadRequest))
+async def read_fleet_use(
+    request: Request,
+    state: State,
+    at: Annotated[Instant | None, Query(description="the end of the minute that is shown; default: now")] = None,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    """Return the worst of utilisation, saturation and errors of each resource of every host.
+
+    An answer is given again for a few seconds, and not sent again to who has it (`ETag`, `If-None-Match`).
+    """
+
+    async def make() -> tuple[FleetBody, bool]:
+        async with open_read_session(state.sessions) as session:
+            fleet = await matrix.read_fleet_use(session, at or datetime.now(UTC))
+        return await anyio.to_thread.run_sync(lambda: FleetBody.of(_ADAPTER.dump_json(fleet))), True
+
+    body = await state.use_answers.find(at, make)
+    return await respond(body, if_none_match, request.headers.get("accept-encoding", ""))

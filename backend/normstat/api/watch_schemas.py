@@ -245,12 +245,13 @@ class RuleEnable(Body):
 
 
 class RuleLimitSet(Body):
-    """Another value for a limit, for one host or for the hosts with a tag."""
+    """Another value for a limit, for one host, for the hosts of a group, or for the hosts with a tag."""
 
     name: Name
     value: Annotated[float, Field(allow_inf_nan=False)]
     host: Name | None = None
     tag: Tag | None = None
+    group: Name | None = None
     reason: Note = ""
 
 

@@ -28,17 +28,40 @@ A rule has one state for each report, of the host or of each CPU or disk:
 Where a value is missing that a condition needs, the state is unknown, not fine. The worst instance is the state of the
 host. Averages since boot are no samples, so no rule ever sees one.
 
+## What rules need recorded
+
+A rule judges a host that sends all of its inputs; the page of a rule lists the hosts that do not. The agents' `stats.conf` as it
+comes records what most rules need. These need one of its other lines, without the comment sign, or a line of your own:
+
+| rule | needs |
+|---|---|
+| dnlc | kstat with `unix:0:dnlcstats` |
+| disk-errors | `iostat -En` |
+| filesystem-full, inodes-full | `df -k` (on by default on Linux), `df -i` |
+| nfs-client, nfs-client-linux | `nfsstat` |
+| retransmits-solaris, listen-queue on Solaris | `netstat -s` |
+| swapping-solaris | `vmstat -p` |
+| inode-cache, kernel-memory, kernel-tables | `sar -g`, `sar -k`, `sar -v` |
+| network-full | `nicstat`, or `sar -n DEV` on Linux |
+| packet-backlog | `sar -n SOFT` |
+| throttled, memory-errors | `turbostat`, `mcelog` |
+
+Name services (DNS, LDAP) are not in this list: no tool that normstat reads tells how long a lookup takes.
+
+Limits of the 1990s that depend on the size of the machine are scaled; the table of limits of a rule says how.
+
 ## Writing a rule
 
 A rule is a TOML file: `format = 1`, `name`, `title`, `subsystem`, `version`, `about`, `source`, and `of` (`cpu`, `disk`,
 `interface`, `mount`, `process`; left out for one state of the host). `ends_after = "5 min"` says how long nothing may be amber
-or worse before an episode has ended; two minutes without it.
+or worse before an episode has ended; two minutes without it. `except = ["lo", "/snap/*"]` leaves instances out.
 
 - `[inputs]`: `NAME = {{ meaning = "cpu.sys", unit = "%" }}`. A meaning ([next-questions.md](next-questions.md) and
   `questions.toml`) is what fields of different tools measure; `fields = ["vmstat_solaris.page_sr"]` names fields of
   [stats.md](stats.md) instead, the preferred one first. Units are `%`, `ms`, `bytes`, `bytes/s`, `1/s` and `1`: sizes are
   turned into bytes and times into milliseconds. `each = true` gives a rule of the host the values of all instances.
-  Counters since boot are no inputs.
+  `linux_pressure.stall_pct@memory.full` is the value of one instance. A counter since boot is no input, but its change for
+  each second is: `rate(netstat_solaris_if.ierrs)`, in `1/s`.
 - `[limits]`: `NAME = {{ value = 20, unit = "%", source = "where the number comes from" }}`.
 - `[[states]]`, from the worst to the best: `state`, `when`, `for = "30 s"` (the condition held in every report of that
   time), `action`, `explanation`. The last one has no `when`: it holds otherwise.
@@ -67,6 +90,8 @@ def _rule_lines(rule: WatchRule) -> Iterator[str]:
     yield f"### {rule.name}\n"
     yield f"**{rule.title}**, version {rule.version}. {rule.about}\n"
     yield f"Source: {rule.source}.\n"
+    if rule.excluded:
+        yield f"Left out: {', '.join(f'`{pattern}`' for pattern in rule.excluded)}.\n"
     yield "| input | unit | read from |"
     yield "|---|---|---|"
     for wanted in rule.inputs:

@@ -10,7 +10,7 @@ from normstat.errors import BadRequest, count_of
 from normstat.logs import configure_logging
 from normstat.retention import retention_rules
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.retention_rules import MAX_DAYS, RetentionRuleRequest, RetentionRun
+from normstat.retention.retention_rules import MAX_DAYS, RESULTS, RetentionRuleRequest, RetentionRun
 from normstat.settings import load_settings
 from normstat.storage.schema.job_models import OPEN_STATES, JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
@@ -60,7 +60,9 @@ def show() -> None:
 
 @app.command(name="set")
 def set_(
-    stat: Annotated[str, typer.Argument(help=f"name of the stat, or `{OTHERS}` for all stats without a rule")],
+    stat: Annotated[
+        str, typer.Argument(help=f"name of the stat, `{OTHERS}` for all stats without a rule, or {', '.join(RESULTS)}")
+    ],
     samples: Annotated[str, typer.Option(help=f"days to keep samples, or `{FOR_EVER}`")] = FOR_EVER,
     raw: Annotated[str, typer.Option(help=f"days to keep raw bytes, or `{FOR_EVER}`")] = FOR_EVER,
 ) -> None:
@@ -148,4 +150,6 @@ def _describe(run: RetentionRun) -> str:
         f"{count_of(run.n_instances, 'instance')} and {count_of(run.n_chunks, 'chunk')} "
         f"of raw bytes removed, {format_bytes(run.n_chunk_bytes)} of output"
     )
+    if run.n_results:
+        said += f", {count_of(run.n_results, 'result')} of watching"
     return f"{said}; {run.message}" if run.message else said

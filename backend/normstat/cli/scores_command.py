@@ -41,11 +41,11 @@ def show_scores(host: HostArgument, start: FromOption = None, end: ToOption = No
     window = _to_window(start, end)
 
     async def work(session: WriteSession) -> ScoreHistory:
-        return await read_history(session, host, window)
+        return await read_history(session, host, window, datetime.now(UTC))
 
     history = run_in_session(work)
     if not history.steps:
-        typer.echo("no scores: no baseline covers the host, or it sent nothing then; see normstat scores backfill")
+        typer.echo(f"no scores of that time; now: {history.normal.sentence}. See normstat scores backfill")
         return
     unusual = [step for step in history.steps if step.findings]
     print_table([("time", "score", "what was most unusual"), *(_to_row(step) for step in unusual)])
@@ -54,6 +54,7 @@ def show_scores(host: HostArgument, start: FromOption = None, end: ToOption = No
         f"{len(unusual)} of {count_of(len(history.steps), 'step')} of {count_of(n_minutes, 'minute')} "
         f"had a score of {MIN_NAMED} or more"
     )
+    typer.echo(f"now {history.normal.sentence}")
 
 
 @app.command("backfill")

@@ -25,7 +25,7 @@ SUBJECTS: Final = {
     "value": "Its level", "order": "Its level", "part": "Its level", "trend": "Its level within the incident",
     "spread": "Its spread", "top": "Its high end", "high": "Its high end", "bottom": "Its low end", "low": "Its low end",
     "hollow": "Its low end", "step": "Its movement from sample to sample", "jitter": "Its movement from sample to sample",
-    "still": "The share of repeated values", "missing": "The share of missing samples",
+    "rhythm": "Its rhythm", "still": "The share of repeated values", "missing": "The share of missing samples",
 }  # fmt: skip
 BY_LOAD: Final = "Its level at this load"
 

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Final
 
 import anyio.to_thread
@@ -10,6 +11,7 @@ import numpy as np
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baselines.rolling_baseline import MIN_PROFILED_S
 from normstat.comparison.findings.coming_and_going import is_process_stat
 from normstat.continuous.host_bands import HostBand, StatBands, table_bands
 from normstat.continuous.minute_scores import LENGTHS, MinuteScores, StatMeans, score_minutes
@@ -64,7 +66,7 @@ async def score_hosts(
 
     The minutes are within one hour, whose seasonal slot they are compared with.
     """
-    plan = await _plan(session, memory, host_ids, minutes)
+    plan = await _plan(session, memory, host_ids, minutes, from_us(now_us))
     if not plan.host_ids:
         return []
     read = range(minutes.start - N_BEFORE, minutes.stop)
@@ -82,19 +84,20 @@ async def score_hosts(
     return _to_rows(plan, scores, minutes)
 
 
-async def _plan(session: AsyncSession, memory: ScoreMemory, host_ids: Sequence[int], minutes: range) -> _Plan:
+async def _plan(session: AsyncSession, memory: ScoreMemory, host_ids: Sequence[int], minutes: range, now: datetime) -> _Plan:
     window = Window(from_us(minutes.start * MINUTE_US), from_us(minutes.stop * MINUTE_US))
     wanted = set(host_ids)
-    covering = {host_id: own for host_id, own in (await read_covering_baselines(session)).items() if host_id in wanted}
+    known = await read_covering_baselines(session, min_s=MIN_PROFILED_S, now=now)
+    covering = {host_id: own for host_id, own in known.items() if host_id in wanted}
     profiles = await choose_profiles(session, covering, window)
     bands = await _find_bands(session, memory, profiles)
-    known = sorted(bands)
-    stats = [stat for stat in await list_stats(session) if not is_process_stat(stat.name)] if known else []
+    scored = sorted(bands)
+    stats = [stat for stat in await list_stats(session) if not is_process_stat(stat.name)] if scored else []
     whole = Window(from_us((minutes.start - N_BEFORE) * MINUTE_US), window.end)
     instances: dict[int, list[PresentInstance]] = {}
-    for one in await read_instances(session, known, [stat.id for stat in stats], whole) if stats else []:
+    for one in await read_instances(session, scored, [stat.id for stat in stats], whole) if stats else []:
         instances.setdefault(one.stat_id, []).append(one)
-    return _Plan(known, profiles, bands, [stat for stat in stats if stat.id in instances], instances)
+    return _Plan(scored, profiles, bands, [stat for stat in stats if stat.id in instances], instances)
 
 
 async def _find_bands(

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.continuous.host_bands import SUBSYSTEMS
 from normstat.continuous.minute_scores import LENGTHS, UnusualSeries
+from normstat.continuous.score_normal import ScoreNormal, read_score_normal
 from normstat.continuous.score_words import describe_series
 from normstat.errors import BadRequest
 from normstat.field_docs import Documented
@@ -62,9 +63,11 @@ class ScoreHistory(Documented):
     subsystems: list[str]
     window_minutes: list[int]
     steps: list[ScoreStep]
+    normal: ScoreNormal
+    """Now, whatever the window."""
 
 
-async def read_history(session: AsyncSession, host: str, window: Window) -> ScoreHistory:
+async def read_history(session: AsyncSession, host: str, window: Window, now: datetime) -> ScoreHistory:
     """Return the scores of a host, at most MAX_STEPS.
 
     Raises: NotFound for an unknown host, BadRequest for a window that is too long
@@ -83,7 +86,7 @@ async def read_history(session: AsyncSession, host: str, window: Window) -> Scor
         own.append(row)
     if own:
         steps.append(_to_step(own, step_ms))
-    return ScoreHistory(step_ms, list(SUBSYSTEMS), list(LENGTHS), steps)
+    return ScoreHistory(step_ms, list(SUBSYSTEMS), list(LENGTHS), steps, await read_score_normal(session, host_id, now))
 
 
 def _step_of(row: ScoreRow, step_ms: int) -> int:

@@ -1,5 +1,6 @@
 """Score every host that sends, each minute; a run goes on where the last one ended, in this process or another."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,16 @@ from normstat.fleet.minute_store import MINUTE_US, MinuteStore
 from normstat.rules.rule_file import Colour
 from normstat.storage.episode_rows import WITHDRAWN, read_all_episodes_after, replace_episodes
 from normstat.storage.schema.watch_models import EpisodeRow
-from normstat.storage.score_rows import ScoreRow, put_scores, read_last_scored, read_scores, read_sending_hosts
+from normstat.storage.score_rows import (
+    ScoreRow,
+    clear_unscored,
+    delete_other_scores,
+    list_unscored,
+    put_scores,
+    read_last_scored,
+    read_scores,
+    read_sending_hosts,
+)
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window, from_us, to_us
 
@@ -27,6 +37,8 @@ SETTLE: Final = timedelta(seconds=15)
 N_LIVE_MINUTES: Final = 15
 # A host that was not scored for longer than this starts again with the last minutes; `normstat scores backfill` fills the gap.
 MAX_CATCH_UP: Final = timedelta(hours=24)
+# Scoring late samples again takes this long at most in each run, one host more.
+RESCORE_S: Final = 15.0
 HOUR_MINUTES: Final = 60
 WRITTEN_AT_ONCE: Final = 2000
 
@@ -55,7 +67,7 @@ class ContinuousComparison:
         changed = [row for row in rows if self.written.get((row.host_id, row.minute_at)) != row]
         await _write(sessions, changed)
         self.written = {(row.host_id, row.minute_at): row for row in rows}
-        return n_written + len(changed)
+        return n_written + len(changed) + await _score_again(sessions, live, at)
 
     async def _catch_up(
         self, sessions: Sessions, host_ids: Sequence[int], last: dict[int, datetime], live: range, now: datetime
@@ -69,11 +81,50 @@ class ContinuousComparison:
                 missed = range(begin, live.start)
                 n_written += await backfill(sessions, host_id, missed, now=now)
                 async with open_read_session(sessions) as session:
-                    rows = await read_scores(
-                        session, host_id, Window(from_us(missed.start * MINUTE_US), from_us(missed.stop * MINUTE_US))
-                    )
+                    rows = await read_scores(session, host_id, _to_window(missed))
                 await note_spells(sessions, rows, missed, now=now, only=host_id)
         return n_written
+
+
+async def _score_again(sessions: Sessions, live: range, now: datetime) -> int:
+    """Score the minutes again whose samples came later than the live ones reach, or were replaced; return how many have scores.
+
+    Nothing older than MAX_CATCH_UP; what takes longer than RESCORE_S waits for the next run.
+    """
+    ends_at = time.monotonic() + RESCORE_S
+    oldest = to_us(now - MAX_CATCH_UP) // MINUTE_US
+    n_written = 0
+    async with open_read_session(sessions) as session:
+        unscored = await list_unscored(session)
+    for host in unscored:
+        if time.monotonic() > ends_at:
+            log.info("rescoring_goes_on", n_hosts=len(unscored))
+            break
+        minutes = range(max(oldest, to_us(host.first_at) // MINUTE_US), live.start)
+        if minutes:
+            n_written += await _replace_scores(sessions, host.host_id, minutes, live.stop, now)
+        async with open_write_session(sessions) as session:
+            await clear_unscored(session, host.late)
+    return n_written
+
+
+async def _replace_scores(sessions: Sessions, host_id: int, minutes: range, until: int, now: datetime) -> int:
+    """Score minutes again, and find the spells from the first of them up to now again."""
+    scored = await _score_past(sessions, host_id, minutes, now)
+    if not scored:
+        # Without a normal today nothing can be said again: what was said stays.
+        return 0
+    async with open_write_session(sessions) as session:
+        await delete_other_scores(session, host_id, _to_window(minutes), scored)
+    whole = range(minutes.start, until)
+    async with open_read_session(sessions) as session:
+        rows = await read_scores(session, host_id, _to_window(whole))
+    await note_spells(sessions, rows, whole, now=now, only=host_id)
+    return len(scored)
+
+
+def _to_window(minutes: range) -> Window:
+    return Window(from_us(minutes.start * MINUTE_US), from_us(minutes.stop * MINUTE_US))
 
 
 async def note_spells(
@@ -107,15 +158,20 @@ def _to_earlier(row: EpisodeRow) -> EarlierSpell:
 
 async def backfill(sessions: Sessions, host_id: int, minutes: range, *, now: datetime) -> int:
     """Score these minutes (of the epoch) of a host, again where they were; return how many have scores."""
+    return len(await _score_past(sessions, host_id, minutes, now))
+
+
+async def _score_past(sessions: Sessions, host_id: int, minutes: range, now: datetime) -> list[datetime]:
+    """Score these minutes of a host; return those that have scores."""
     # A memory of its own: the live minutes stay where they are.
     memory = ScoreMemory(MinuteStore(_BACKFILL_BYTES, lambda: 0.0))
-    n_written = 0
+    scored: list[datetime] = []
     for piece in hours_of(minutes):
         async with open_read_session(sessions) as session:
             rows = await score_hosts(session, memory, [host_id], piece, now_us=to_us(now))
         await _write(sessions, rows)
-        n_written += len(rows)
-    return n_written
+        scored += [row.minute_at for row in rows]
+    return scored
 
 
 def hours_of(minutes: range) -> list[range]:

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -106,7 +106,22 @@ async def find_normals(session: AsyncSession, cache: NormalsCache, request: Norm
 async def choose_profiles(
     session: AsyncSession, covering: Mapping[int, CoveringBaseline], at: Window
 ) -> dict[int, ProfileRow]:  # fmt: skip
-    """Return the profile to judge each host by in a window: that of the seasonal slot, else of all hours."""
+    """Return the profile to judge each host by in a window: that of the seasonal slot, else of all hours.
+
+    Of a rolling baseline the one of the version before, until that of the new day is built.
+    """
+    chosen = await _choose_current(session, covering, at)
+    before = {
+        host_id: replace(own, version=own.version - 1)
+        for host_id, own in covering.items()
+        if own.is_rolling and own.version > 1 and host_id not in chosen
+    }
+    return chosen | await _choose_current(session, before, at, is_current=False) if before else chosen
+
+
+async def _choose_current(
+    session: AsyncSession, covering: Mapping[int, CoveringBaseline], at: Window, *, is_current: bool = True
+) -> dict[int, ProfileRow]:  # fmt: skip
     zones = {own.time_zone: require_zone(own.time_zone) for own in covering.values()}
     wanted = [
         (ProfileKey(own.id, own.version, host_id, WHOLE_SLOT, METHOD), *possible_slots(at, zones[own.time_zone]))
@@ -118,7 +133,7 @@ async def choose_profiles(
         rows = {
             slot: row
             for slot, row in heads.get((own.id, host_id), {}).items()
-            if row.effective and row.effective == clip_at(own.windows, row.until)
+            if row.effective and (not is_current or row.effective == clip_at(own.windows, row.until))
         }
         slot = slot_of(at, zones[own.time_zone], rows.keys() - {WHOLE_SLOT})
         row = rows.get(WHOLE_SLOT if slot is None else slot)

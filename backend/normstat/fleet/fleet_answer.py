@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from normstat.fleet.baseline_normals import CoveredHost
 from normstat.fleet.fleet_model import Fleet, FleetHost, FleetLine, HostVerdict
-from normstat.fleet.fleet_words import describe_calm, describe_series, name_line
+from normstat.fleet.fleet_words import describe_calm, describe_last_days, describe_learning, describe_series, name_line
 from normstat.fleet.judging import (
     RECENT_MINUTES,
     FleetJudgement,
@@ -68,6 +68,8 @@ class FleetParts:
     n_read: int
     # The moment in the past that is shown; None for the present.
     at: datetime | None = None
+    # Of hosts without any baseline that send now: the seconds recorded in the last days, by id.
+    learned_s: Mapping[int, float] = field(default_factory=dict)
 
 
 class _Row(NamedTuple):
@@ -94,7 +96,7 @@ def make_fleet(parts: FleetParts) -> Fleet:
     for at, host in enumerate(parts.hosts):
         own = range(bounds[at], bounds[at + 1])
         said = [(rows[row], recent[row], ratios[row]) for row in own]
-        answer = _judge_host(parts.covered.get(host.id), said)
+        answer = _judge_host(parts.covered.get(host.id), said, parts.learned_s.get(host.id))
         shown = _with(host, answer, ribbons[at], [lines[row] for row in own if row in lines])
         hosts.append(shown if parts.at is None else _in_past(host, shown, has_data[at].tolist(), parts.at))
     return Fleet(
@@ -211,24 +213,32 @@ class _Verdict:
     ratio: float | None = None
     baseline_id: int | None = None
     baseline_name: str = ""
+    is_rolling: bool = False
 
 
-def _judge_host(covered: CoveredHost | None, rows: Sequence[tuple[_Row, float, float]]) -> _Verdict:
+def _judge_host(
+    covered: CoveredHost | None, rows: Sequence[tuple[_Row, float, float]], learned_s: float | None
+) -> _Verdict:  # fmt: skip
     """Return what is said of a host. `rows`: its series, each with the mean of the last minutes and its change ratio"""
     if covered is None:
+        if learned_s is not None:
+            return _Verdict("learning", describe_learning(learned_s))
         return _Verdict("no_baseline", "no baseline covers this host")
-    own = (covered.baseline.id, covered.baseline.name)
+    baseline = covered.baseline
+    name = describe_last_days(baseline.windows) if baseline.is_rolling else baseline.name
+    own = (baseline.id, baseline.name, baseline.is_rolling)
     if covered.normals is None:
-        return _Verdict("building", f"the profile of {own[1]} is being built", None, *own)
+        return _Verdict("building", f"the profile of {name} is being built", None, *own)
     if all(math.isnan(recent) for _, recent, _ in rows):
         return _Verdict("no_samples", f"no samples in the last {RECENT_MINUTES} minutes", None, *own)
     judged = [found for found in rows if not math.isnan(found[2])]
     if not judged:
-        return _Verdict("no_metrics", f"{own[1]} has none of the metrics that this host sends now", None, *own)
+        return _Verdict("no_metrics", f"none of the metrics that this host sends now are in {name}", None, *own)
     row, recent, ratio = max(judged, key=lambda found: found[2])
     if ratio < 1 or row.normal is None:
-        return _Verdict("judged", describe_calm(len(judged), own[1]), ratio, *own)
-    return _Verdict("judged", describe_series(row.key, row.instance, recent, row.normal), ratio, *own)
+        return _Verdict("judged", describe_calm(len(judged), name), ratio, *own)
+    sentence = describe_series(row.key, row.instance, recent, row.normal)
+    return _Verdict("judged", f"{sentence} in {name}" if baseline.is_rolling else sentence, ratio, *own)
 
 
 def _with(host: HostPart, said: _Verdict, ribbon: str, lines: list[FleetLine]) -> FleetHost:
@@ -255,6 +265,7 @@ def _with(host: HostPart, said: _Verdict, ribbon: str, lines: list[FleetLine]) -
         sentence=said.sentence,
         baseline_id=said.baseline_id,
         baseline_name=said.baseline_name,
+        is_rolling=said.is_rolling,
         ribbon=ribbon,
         lines=lines,
     )

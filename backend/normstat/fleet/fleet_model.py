@@ -7,9 +7,10 @@ from normstat.field_docs import Documented
 from normstat.fleet.key_metrics import Resource
 from normstat.query.host_lists import StreamState
 
-# judged: compared with its baseline; building: the profile of the baseline is not ready; no_samples: none in the last minutes;
-# no_metrics: no key metric is both in the baseline and among the samples.
-HostVerdict = Literal["judged", "no_baseline", "building", "no_samples", "no_metrics"]
+# judged: compared with its baseline; building: the profile of the baseline is not ready; learning: no baseline, and too little is
+# recorded yet for a rolling one; no_samples: none in the last minutes; no_metrics: no key metric is both in the baseline and among
+# the samples.
+HostVerdict = Literal["judged", "no_baseline", "learning", "building", "no_samples", "no_metrics"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,9 @@ class FleetHost(Documented):
 
     baseline_id: int | None
     baseline_name: str
+    is_rolling: bool
+    """Whether that is the rolling baseline of the host: its last days, which no person marked."""
+
     ribbon: str
     """A letter for each minute: 0 to 3 how unusual, ? samples but no normal, - no samples, . not read yet."""
 

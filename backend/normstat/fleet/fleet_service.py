@@ -8,6 +8,7 @@ from typing import Final
 import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baselines.rolling_baseline import LENGTH, SENDING
 from normstat.fleet.baseline_normals import NormalsCache, NormalsRequest, find_normals
 from normstat.fleet.fleet_answer import NO_STREAMS, FleetParts, HostPart, StatMinutes, make_fleet
 from normstat.fleet.fleet_model import Fleet
@@ -24,6 +25,7 @@ from normstat.query.fleet_rows import (
 )
 from normstat.query.host_lists import list_hosts
 from normstat.storage.lookup import StatRef, find_stats, natural_key
+from normstat.storage.rolling_rows import read_recorded
 from normstat.window import Window, from_us, to_us
 
 N_MINUTES: Final = 60
@@ -59,6 +61,7 @@ async def read_fleet(
     found, n_read = await memory.minutes.read(session, reads, minutes, now_us=to_us(now), budget_s=budget_s)
     recent = Window(from_us((minutes.stop - RECENT_MINUTES) * MINUTE_US), window.end)
     covered = await find_normals(session, memory.normals, NormalsRequest(own_ids, stats, known, recent, now))
+    learned = await _read_learned(session, [id_ for id_ in own_ids if id_ not in covered], now) if at is None else {}
     past = {} if at is None else await read_past_streams(session, window.end)
     parts = FleetParts(
         hosts=[
@@ -82,8 +85,15 @@ async def read_fleet(
         n_minutes=len(minutes),
         n_read=n_read,
         at=None if at is None else window.end,
+        learned_s=learned,
     )
     return await anyio.to_thread.run_sync(make_fleet, parts)
+
+
+async def _read_learned(session: AsyncSession, host_ids: Sequence[int], now: datetime) -> dict[int, float]:
+    """Return the seconds that hosts without a baseline recorded in the last days, of those that send now."""
+    recorded = await read_recorded(session, host_ids, Window(now - LENGTH, now))
+    return {host_id: own.seconds for host_id, own in recorded.items() if own.last_at >= now - SENDING}
 
 
 Series = tuple[str, KeyField, str, int]

@@ -1,8 +1,18 @@
 """The sentences of the fleet page."""
 
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from normstat.baselines.rolling_baseline import MIN_RECORDED
 from normstat.comparison.findings.human import describe_range, format_human
 from normstat.fleet.key_metrics import KEY_METRICS, KeyField
 from normstat.fleet.normals import SeriesNormal
+from normstat.window import Window
+
+DAY: Final = timedelta(days=1)
+HOUR: Final = timedelta(hours=1)
+HOUR_S: Final = 3600.0
 
 
 def describe_series(key: KeyField, instance: str, value: float, normal: SeriesNormal) -> str:
@@ -16,6 +26,20 @@ def describe_series(key: KeyField, instance: str, value: float, normal: SeriesNo
 def describe_calm(n_series: int, baseline: str) -> str:
     """Return the sentence of a host as it normally is."""
     return f"as in {baseline}: {n_series} key metrics within their natural variability"
+
+
+def describe_last_days(windows: Sequence[Window]) -> str:
+    """Return what a rolling baseline is: `the last 7 days`."""
+    days = round((windows[-1].end - windows[0].start) / DAY) if windows else 0
+    return "the last day" if days <= 1 else f"the last {days} days"
+
+
+def describe_learning(recorded_s: float) -> str:
+    """Return why a host that sends has no normal yet."""
+    needed_h = MIN_RECORDED / HOUR
+    if recorded_s >= needed_h * HOUR_S:
+        return "learning what is normal: its last days are read next"
+    return f"learning what is normal: {recorded_s / HOUR_S:.0f} h of {needed_h:.0f} h recorded"
 
 
 def name_line(key: KeyField, instance: str) -> str:

@@ -141,10 +141,18 @@ class StreamReader:
         result.n_bytes.update(outcome.accounts.n_bytes)
         result.state = outcome.state
         self._keep(outcome.rejected)
-        result.events += (event for event in outcome.events if 0 <= event.time_us < LATEST_US)
+        self._take_events(outcome.events, n_lines_before)
         for block in outcome.blocks:
             self._take_block(block, n_lines_before)
         return outcome.n_taken
+
+    def _take_events(self, events: Sequence[LineEvent], n_lines_before: int) -> None:
+        """Keep the events with a time; reject the lines of the others."""
+        for is_without, reason in ((True, NO_TIME_REASON), (False, ODD_TIME_REASON)):
+            refused = [one.offset for one in events if not 0 <= one.time_us < LATEST_US and (one.time_us == NO_TIME) is is_without]
+            if refused:
+                self._reject_lines(np.array(refused, np.int64), LineKind.STATE_CHANGE, n_lines_before, reason)
+        self.result.events += (event for event in events if 0 <= event.time_us < LATEST_US)
 
     def _take_block(self, block: SampleBlock, n_lines_before: int) -> None:
         """Keep the rows with a time and a valid instance; reject the lines of the others."""
@@ -177,9 +185,11 @@ class StreamReader:
 
         A sample of many lines may have begun before this piece, or before these bytes: `result.n_unseen` counts the latter.
         """
-        if block.stat.summary_of:
-            return
-        offsets = block.line_offset[rows]
+        if not block.stat.summary_of:
+            self._reject_lines(block.line_offset[rows], LineKind.SAMPLE, n_lines_before, reason)
+
+    def _reject_lines(self, offsets: npt.NDArray[np.int64], kind: LineKind, n_lines_before: int, reason: str) -> None:
+        """Move the lines at these offsets from a kind to the rejected lines."""
         data, start, piece_start = self._data, self._data_start, self.result.end
         lines: list[RejectedLine] = []
         at, line_no = piece_start - start, n_lines_before + 1
@@ -201,7 +211,7 @@ class StreamReader:
             end = data.find(b"\n", begin) + 1 or len(data)
             lines.append(RejectedLine(offset, line_no, end - begin, line_text(data[begin:end]), reason))
         n_bytes = sum(line.n_bytes for line in lines)
-        self._book(LineKind.SAMPLE, -len(lines), -n_bytes)
+        self._book(kind, -len(lines), -n_bytes)
         self._book(LineKind.REJECTED, len(lines), n_bytes)
         self._keep(lines)
 

@@ -24,19 +24,27 @@ READ_INSTANCES: Final = """
     WHERE host_id = ANY(%(host_ids)s::int8[]) AND stat_id = ANY(%(stat_ids)s::int8[])
       AND first_sample_at < %(end)s AND last_sample_at >= %(start)s
 """
-# The newest baseline of a host with windows, one that is being recorded only where there is no other, as the page chooses one.
 READ_PAST_STREAMS: Final = """
     SELECT host_id, max(last_sample_at) FILTER (WHERE last_sample_at <= %(at)s), count(*) FILTER (WHERE last_sample_at > %(at)s),
         coalesce(array_agg(DISTINCT command) FILTER (WHERE last_sample_at > %(at)s), '{}')
     FROM streams WHERE first_sample_at < %(at)s GROUP BY host_id
 """
+# The newest baseline of a host with windows, one that is being recorded only where there is no other, as the page chooses one; the
+# rolling baseline where no person marked one. Lengths are of the time before now.
 READ_BASELINES: Final = """
-    SELECT DISTINCT ON (bh.host_id) bh.host_id, b.id, b.version, b.name, b.time_zone, (b.windows - coalesce((
-        SELECT range_agg(tstzrange(e.start_at, e.end_at)) FROM exclusions AS e WHERE e.host_id IS NULL OR e.host_id = bh.host_id
-      ), '{}'::tstzmultirange))::text
+    SELECT DISTINCT ON (bh.host_id) bh.host_id, b.id, b.version, b.name, b.time_zone, own.windows::text,
+        b.rolling_host_id IS NOT NULL
     FROM baselines AS b JOIN baseline_hosts AS bh ON bh.baseline_id = b.id
-    WHERE b.archived_at IS NULL AND NOT isempty(b.windows)
-    ORDER BY bh.host_id, b.recording_until IS NOT NULL, b.id DESC
+    CROSS JOIN LATERAL (
+        SELECT b.windows - coalesce((
+            SELECT range_agg(tstzrange(e.start_at, e.end_at)) FROM exclusions AS e WHERE e.host_id IS NULL OR e.host_id = bh.host_id
+        ), '{}'::tstzmultirange) AS windows
+    ) AS own
+    WHERE b.archived_at IS NULL AND NOT isempty(b.windows) AND (%(min_s)s::float8 = 0 OR (
+        SELECT sum(extract(epoch FROM least(upper(part), %(now)s::timestamptz) - lower(part))) FROM unnest(own.windows) AS part
+        WHERE lower(part) < %(now)s::timestamptz
+    ) >= %(min_s)s::float8)
+    ORDER BY bh.host_id, b.rolling_host_id IS NOT NULL, b.recording_until IS NOT NULL, b.id DESC
 """
 READ_PROFILES: Final = """
     SELECT p.baseline_id, p.version, p.host_id, p.slot, p.method, p.made_at, p.until_at, p.effective::text, p.is_stale, p.sources
@@ -84,6 +92,7 @@ class CoveringBaseline:
     name: str
     time_zone: str
     windows: tuple[Window, ...]
+    is_rolling: bool = False
 
 
 @lru_cache(maxsize=4096)
@@ -135,12 +144,16 @@ async def read_past_streams(session: AsyncSession, at: datetime) -> dict[int, Pa
     }
 
 
-async def read_covering_baselines(session: AsyncSession) -> dict[int, CoveringBaseline]:
-    """Return the baseline of each host that one covers, by the host's id."""
-    cursor = await (await driver_of(session)).execute(READ_BASELINES)
+async def read_covering_baselines(
+    session: AsyncSession, *, min_s: float = 0.0, now: datetime | None = None
+) -> dict[int, CoveringBaseline]:  # fmt: skip
+    """Return the baseline of each host that one covers, by the host's id; with `min_s` only those that long by `now`."""
+    cursor = await (await driver_of(session)).execute(READ_BASELINES, {"min_s": min_s, "now": now})
     return {
-        int(str(host_id)): CoveringBaseline(int(str(id_)), int(str(version)), str(name), str(zone), read_windows(str(ranges)))
-        for host_id, id_, version, name, zone, ranges in await cursor.fetchall()
+        int(str(host_id)): CoveringBaseline(
+            int(str(id_)), int(str(version)), str(name), str(zone), read_windows(str(ranges)), bool(is_rolling)
+        )
+        for host_id, id_, version, name, zone, ranges, is_rolling in await cursor.fetchall()
     }
 
 

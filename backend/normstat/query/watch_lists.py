@@ -238,7 +238,7 @@ def to_seen(stored: Sequence[Mapping[str, object]]) -> list[SeenValue]:
             value=float(str(item["value"])),
             unit=str(item["unit"]),
             # Those of the continuous comparison were stored without it once.
-            text=str(item.get("text") or f"{float(str(item['value'])):.4g} {item['unit']}"),
+            text=str(item.get("text") or f"{float(str(item['value'])):.3g} {item['unit']}".strip()),
             at=datetime.fromisoformat(str(item["at"])),
         )
         for item in stored

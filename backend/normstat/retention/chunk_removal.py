@@ -40,10 +40,19 @@ async def require_all_kept(session: AsyncSession, stream_id: int) -> None:
         )
 
 
-async def note_replaced(session: WriteSession, stream_id: int) -> None:
-    """Note that the samples of the stream were replaced, for backups: nothing else tells the new ones from the old."""
-    put = insert(StreamChange).values(stream_id=stream_id, n_replaced=1)
-    await session.execute(put.on_conflict_do_update(index_elements=["stream_id"], set_={"n_replaced": StreamChange.n_replaced + 1}))
+async def note_replaced(session: WriteSession, stream_id: int, first_at: datetime | None) -> None:
+    """Note that the samples of the stream from `first_at` on were replaced: nothing else tells the new ones from the old.
+
+    Backups copy them again; rules and scores judge the last day of them again, as if they were late.
+    """
+    put = insert(StreamChange).values(stream_id=stream_id, n_replaced=1, n_late=1, late_from=first_at, unscored_from=first_at)
+    changed = {
+        "n_replaced": StreamChange.n_replaced + 1,
+        "n_late": StreamChange.n_late + 1,
+        "late_from": func.least(StreamChange.late_from, put.excluded.late_from),
+        "unscored_from": func.least(StreamChange.unscored_from, put.excluded.unscored_from),
+    }
+    await session.execute(put.on_conflict_do_update(index_elements=["stream_id"], set_=changed))
 
 
 async def remove_chunks(sessions: async_sessionmaker[AsyncSession], run_id: int, rules: Rules, failures: Failures) -> None:

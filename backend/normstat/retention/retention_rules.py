@@ -1,7 +1,8 @@
 """Rows of the rules of retention and of their runs: what may go, and what went.
 
 A rule is for one stat, or (no stat) for all that have none of their own; its days for samples and for raw bytes are apart, and
-None means for ever. Without rules everything is kept for ever.
+None means for ever. Without rules everything is kept for ever. The results of watching have rules of their own, by the names in
+RESULTS; the rule for all other stats is none of theirs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,10 @@ from normstat.storage.session import WriteSession
 
 # The name under which the rule for all other stats is kept.
 OTHERS: Final = ""
+# The scores of each minute, the states of rules, episodes that have ended, backtests: names that no stat can have.
+RESULTS: Final = ("@scores", "@states", "@episodes", "@backtests")
+# Rolling baselines leave out what was unusual in the last seven days.
+MIN_RESULT_DAYS: Final = 8
 MAX_DAYS: Final = 100_000
 MAX_RUNS_LISTED: Final = 30
 DAY: Final = timedelta(days=1)
@@ -42,10 +47,11 @@ class RetentionRule(Documented):
     """A rule, and who changed it last."""
 
     stat: str | None
-    """null: all stats without a rule of their own."""
+    """null: all stats without a rule of their own. Results of watching have names of their own: `@scores`, `@states`, `@episodes`
+    (those that have ended) and `@backtests`."""
 
     samples_days: int | None
-    """null: samples are kept for ever."""
+    """null: samples, or results, are kept for ever."""
 
     chunks_days: int | None
     """null: raw bytes are kept for ever."""
@@ -69,6 +75,9 @@ class RetentionRun(Documented):
     n_chunks: int
     n_chunk_bytes: int
     """Raw bytes as the hosts sent them."""
+
+    n_results: int
+    """Scores, states, episodes and backtests."""
 
     created_by: str
     created_at: datetime
@@ -94,6 +103,7 @@ class Removed:
     n_instances: int = 0
     n_chunks: int = 0
     n_chunk_bytes: int = 0
+    n_results: int = 0
 
 
 class Rules:
@@ -115,6 +125,11 @@ class Rules:
         """
         days = [self._of(stat, "chunks_days") for stat in stats or [OTHERS]]
         return None if None in days else self._back(max(day for day in days if day is not None))
+
+    def results_from(self, name: str) -> datetime | None:
+        """Return results of this kind before it may go. Missing: None when all are kept."""
+        rule = self._by_stat.get(name)
+        return None if rule is None else self._back(rule.samples_days)
 
     def _of(self, stat: str, what: str) -> int | None:
         rule = self._by_stat.get(stat, self._by_stat.get(None))
@@ -140,7 +155,7 @@ async def read_rules(session: AsyncSession) -> list[RetentionRule]:
 async def put_rules(session: AsyncSession, requests: Sequence[RetentionRuleRequest], *, updated_by: str) -> None:
     """Replace all rules. A rule that stays as it is keeps the name of who changed it last.
 
-    Raises: BadRequest for two rules of one stat, and for a stat that nobody knows
+    Raises: BadRequest for two rules of one stat, for a stat that nobody knows, and for results that are kept too shortly
     """
     names = [request.stat or OTHERS for request in requests]
     if len(set(names)) < len(names):
@@ -148,7 +163,8 @@ async def put_rules(session: AsyncSession, requests: Sequence[RetentionRuleReque
     known = {stat.name for spec in load_catalogue().specs.values() for stat in spec.stats} | set(
         await session.scalars(select(StatTable.name))
     )
-    unknown = sorted(set(names) - known - {OTHERS})
+    _require_results(requests)
+    unknown = sorted(set(names) - known - {OTHERS, *RESULTS})
     if unknown:
         raise BadRequest(f"There is no stat {shorten(unknown[0])}; GET /api/v1/stats lists them", {"stat": unknown[0]})
     await session.execute(delete(RetentionRuleRow).where(RetentionRuleRow.stat.not_in(names)))
@@ -160,6 +176,19 @@ async def put_rules(session: AsyncSession, requests: Sequence[RetentionRuleReque
         await session.execute(
             put.on_conflict_do_update(index_elements=["stat"], set_={**values, "updated_at": func.now()}, where=is_new)
         )
+
+
+def _require_results(requests: Sequence[RetentionRuleRequest]) -> None:
+    for request in requests:
+        if request.stat not in RESULTS:
+            continue
+        if request.chunks_days is not None:
+            raise BadRequest(f"{request.stat} has no raw bytes; set the days of its samples only", {"stat": request.stat})
+        if request.samples_days is not None and request.samples_days < MIN_RESULT_DAYS:
+            raise BadRequest(
+                f"{request.stat} is kept for at least {MIN_RESULT_DAYS} days; rolling baselines look back on seven",
+                {"stat": request.stat},
+            )
 
 
 async def add_run(session: AsyncSession, *, created_by: str) -> RetentionRun:
@@ -205,6 +234,7 @@ async def note_removed(session: WriteSession, run_id: int, removed: Removed) -> 
         "n_instances": RetentionRunRow.n_instances + removed.n_instances,
         "n_chunks": RetentionRunRow.n_chunks + removed.n_chunks,
         "n_chunk_bytes": RetentionRunRow.n_chunk_bytes + removed.n_chunk_bytes,
+        "n_results": RetentionRunRow.n_results + removed.n_results,
     }
     await session.execute(update(RetentionRunRow).where(RetentionRunRow.id == run_id).values(values))
 
@@ -219,6 +249,7 @@ def _to_run(row: RetentionRunRow) -> RetentionRun:
         n_instances=row.n_instances,
         n_chunks=row.n_chunks,
         n_chunk_bytes=row.n_chunk_bytes,
+        n_results=row.n_results,
         created_by=row.job.asked_by,
         created_at=row.job.queued_at,
         finished_at=row.job.finished_at,

@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.jobs.claims import Claim
 from normstat.retention import retention_rules
 from normstat.retention.chunk_removal import remove_chunks
+from normstat.retention.result_removal import remove_results
 from normstat.retention.retention_rules import Removed, RetentionRun, Rules
 from normstat.retention.sample_removal import delete_samples
 from normstat.rollups import rollup_rows
@@ -87,6 +88,8 @@ async def apply_rules(sessions: Sessions, claim: Claim, *, now: datetime) -> Ret
         await _narrow_streams(sessions, starts, failures)
     with failures.keep("raw bytes"):
         await remove_chunks(sessions, run_id, rules, failures)
+    with failures.keep("results"):
+        await remove_results(sessions, run_id, rules, failures)
     async with open_write_session(sessions) as session:
         n_more = len(failures.lines) - MAX_NAMED
         message = "; ".join(failures.lines[:MAX_NAMED]) + (f"; and {n_more} more" if n_more > 0 else "")
@@ -101,6 +104,7 @@ async def apply_rules(sessions: Sessions, claim: Claim, *, now: datetime) -> Ret
         n_instances=record.n_instances,
         n_chunks=record.n_chunks,
         n_chunk_bytes=record.n_chunk_bytes,
+        n_results=record.n_results,
     )
     return record
 

@@ -123,7 +123,7 @@ async def read_inputs(
         sides: dict[str, StatSide] = {}
         for stat in dict.fromkeys(each.stat for each in chosen):
             sides[stat] = await read(stat, frozenset(field.key for each in chosen if each.stat == stat for field in each.fields))
-        empty = {each.stat for each in chosen if each.field_with_values(sides[each.stat]) is None}
+        empty = {each.stat for each in chosen if each.source_with_values(sides[each.stat]) is None}
         if not empty:
             return chosen, sides
         usable = [stat for stat in usable if stat not in empty]
@@ -134,10 +134,10 @@ def _judge(
 ) -> None:
     run = without_reports_before(run_rule(past.rule, build_frame(past.rule, chosen, sides)), piece.start.timestamp())
     for each in chosen:
-        field_read = each.field_with_values(sides[each.stat])
+        source = each.source_with_values(sides[each.stat])
         known = past.sources.setdefault(each.name, [])
-        if field_read is not None and (source := f"{each.stat}.{field_read.key}") not in known:
-            known.append(source)
+        if source is not None and str(source) not in known:
+            known.append(str(source))
     distance_s = usual_distance(run.times_s)
     covered_s = np.minimum(np.diff(run.times_s, prepend=run.times_s[:1] - distance_s), MAX_DISTANCES * distance_s)
     colours = run.host_colours()

@@ -25,10 +25,26 @@ MAX_BYTES: Final = 100_000
 ENDS_AFTER_S: Final = 120.0
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 _WORD: Final = re.compile(r"[a-z][a-z0-9_]{0,29}")
-_FIELD: Final = re.compile(r"([a-z]\w*)\.(\w+)", re.ASCII)
+_FIELD: Final = re.compile(
+    r"(?P<rate>rate\()?(?P<stat>[a-z]\w*)\.(?P<key>\w+)(?:@(?P<instance>[^@()]{1,200}))?(?(rate)\))", re.ASCII
+)
+# A change for each second needs the report before.
+RATE_SPAN_S: Final = 300.0
 UNITS: Final = ("%", "ms", "bytes", "bytes/s", "1/s", "1")
 # What normstat knows without samples, with its unit: for built-in rules about hosts that are silent and about the server itself.
-OWN_INPUTS: Final[Mapping[str, str]] = {"host.silence": "s", "server.job_wait": "s", "server.disk_free": "%"}
+OWN_INPUTS: Final[Mapping[str, str]] = {
+    "host.silence": "s",
+    "host.backlog": "s",
+    "host.rejected": "lines",
+    "host.rejected_before": "lines",
+    "stream.silence": "s",
+    "stream.interval": "s",
+    "server.job_wait": "s",
+    "server.disk_free": "%",
+    "server.hosts_behind": "%",
+}
+# The kind of instance of inputs that each stream of a host has; no sample has it.
+STREAM: Final = "stream"
 
 
 class Colour(StrEnum):
@@ -59,17 +75,35 @@ class BadRule(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class FieldPlace:
+    """A field that a rule names.
+
+    `instance`: the one instance that is read, None for those of the rule; `is_rate`: what is read is the change of the field for
+    each second, as of a counter
+    """
+
+    stat: str
+    key: str
+    instance: str | None = None
+    is_rate: bool = False
+
+    def __str__(self) -> str:
+        text = f"{self.stat}.{self.key}" + (f"@{self.instance}" if self.instance is not None else "")
+        return f"rate({text})" if self.is_rate else text
+
+
+@dataclass(frozen=True, slots=True)
 class WatchInput:
     """A quantity that a rule looks at.
 
-    `meaning`: as in the file of next questions, or empty with `fields` (pairs of stat and key, the preferred one first); `unit`:
-    one of UNITS, so that a limit means the same whatever the tool prints; `is_each`: it has a value for each instance; `own`: a key
-    of OWN_INPUTS, empty for samples
+    `meaning`: as in the file of next questions, or empty with `fields` (the preferred one first); `unit`: one of UNITS, so that a
+    limit means the same whatever the tool prints; `is_each`: it has a value for each instance; `own`: a key of OWN_INPUTS, empty
+    for samples
     """
 
     name: str
     meaning: str
-    fields: tuple[tuple[str, str], ...]
+    fields: tuple[FieldPlace, ...]
     unit: str
     is_each: bool
     own: str = ""
@@ -97,8 +131,10 @@ class RuleState:
 
 @dataclass(frozen=True, slots=True)
 class WatchRule:
-    """A rule. `of`: what its instances are (a key of PLACE_HOLDERS), empty for one state of the whole host; `ends_after_s`: how
-    long nothing may be amber or worse before an episode has ended
+    """A rule. `of`: what its instances are (a key of PLACE_HOLDERS, or STREAM), empty for one state of the whole host.
+
+    `ends_after_s`: how long nothing may be amber or worse before an episode has ended; `excluded`: patterns of instances that are
+    not looked at
     """
 
     name: str
@@ -112,11 +148,14 @@ class WatchRule:
     limits: tuple[RuleLimit, ...]
     states: tuple[RuleState, ...]
     ends_after_s: float = ENDS_AFTER_S
+    excluded: tuple[str, ...] = ()
 
     @property
     def span_s(self) -> float:
-        """How far back its conditions look, in seconds."""
-        return max((state.when.span_s for state in self.states if state.when is not None), default=0.0)
+        """How far back its conditions and inputs look, in seconds."""
+        span_s = max((state.when.span_s for state in self.states if state.when is not None), default=0.0)
+        has_rate = any(place.is_rate for each in self.inputs for place in each.fields)
+        return span_s + (RATE_SPAN_S if has_rate else 0.0)
 
     @property
     def is_own(self) -> bool:
@@ -160,6 +199,19 @@ def load_builtin_rules() -> dict[str, WatchRule]:
     return {rule.name: rule for rule in rules}
 
 
+def parse_field(text: str) -> FieldPlace | None:
+    """Return the place that a text names. Missing: None where it is none, or a field that the catalogue does not have.
+
+    >>> parse_field("linux_pressure.stall_pct@memory.full")
+    FieldPlace(stat='linux_pressure', key='stall_pct', instance='memory.full', is_rate=False)
+    """
+    match = _FIELD.fullmatch(text)
+    known = None if match is None else load_catalogue().stats.get(match["stat"])
+    if match is None or (known is not None and all(field.key != match["key"] for field in known[1].fields)):
+        return None
+    return FieldPlace(match["stat"], match["key"], match["instance"], is_rate=match["rate"] is not None)
+
+
 class _RuleReader:
     """Reads one file. Every message begins with its name."""
 
@@ -167,14 +219,14 @@ class _RuleReader:
         self._origin = origin
 
     def read(self, data: Mapping[str, object]) -> WatchRule:
-        self._only(data, "the file", "format name title subsystem version of about source ends_after inputs limits states")
+        self._only(data, "the file", "format name title subsystem version of about source ends_after except inputs limits states")
         if data.get("format") != FORMAT:
             self._refuse(f"format must be {FORMAT}; found {data.get('format')!r}")
         name = self._text(data, "name", "the file")
         if _NAME.fullmatch(name) is None:
             self._refuse(f"name {shorten(name)}: small letters, digits, - and _, at most 60, a letter first")
         of = self._text(data, "of", "the file", default="")
-        if of not in PLACE_HOLDERS:
+        if of not in PLACE_HOLDERS and of != STREAM:
             self._refuse(f"of = {shorten(of)}: one of {', '.join(sorted(key for key in PLACE_HOLDERS if key))}, or left out")
         version = data.get("version")
         if not isinstance(version, int) or isinstance(version, bool) or version < 1:
@@ -194,6 +246,7 @@ class _RuleReader:
             limits=limits,
             states=states,
             ends_after_s=self._ends_after(data),
+            excluded=tuple(self._texts(data, "except", "the file")),
         )
 
     def _ends_after(self, data: Mapping[str, object]) -> float:
@@ -217,9 +270,9 @@ class _RuleReader:
             self._refuse(f'{where} must be a table, such as {{ meaning = "cpu.usr", unit = "%" }}')
         self._only(entry, where, "meaning fields unit each own")
         if own := self._text(entry, "own", where, default=""):
-            if own not in OWN_INPUTS:
-                self._refuse(f"{where}: own = {shorten(own)}: one of {', '.join(OWN_INPUTS)}")
-            return WatchInput(name, "", (), OWN_INPUTS[own], is_each=False, own=own)
+            return self._own_input(name, own, where, of)
+        if of == STREAM:
+            self._refuse(f"{where}: of = {STREAM} goes with own inputs only")
         meaning = self._text(entry, "meaning", where, default="")
         fields = self._texts(entry, "fields", where)
         if bool(meaning) == bool(fields):
@@ -234,12 +287,21 @@ class _RuleReader:
             self._refuse(f"{where}: each must be true or false")
         return WatchInput(name, meaning, tuple(self._field(text, where) for text in fields), unit, is_each)
 
-    def _field(self, text: str, where: str) -> tuple[str, str]:
-        match = _FIELD.fullmatch(text)
-        known = None if match is None else load_catalogue().stats.get(match[1])
-        if match is None or (known is not None and all(field.key != match[2] for field in known[1].fields)):
-            self._refuse(f"{where}: {shorten(text)} is no field; write it as STAT.FIELD, as docs/stats.md lists them")
-        return match[1], match[2]
+    def _own_input(self, name: str, own: str, where: str, of: str) -> WatchInput:
+        if own not in OWN_INPUTS:
+            self._refuse(f"{where}: own = {shorten(own)}: one of {', '.join(OWN_INPUTS)}")
+        if own.startswith(f"{STREAM}.") != (of == STREAM):
+            self._refuse(f"{where}: own = {own} needs of = {STREAM}, and only such inputs do")
+        return WatchInput(name, "", (), OWN_INPUTS[own], is_each=of == STREAM, own=own)
+
+    def _field(self, text: str, where: str) -> FieldPlace:
+        place = parse_field(text)
+        if place is None:
+            self._refuse(
+                f"{where}: {shorten(text)} is no field; write it as STAT.FIELD, STAT.FIELD@INSTANCE or rate(STAT.FIELD), "
+                "as docs/stats.md lists them"
+            )
+        return place
 
     def _limits(self, data: Mapping[str, object]) -> tuple[RuleLimit, ...]:
         limits = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,7 @@ from normstat.comparison.next_questions.question_rules import Meaning, load_rule
 from normstat.comparison.read_side import StatSide
 from normstat.rules.expression import Samples
 from normstat.rules.rolling import usual_distance
-from normstat.rules.rule_file import WatchInput, WatchRule
+from normstat.rules.rule_file import FieldPlace, WatchInput, WatchRule
 from normstat.scoring.summary import FloatArray
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Semantics
@@ -24,21 +25,47 @@ NOTHING: Final = np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
+class FieldSource:
+    """A field of a stat that gives an input. `instance`, `is_rate`: see FieldPlace"""
+
+    stat: str
+    field: Field
+    instance: str | None = None
+    is_rate: bool = False
+
+    def __str__(self) -> str:
+        return str(FieldPlace(self.stat, self.field.key, self.instance, self.is_rate))
+
+    def has_values(self, side: StatSide) -> bool:
+        """Return whether these samples have a value of it."""
+        values = side.values.get(self.field.key, NOTHING)
+        if self.instance is not None:
+            own = side.span(self.instance)
+            values = NOTHING if own is None else values[own]
+        return not np.isnan(values).all()
+
+
+@dataclass(frozen=True, slots=True)
 class ChosenInput:
     """Where a host has an input of a rule.
 
-    `fields`: the preferred one first; what a tool prints depends on its version and options, so the first one with values counts
+    `sources`: the preferred one first; what a tool prints depends on its version and options, so the first one with values counts
     """
 
     name: str
     stat: str
-    fields: tuple[Field, ...]
+    sources: tuple[FieldSource, ...]
     unit: str
     is_each: bool
 
-    def field_with_values(self, side: StatSide) -> Field | None:
-        """Return the field that these samples have. Missing: None where they have none of them"""
-        return next((field for field in self.fields if not np.isnan(side.values.get(field.key, NOTHING)).all()), None)
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields to read."""
+        return tuple(source.field for source in self.sources)
+
+    def source_with_values(self, side: StatSide) -> FieldSource | None:
+        """Return the source that these samples have. Missing: None where they have none of them"""
+        return next((source for source in self.sources if source.has_values(side)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +97,11 @@ def choose_inputs(rule: WatchRule, stats: Sequence[str]) -> tuple[list[ChosenInp
 
     Inputs of one tool are taken together where one has all: two tools do not print at the same moments.
     """
-    candidates = {each.name: find_fields(each, stats) for each in rule.inputs}
+    candidates = {each.name: find_sources(each, stats) for each in rule.inputs}
     # By the number of inputs that a stat gives; then as the rule prefers them.
     gives: dict[str, int] = {}
     for found in candidates.values():
-        for stat in dict.fromkeys(stat for stat, _ in found):
+        for stat in dict.fromkeys(source.stat for source in found):
             gives[stat] = gives.get(stat, 0) + 1
     chosen, missing = [], []
     for each in rule.inputs:
@@ -82,15 +109,15 @@ def choose_inputs(rule: WatchRule, stats: Sequence[str]) -> tuple[list[ChosenInp
         if not found:
             missing.append(each)
             continue
-        stat, _ = max(found, key=lambda item: gives[item[0]])
-        fields = tuple(field for own, field in found if own == stat)
-        chosen.append(ChosenInput(each.name, stat, fields, each.unit, each.is_each))
+        stat = max(found, key=lambda source: gives[source.stat]).stat
+        sources = tuple(source for source in found if source.stat == stat)
+        chosen.append(ChosenInput(each.name, stat, sources, each.unit, each.is_each))
     return chosen, missing
 
 
 def name_sources(wanted: WatchInput) -> list[str]:
-    """Return the fields of the catalogue that can give an input, as STAT.FIELD, the preferred one first."""
-    return [f"{stat}.{field.key}" for stat, field in find_fields(wanted, list(load_catalogue().stats))]
+    """Return the fields of the catalogue that can give an input, as rules name them, the preferred one first."""
+    return [str(source) for source in find_sources(wanted, list(load_catalogue().stats))]
 
 
 def build_frame(rule: WatchRule, chosen: Sequence[ChosenInput], sides: Mapping[str, StatSide]) -> RuleFrame:
@@ -106,26 +133,38 @@ def build_frame(rule: WatchRule, chosen: Sequence[ChosenInput], sides: Mapping[s
     if each:
         # The same CPUs by whichever tool: those of any input are columns.
         found = {name for item in each for name in sides[item.stat].names if not is_summary(item.stat, name)}
-        names = tuple(sorted(found, key=_natural))
+        names = tuple(sorted((name for name in found if not _is_excluded(rule, name)), key=_natural))
     values = {item.name: _column(item, sides[item.stat], times_s, names if item.is_each else None) for item in chosen}
     return RuleFrame(Samples(times_s, values), names if rule.of else (WHOLE_HOST,))
 
 
+def _is_excluded(rule: WatchRule, name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in rule.excluded)
+
+
 def _column(item: ChosenInput, side: StatSide, times_s: FloatArray, names: tuple[str, ...] | None) -> FloatArray:
-    field = item.field_with_values(side)
-    if field is None:
+    source = item.source_with_values(side)
+    if source is None:
         return np.full((len(times_s), 1 if names is None else len(names)), np.nan)
-    key = field.key
+    key = source.field.key
     if names is None:
-        own = _host_instance(item.stat, side.names)
+        own = source.instance if source.instance is not None else _host_instance(item.stat, side.names)
         grid = np.full((1, len(side.times_s)), np.nan) if own is None else side.grid([(own, key)])
     else:
         grid = side.grid([(name, key) for name in names]) if names else np.empty((0, len(side.times_s)))
-    factor = to_base(1.0, field.unit) if item.unit in ("ms", "bytes", "bytes/s") else 1.0
-    values = (factor or 1.0) * grid.T
+    factor = to_base(1.0, source.field.unit) if item.unit in ("ms", "bytes", "bytes/s") else 1.0
+    values = (factor or 1.0) * (_rates(side.times_s, grid.T) if source.is_rate else grid.T)
     if len(side.times_s) == len(times_s) and np.array_equal(side.times_s, times_s):
         return values
     return _as_of(side.times_s, values, times_s)
+
+
+def _rates(times_s: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the change since the report before, for each second. Missing: NaN at the first one, and where a counter began again"""
+    if len(times_s) == 0:
+        return values
+    rates = np.diff(values, axis=0) / np.diff(times_s)[:, None]
+    return np.concatenate([np.full((1, values.shape[1]), np.nan), np.where(rates >= 0, rates, np.nan)])
 
 
 def _as_of(own_s: FloatArray, values: FloatArray, times_s: FloatArray) -> FloatArray:
@@ -144,21 +183,33 @@ def _host_instance(stat: str, names: Sequence[str]) -> str | None:
 
 
 def find_fields(wanted: WatchInput, stats: Sequence[str]) -> list[tuple[str, Field]]:
-    """Return the fields of these stats that give an input, the preferred one first. Counters since boot are none."""
+    """Return the fields of these stats that give an input as they are, the preferred one first. Counters since boot are none."""
+    return [(source.stat, source.field) for source in find_sources(wanted, stats) if not source.is_rate]
+
+
+def find_sources(wanted: WatchInput, stats: Sequence[str]) -> list[FieldSource]:
+    """Return what gives an input in these stats, the preferred one first. A counter since boot does where its rate is asked for."""
     known = load_catalogue().stats
     own = [stat for stat in stats if stat in known]
     if wanted.meaning:
-        pairs = _of_meaning(load_rules().meanings[wanted.meaning], own)
+        places = [FieldPlace(stat, key) for stat, key in _of_meaning(load_rules().meanings[wanted.meaning], own)]
     else:
-        pairs = [(stat, key) for stat, key in wanted.fields if stat in own]
-    fields = [(stat, field) for stat, key in pairs for field in known[stat][1].fields if field.key == key]
-    return [
-        (stat, field)
-        for stat, field in fields
-        if field.semantics is not Semantics.COUNTER
-        and dimension_of(field.unit) == wanted.unit
-        and (bool(known[stat][1].instance_title) or not wanted.is_each)
+        places = [place for place in wanted.fields if place.stat in own]
+    sources = [
+        FieldSource(place.stat, field, place.instance, place.is_rate)
+        for place in places
+        for field in known[place.stat][1].fields
+        if field.key == place.key
     ]
+    return [source for source in sources if _gives(source, wanted, has_instances=bool(known[source.stat][1].instance_title))]
+
+
+def _gives(source: FieldSource, wanted: WatchInput, *, has_instances: bool) -> bool:
+    if wanted.is_each and (source.instance is not None or not has_instances):
+        return False
+    if source.is_rate:
+        return source.field.semantics is not Semantics.RATE and dimension_of(f"{source.field.unit}/s") == wanted.unit
+    return source.field.semantics is not Semantics.COUNTER and dimension_of(source.field.unit) == wanted.unit
 
 
 def _of_meaning(meaning: Meaning, stats: Sequence[str]) -> list[tuple[str, str]]:

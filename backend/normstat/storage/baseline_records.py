@@ -94,6 +94,9 @@ class BaselineInfo(Documented):
     recording_until: datetime | None
     """Until then the last window is being recorded; null without a recording."""
 
+    is_rolling: bool
+    """The last days of its host, kept by the server because no person marked a baseline; nobody can change it."""
+
     archived_at: datetime | None
     profile: ProfileInfo | None
     created_by: str
@@ -167,6 +170,7 @@ async def to_records(session: AsyncSession, baselines: Sequence[Baseline]) -> li
             time_zone=baseline.time_zone,
             rule=to_rule(baseline),
             recording_until=baseline.recording_until,
+            is_rolling=baseline.rolling_host_id is not None,
             group=None if baseline.group_id is None else groups.get(baseline.group_id),
             excluded=excluded.get(baseline.id, []),
             profile=progress.get(baseline.id),

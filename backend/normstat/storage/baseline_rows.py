@@ -92,11 +92,15 @@ async def create_baseline(session: AsyncSession, draft: BaselineDraft) -> Baseli
 async def list_baselines(session: AsyncSession, host: str | None = None, *, is_archived: bool = False) -> list[BaselineInfo]:
     """Return all baselines, or those of one host, newest first: archived ones if `is_archived`, else the others.
 
+    The rolling baseline of the host comes last; without a host there is none, because nobody needs to look after them.
     Raises: NotFound for an unknown host
     """
     archived = Baseline.archived_at.is_not(None) if is_archived else Baseline.archived_at.is_(None)
-    statement = select(Baseline).where(archived).order_by(Baseline.created_at.desc(), Baseline.id.desc())
-    if host is not None:
+    is_rolling = Baseline.rolling_host_id.is_not(None)
+    statement = select(Baseline).where(archived).order_by(is_rolling, Baseline.created_at.desc(), Baseline.id.desc())
+    if host is None:
+        statement = statement.where(~is_rolling)
+    else:
         [host_id] = await _require_hosts(session, [host])
         own = select(BaselineHost.baseline_id).where(BaselineHost.host_id == host_id)
         statement = statement.where(Baseline.id.in_(own))
@@ -154,10 +158,12 @@ async def find_baseline(session: AsyncSession, name_or_id: str) -> BaselineInfo:
 async def update_baseline(session: AsyncSession, baseline_id: int, change: BaselineChange) -> BaselineInfo:
     """Return the changed baseline; a change of windows, hosts or time zone increases its version.
 
-    Raises: NotFound; Conflict when the name is taken, or its windows come from a rule or recording; BadRequest without windows
+    Raises: NotFound; Conflict when the name is taken, its windows come from a rule or recording, or it is a rolling baseline;
+        BadRequest without windows
     """
     await lock_baselines(session)
     baseline = await _require(session, baseline_id, is_locked=True)
+    _require_not_rolling(baseline)
     baseline.updated_at = (await session.scalars(select(func.now()))).one()
     before = to_windows(baseline.windows)
     reasons = [*_change_windows(baseline, change), *await _change_hosts(session, baseline, change)]
@@ -242,10 +248,11 @@ async def copy_baseline(session: AsyncSession, baseline_id: int, name: str, now:
 async def archive_baseline(session: AsyncSession, baseline_id: int, *, is_archived: bool) -> BaselineInfo:
     """Hide the baseline from lists, or show it again. Archived, it does not change; it can still be read and compared with.
 
-    Raises: NotFound; Conflict while it is being recorded
+    Raises: NotFound; Conflict while it is being recorded, and for a rolling baseline
     """
     await lock_baselines(session)
     baseline = await _require(session, baseline_id, is_locked=True)
+    _require_not_rolling(baseline)
     if is_archived:
         _require_no_recording(baseline)
     if is_archived != (baseline.archived_at is not None):
@@ -261,10 +268,12 @@ async def archive_baseline(session: AsyncSession, baseline_id: int, *, is_archiv
 async def delete_baseline(session: AsyncSession, baseline_id: int) -> None:
     """Delete the baseline with all its versions; samples stay.
 
-    Raises: NotFound
+    Raises: NotFound; Conflict for a rolling baseline
     """
     await lock_baselines(session)
-    await session.delete(await _require(session, baseline_id, is_locked=True))
+    baseline = await _require(session, baseline_id, is_locked=True)
+    _require_not_rolling(baseline)
+    await session.delete(baseline)
     await session.flush()
 
 
@@ -351,6 +360,14 @@ def _require_no_recording(baseline: Baseline) -> None:
         raise Conflict(
             f"The baseline {baseline.name} is being recorded until {baseline.recording_until:%Y-%m-%dT%H:%M:%SZ}; stop the"
             f" recording first (DELETE /api/v1/baselines/{baseline.id}/recording)",
+            {"baseline": baseline.id},
+        )
+
+
+def _require_not_rolling(baseline: Baseline) -> None:
+    if baseline.rolling_host_id is not None:
+        raise Conflict(
+            f"The server keeps {baseline.name} itself; mark a baseline of the host, and it is compared with that one instead",
             {"baseline": baseline.id},
         )
 

@@ -198,7 +198,11 @@ async def ask_for_what_is_due(session: AsyncSession, now: datetime) -> int:
 
 
 async def forget_host(session: AsyncSession, host_id: int, name: str, *, made_by: str) -> None:
-    """Remove a host that is being deleted from baselines, groups, exclusions and mutes; its baselines get a new version."""
+    """Remove a host that is being deleted from baselines, groups, exclusions and mutes; its baselines get a new version.
+
+    Its rolling baseline goes with it.
+    """
+    await session.execute(delete(Baseline).where(Baseline.rolling_host_id == host_id))
     query = (
         select(Baseline)
         .join(BaselineHost, BaselineHost.baseline_id == Baseline.id)

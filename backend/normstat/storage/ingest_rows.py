@@ -85,10 +85,11 @@ SAVE_STREAMS: Final = f"""
     WHERE streams.id = new.id
 """  # noqa: S608
 NOTE_LATE: Final = """
-    INSERT INTO stream_changes (stream_id, n_late, late_from)
-    SELECT id, 1, first_at FROM unnest(%(ids)s::int8[], %(firsts)s::timestamptz[]) AS late(id, first_at)
+    INSERT INTO stream_changes (stream_id, n_late, late_from, unscored_from)
+    SELECT id, 1, first_at, first_at FROM unnest(%(ids)s::int8[], %(firsts)s::timestamptz[]) AS late(id, first_at)
     ON CONFLICT (stream_id) DO UPDATE SET
-        n_late = stream_changes.n_late + 1, late_from = least(stream_changes.late_from, excluded.late_from)
+        n_late = stream_changes.n_late + 1, late_from = least(stream_changes.late_from, excluded.late_from),
+        unscored_from = least(stream_changes.unscored_from, excluded.unscored_from)
 """
 ANNOUNCE: Final = "SELECT pg_notify(%(channel)s, payload) FROM unnest(%(payloads)s::text[]) AS news(payload)"
 

@@ -1,12 +1,12 @@
 """The rows of the continuous comparison: the scores of each host, minute by minute."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from psycopg.types.json import Jsonb
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.storage.schema.score_models import HostScore
@@ -28,6 +28,15 @@ READ_LAST: Final = """
     SELECT asked.host_id, last.minute_at FROM unnest(%(host_ids)s::int8[]) AS asked(host_id),
         LATERAL (SELECT minute_at FROM host_scores AS s WHERE s.host_id = asked.host_id ORDER BY minute_at DESC LIMIT 1) AS last
 """
+READ_UNSCORED: Final = """
+    SELECT s.host_id, min(c.unscored_from), array_agg(c.stream_id), array_agg(c.n_late)
+    FROM stream_changes AS c JOIN streams AS s ON s.id = c.stream_id
+    WHERE c.unscored_from IS NOT NULL GROUP BY s.host_id ORDER BY s.host_id
+"""
+CLEAR_UNSCORED: Final = """
+    UPDATE stream_changes AS c SET unscored_from = NULL
+    FROM unnest(%(ids)s::int8[], %(counts)s::int8[]) AS seen(id, n_late) WHERE c.stream_id = seen.id AND c.n_late = seen.n_late
+"""
 READ_SENDING: Final = "SELECT DISTINCT host_id FROM streams WHERE last_sample_at >= %(since)s ORDER BY host_id"
 
 
@@ -45,6 +54,39 @@ class ScoreRow:
     scores_5: tuple[float | None, ...]
     scores_15: tuple[float | None, ...]
     findings: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnscoredHost:
+    """A host with samples that came late or were replaced since their minutes were scored: the first of them.
+
+    `late`: by stream, how often that had happened when it was read
+    """
+
+    host_id: int
+    first_at: datetime
+    late: Mapping[int, int]
+
+
+async def list_unscored(session: AsyncSession) -> list[UnscoredHost]:
+    """Return the hosts with samples that came late or were replaced since their minutes were scored."""
+    cursor = await (await driver_of(session)).execute(READ_UNSCORED)
+    return [
+        UnscoredHost(int(str(host_id)), first_at, dict(zip(ids, counts, strict=True)))  # type: ignore[call-overload]
+        for host_id, first_at, ids, counts in await cursor.fetchall()
+        if isinstance(first_at, datetime)
+    ]
+
+
+async def clear_unscored(session: WriteSession, late: Mapping[int, int]) -> None:
+    """Note that late samples were scored, unless more came since."""
+    await (await driver_of(session)).execute(CLEAR_UNSCORED, {"ids": list(late), "counts": list(late.values())})
+
+
+async def delete_other_scores(session: WriteSession, host_id: int, window: Window, kept: Sequence[datetime]) -> None:
+    """Delete the scores of the minutes that begin in the window, except `kept`: those have no samples any more."""
+    own = (HostScore.host_id == host_id, HostScore.minute_at >= window.start, HostScore.minute_at < window.end)
+    await session.execute(delete(HostScore).where(*own, HostScore.minute_at.not_in(kept)))
 
 
 async def put_scores(session: WriteSession, rows: Sequence[ScoreRow]) -> None:

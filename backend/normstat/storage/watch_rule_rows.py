@@ -10,6 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.storage.exclusion_rows import find_host
+from normstat.storage.host_group_rows import find_group
+from normstat.storage.schema.baseline_models import HostGroup
 from normstat.storage.schema.models import Host
 from normstat.storage.schema.watch_models import RuleChange, RuleLimitRow, StoredRule
 
@@ -31,7 +33,7 @@ class RuleUpdate:
 
 @dataclass(frozen=True, slots=True)
 class LimitRecord:
-    """Another value for a limit of a rule: on one host, or on the hosts with a tag."""
+    """Another value for a limit of a rule: on one host, on the hosts of a group, or on the hosts with a tag."""
 
     id: int
     rule: str
@@ -39,6 +41,7 @@ class LimitRecord:
     value: float
     host: str | None
     tag: str | None
+    group: str | None
     reason: str
     created_by: str
     created_at: datetime
@@ -46,13 +49,14 @@ class LimitRecord:
 
 @dataclass(frozen=True, slots=True)
 class LimitDraft:
-    """A limit to set for a host, or for the hosts with a tag."""
+    """A limit to set for a host, for the hosts of a group, or for the hosts with a tag."""
 
     rule: str
     name: str
     value: float
     host: str | None
     tag: str | None
+    group: str | None
     reason: str
     created_by: str
 
@@ -123,25 +127,33 @@ async def list_changes(session: AsyncSession, name: str) -> list[RuleChange]:
 
 
 async def list_limits(session: AsyncSession, rule: str | None = None) -> list[LimitRecord]:
-    """Return the limits that are set for some hosts, of one rule or of all: those of tags first, then those of hosts."""
-    query = select(RuleLimitRow, Host.name).outerjoin(Host, Host.id == RuleLimitRow.host_id)
+    """Return the limits that are set for some hosts, of one rule or of all: those of tags first, then those of
+    groups and of hosts.
+    """
+    query = (
+        select(RuleLimitRow, Host.name, HostGroup.name)
+        .outerjoin(Host, Host.id == RuleLimitRow.host_id)
+        .outerjoin(HostGroup, HostGroup.id == RuleLimitRow.group_id)
+    )
     if rule is not None:
         query = query.where(RuleLimitRow.rule == rule)
-    rows = await session.execute(query.order_by(RuleLimitRow.host_id.is_not(None), RuleLimitRow.id))
-    return [_to_record(row, host) for row, host in rows]
+    order = (RuleLimitRow.host_id.is_not(None), RuleLimitRow.group_id.is_not(None), RuleLimitRow.id)
+    return [_to_record(row, host, group) for row, host, group in await session.execute(query.order_by(*order))]
 
 
 async def set_limit(session: AsyncSession, draft: LimitDraft) -> LimitRecord:
     """Return the limit, set in place of the one that the same hosts had.
 
-    Raises: NotFound for an unknown host
+    Raises: NotFound for an unknown host or group
     """
     host_id = None if draft.host is None else await find_host(session, draft.host)
+    group_id = None if draft.group is None else (await find_group(session, draft.group)).id
     same = (
         (RuleLimitRow.rule == draft.rule)
         & (RuleLimitRow.name == draft.name)
         & RuleLimitRow.host_id.is_not_distinct_from(host_id)
         & RuleLimitRow.tag.is_not_distinct_from(draft.tag)
+        & RuleLimitRow.group_id.is_not_distinct_from(group_id)
     )
     await session.execute(delete(RuleLimitRow).where(same))
     row = RuleLimitRow(
@@ -150,13 +162,14 @@ async def set_limit(session: AsyncSession, draft: LimitDraft) -> LimitRecord:
         value=draft.value,
         host_id=host_id,
         tag=draft.tag,
+        group_id=group_id,
         reason=draft.reason,
         created_by=draft.created_by,
     )
     session.add(row)
     await session.flush()
     await session.refresh(row)
-    return _to_record(row, draft.host)
+    return _to_record(row, draft.host, draft.group)
 
 
 async def delete_limit(session: AsyncSession, limit_id: int) -> LimitRecord:
@@ -168,7 +181,8 @@ async def delete_limit(session: AsyncSession, limit_id: int) -> LimitRecord:
     if row is None:
         raise NotFound(f"There is no limit {limit_id}; GET /api/v1/rules/NAME lists those of a rule", {"id": limit_id})
     host = await session.scalar(select(Host.name).where(Host.id == row.host_id))
-    record = _to_record(row, host)
+    group = await session.scalar(select(HostGroup.name).where(HostGroup.id == row.group_id))
+    record = _to_record(row, host, group)
     await session.delete(row)
     await session.flush()
     return record
@@ -179,8 +193,10 @@ def unknown_rule(name: str) -> NotFound:
     return NotFound(f"There is no rule {shorten(name)}; GET /api/v1/rules lists them", {"rule": name})
 
 
-def _to_record(row: RuleLimitRow, host: str | None) -> LimitRecord:
-    return LimitRecord(row.id, row.rule, row.name, row.value, host, row.tag, row.reason, row.created_by, row.created_at)
+def _to_record(row: RuleLimitRow, host: str | None, group: str | None) -> LimitRecord:
+    return LimitRecord(
+        row.id, row.rule, row.name, row.value, host, row.tag, group, row.reason, row.created_by, row.created_at
+    )  # fmt: skip
 
 
 async def read_now(session: AsyncSession) -> datetime:

@@ -2,13 +2,14 @@
 
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from importlib import resources
 from typing import Any, Final, Literal, get_args
 
 from normstat.comparison.next_questions.question_rules import load_rules
-from normstat.rules.rule_file import UNITS, WatchInput
+from normstat.rules.rule_file import UNITS, FieldPlace, WatchInput, parse_field
 
 UseKind = Literal["utilisation", "saturation", "errors"]
 USE_KINDS: Final[tuple[UseKind, ...]] = get_args(UseKind)
@@ -24,7 +25,7 @@ RESOURCE_TITLES: Final[Mapping[str, str]] = {
     "files": "Open files",
 }
 SYSTEMS: Final = ("linux", "sunos")
-KEYS: Final = frozenset({"meaning", "unit", "each", "is_idle", "per_cpu", "amber", "red", "above", "source"})
+KEYS: Final = frozenset({"meaning", "fields", "except", "unit", "each", "is_idle", "per_cpu", "amber", "red", "above", "source"})
 
 
 class BadChecklist(ValueError):
@@ -36,7 +37,8 @@ class UseSource:
     """A recorded quantity that answers a cell.
 
     `amber`, `red`: from these values on it is a warning, or critical; `above`: a warning above this; `is_idle`: the cell is 100 %
-    minus it; `is_per_cpu`: the cell is the value for each CPU. Missing: None without a limit
+    minus it; `is_per_cpu`: the cell is the value for each CPU; `excluded`: patterns of instances that are not looked at.
+    Missing: None without a limit
     """
 
     wanted: WatchInput
@@ -46,16 +48,22 @@ class UseSource:
     above: float | None
     red: float | None
     limits_from: str
+    excluded: tuple[str, ...] = ()
+
+    def leaves_out(self, instance: str) -> bool:
+        """Return whether an instance is not looked at."""
+        return any(fnmatchcase(instance, pattern) for pattern in self.excluded)
 
 
 @dataclass(frozen=True, slots=True)
 class UseQuestion:
-    """A cell of the matrix. `commands`: what answers it by hand, by system"""
+    """A cell of the matrix. `commands`: what answers it by hand, by system; `records`: the line of stats.conf that records it"""
 
     resource: str
     kind: UseKind
     about: str
     commands: Mapping[str, str]
+    records: Mapping[str, str]
     sources: tuple[UseSource, ...]
 
 
@@ -79,18 +87,24 @@ def _to_question(raw: Mapping[str, Any]) -> UseQuestion:
         raise BadChecklist(f"{name}: resources are {', '.join(RESOURCE_TITLES)}, kinds {', '.join(USE_KINDS)}")
     if set(raw["commands"]) != set(SYSTEMS):
         raise BadChecklist(f"{name}: give commands for {' and '.join(SYSTEMS)}")
+    records = raw.get("records", {})
+    if not set(records) <= set(SYSTEMS) or any("\t" not in line for line in records.values()):
+        raise BadChecklist(f"{name}: records are lines of stats.conf, name, tab and command, for {' or '.join(SYSTEMS)}")
     sources = tuple(_to_source(name, each) for each in raw.get("from", ()))
-    return UseQuestion(raw["resource"], raw["kind"], raw["about"], raw["commands"], sources)
+    return UseQuestion(raw["resource"], raw["kind"], raw["about"], raw["commands"], records, sources)
 
 
 def _to_source(cell: str, raw: Mapping[str, Any]) -> UseSource:
-    unknown = set(raw) - KEYS
-    if unknown or raw["meaning"] not in load_rules().meanings or raw["unit"] not in UNITS:
-        raise BadChecklist(f"{cell}: unknown key {', '.join(unknown)}, meaning {raw['meaning']} or unit {raw['unit']}")
+    unknown, meaning = set(raw) - KEYS, raw.get("meaning", "")
+    if unknown or (meaning and meaning not in load_rules().meanings) or raw["unit"] not in UNITS:
+        raise BadChecklist(f"{cell}: unknown key {', '.join(unknown)}, meaning {meaning} or unit {raw['unit']}")
+    fields = _to_fields(cell, raw.get("fields", ()))
+    if bool(meaning) == bool(fields):
+        raise BadChecklist(f"{cell}: a source has either a meaning or fields")
     has_limit = "amber" in raw or "above" in raw
     if has_limit != bool(raw.get("source")) or ("red" in raw and not has_limit) or ("amber" in raw and "above" in raw):
         raise BadChecklist(f"{cell}: a limit needs `source`, `red` needs `amber` or `above`, and these exclude each other")
-    wanted = WatchInput(f"{cell} {raw['meaning']}", raw["meaning"], (), raw["unit"], raw.get("each", False))
+    wanted = WatchInput(f"{cell} {meaning or fields[0]}", meaning, fields, raw["unit"], raw.get("each", False))
     return UseSource(
         wanted,
         raw.get("is_idle", False),
@@ -99,4 +113,15 @@ def _to_source(cell: str, raw: Mapping[str, Any]) -> UseSource:
         raw.get("above"),
         raw.get("red"),
         raw.get("source", ""),
+        tuple(raw.get("except", ())),
     )
+
+
+def _to_fields(cell: str, texts: Sequence[str]) -> tuple[FieldPlace, ...]:
+    places = []
+    for text in texts:
+        place = parse_field(text)
+        if place is None or place.is_rate:
+            raise BadChecklist(f"{cell}: {text} is no field of docs/stats.md")
+        places.append(place)
+    return tuple(places)

@@ -1,35 +1,38 @@
-"""Answer the USE matrix of a host at a moment, from the means of the minutes before it."""
+"""Answer the USE matrix of a host, or of all hosts, at a moment: from the means of the minutes before it."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.comparison.findings.human import format_human
 from normstat.field_docs import Documented
-from normstat.query.busy_cpus import CPU
+from normstat.query.fleet_rows import read_host_ids
 from normstat.query.host_os import read_host_os
-from normstat.query.minute_means import read_minute_means
-from normstat.rules.rule_frame import find_fields
+from normstat.rules.rule_file import WatchInput
+from normstat.rules.rule_frame import FieldSource, find_sources
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
 from normstat.stats.units import to_base
-from normstat.storage.lookup import InstanceRef, StatRef, list_host_stats, list_latest_instances, require_host
+from normstat.storage.lookup import natural_key, require_host
 from normstat.use_matrix.checklist import RESOURCE_TITLES, UseKind, UseQuestion, UseSource, load_checklist
+from normstat.use_matrix.use_means import LOOPBACK, HostMeans, read_use_means
 from normstat.window import Window
 
-# The matrix shows the means of so many minutes before the moment.
+# The matrix shows the means of so many minutes before the moment; that of the fleet reads less of each host.
 WINDOW: Final = timedelta(minutes=5)
-LOOPBACK: Final = frozenset({"lo", "lo0"})
+FLEET_WINDOW: Final = timedelta(minutes=1)
 WHOLE: Final = 100.0
 BASE_UNITS: Final = ("ms", "bytes", "bytes/s")
 
 # fine, warning, critical: by the limits; no_limit: there is a value but no number that says whether it is too much;
 # not_recorded: run the command.
 UseState = Literal["fine", "warning", "critical", "no_limit", "not_recorded"]
+# The worst last; what has no limit or is not recorded says nothing.
+RANKS: Final[Mapping[UseState, int]] = {"not_recorded": 0, "no_limit": 1, "fine": 2, "warning": 3, "critical": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,19 @@ class UseCell(Documented):
 
     field: str | None
     instance: str
-    limits: str
-    """From which values on it is a warning or critical, and who says so."""
+    warning_from: str
+    """From this value on it is a warning; empty without such a limit, as are the next three."""
+
+    warning_above: str
+    critical_from: str
+    limits_from: str
+    """Where the limits come from."""
 
     command: str
     """What answers it by hand on this system."""
+
+    record: str
+    """The line of stats.conf that would record it; empty where no tool can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,66 +88,52 @@ class UseMatrix(Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
+class FleetUseCell(Documented):
+    """A resource of a host: its worst cell."""
+
+    resource: str
+    state: UseState
+    kind: UseKind | None
+    """Which of the three it is; null where nothing is recorded."""
+
+    text: str
+    n_recorded: int
+    """How many of the questions about the resource are answered."""
+
+    n_questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class FleetUseRow(Documented):
+    """The resources of a host."""
+
+    host: str
+    state: UseState
+    """That of its worst cell."""
+
+    cells: list[FleetUseCell]
+
+
+@dataclass(frozen=True, slots=True)
+class FleetUse(Documented):
+    """The USE matrices of all hosts, the worst host first: means of the window."""
+
+    start: datetime
+    end: datetime
+    resources: dict[str, str]
+    """Titles by resource, in the order of the columns."""
+
+    hosts: list[FleetUseRow]
+
+
+@dataclass(frozen=True, slots=True)
+class WorstValue:
     """The worst instance of a field. `value`: in the unit of the limits; `n`: instances looked at"""
 
     value: float
     text: str
     instance: str
     n: int
-
-
-class _Reader:
-    """Reads each stat of a host once."""
-
-    def __init__(self, session: AsyncSession, host_id: int, window: Window, stats: Sequence[StatRef]) -> None:
-        self._session = session
-        self._host_id = host_id
-        self._window = window
-        self.stats = {stat.name: stat for stat in stats}
-        self._instances: dict[str, list[InstanceRef]] = {}
-        self._values: dict[tuple[str, str], dict[str, float]] = {}
-
-    async def read(self, stat: str, field: Field) -> dict[str, float]:
-        """Return the mean of a field in the window, by instance; those without a value are left out."""
-        key = (stat, field.key)
-        ref = self.stats[stat]
-        if key not in self._values and any(own.key == field.key for own in ref.fields):
-            instances = await self._list(ref)
-            means = await read_minute_means(
-                self._session,
-                ref,
-                [own for own in ref.fields if own.key == field.key],
-                host_ids=[self._host_id],
-                instance_ids=[one.id for one in instances],
-                window=self._window,
-            )
-            names = {one.id: one.name for one in instances}
-            self._values[key] = _by_instance(means.instance_id, means.means[:, 0], means.n_rows, names)
-        return self._values.get(key, {})
-
-    async def count_cpus(self) -> int | None:
-        """Return the number of CPUs that a tool reported one by one. Missing: None where none did"""
-        for stat in self.stats.values():
-            if stat.name.startswith("mpstat"):
-                n_cpus = sum(CPU.fullmatch(one.name) is not None for one in await self._list(stat))
-                if n_cpus:
-                    return n_cpus
-        return None
-
-    async def _list(self, stat: StatRef) -> list[InstanceRef]:
-        if stat.name not in self._instances:
-            self._instances[stat.name], _ = await list_latest_instances(self._session, self._host_id, stat, self._window)
-        return self._instances[stat.name]
-
-
-def _by_instance(ids: np.ndarray, means: np.ndarray, n_rows: np.ndarray, names: dict[int, str]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for instance_id in np.unique(ids).tolist():
-        own = (ids == instance_id) & ~np.isnan(means)
-        if own.any():
-            found[names[instance_id]] = float(np.average(means[own].astype(np.float64), weights=n_rows[own]))
-    return found
 
 
 async def read_matrix(session: AsyncSession, host: str, at: datetime) -> UseMatrix:
@@ -146,60 +143,103 @@ async def read_matrix(session: AsyncSession, host: str, at: datetime) -> UseMatr
     """
     host_id = await require_host(session, host)
     window = Window(at - WINDOW, at)
-    reader = _Reader(session, host_id, window, await list_host_stats(session, host_id))
-    system = "sunos" if (await read_host_os(session, [host])).get(host, "").startswith("SunOS") else "linux"
+    means = (await read_use_means(session, [host_id], _inputs(), window))[host_id]
+    system = _system_of((await read_host_os(session, [host])).get(host, ""))
+    return UseMatrix(host, window.start, window.end, answer_host(means, system))
+
+
+async def read_fleet_use(session: AsyncSession, at: datetime) -> FleetUse:
+    """Return the worst cell of each resource of every host at a moment."""
+    ids = await read_host_ids(session)
+    window = Window(at - FLEET_WINDOW, at)
+    means = await read_use_means(session, sorted(ids.values()), _inputs(), window)
+    rows = [_to_fleet_row(host, answer_host(means[host_id], "linux")) for host, host_id in ids.items()]
+    rows.sort(key=lambda row: (-RANKS[row.state], natural_key(row.host)))
+    return FleetUse(window.start, window.end, dict(RESOURCE_TITLES), rows)
+
+
+def answer_host(means: HostMeans, system: str) -> list[UseRow]:
+    """Return the rows of a host. `system`: whose commands to show where nothing is recorded"""
     rows: dict[str, list[UseCell]] = {resource: [] for resource in RESOURCE_TITLES}
     for question in load_checklist():
-        rows[question.resource].append(await _answer(reader, question, system))
-    return UseMatrix(
-        host, window.start, window.end, [UseRow(resource, RESOURCE_TITLES[resource], cells) for resource, cells in rows.items()]
-    )
+        rows[question.resource].append(_answer(means, question, system))
+    return [UseRow(resource, RESOURCE_TITLES[resource], cells) for resource, cells in rows.items()]
 
 
-async def _answer(reader: _Reader, question: UseQuestion, system: str) -> UseCell:
-    command = question.commands[system]
+def _inputs() -> list[WatchInput]:
+    return [source.wanted for question in load_checklist() for source in question.sources]
+
+
+def _system_of(os: str) -> str:
+    return "sunos" if os.startswith("SunOS") else "linux"
+
+
+def _to_fleet_row(host: str, rows: Sequence[UseRow]) -> FleetUseRow:
+    cells = [_to_fleet_cell(row) for row in rows]
+    return FleetUseRow(host, max((cell.state for cell in cells), key=lambda state: RANKS[state]), cells)
+
+
+def _to_fleet_cell(row: UseRow) -> FleetUseCell:
+    worst = max(row.cells, key=lambda cell: RANKS[cell.state])
+    n_recorded = sum(cell.state != "not_recorded" for cell in row.cells)
+    kind = worst.kind if n_recorded else None
+    return FleetUseCell(row.resource, worst.state, kind, worst.text, n_recorded, len(row.cells))
+
+
+def _answer(means: HostMeans, question: UseQuestion, system: str) -> UseCell:
+    command, record = question.commands[system], question.records.get(system, "")
     for source in question.sources:
-        for stat, field in find_fields(source.wanted, list(reader.stats)):
-            value = await _find_value(reader, source, stat, field)
+        for found in _sources_of(source.wanted, tuple(means.stats)):
+            value = _find_value(means, source, found)
             if value is None:
                 continue
-            state, limits = judge_value(source, value.value), describe_limits(source)
-            place = (stat, field.key, value.instance)
-            return UseCell(question.kind, question.about, state, value.text, value.n, *place, limits, command)
-    return UseCell(question.kind, question.about, "not_recorded", "", 0, None, None, "", "", command)
+            state, limits = judge_value(source, value.value), word_limits(source)
+            place = (found.stat, found.field.key, value.instance)
+            return UseCell(question.kind, question.about, state, value.text, value.n, *place, *limits, command, record)
+    return UseCell(question.kind, question.about, "not_recorded", "", 0, None, None, "", "", "", "", "", command, record)
 
 
-async def _find_value(reader: _Reader, source: UseSource, stat: str, field: Field) -> _Value | None:
+@functools.lru_cache(maxsize=4096)
+def _sources_of(wanted: WatchInput, stats: tuple[str, ...]) -> tuple[FieldSource, ...]:
+    # Most hosts of a fleet run the same tools.
+    return tuple(find_sources(wanted, stats))
+
+
+def _find_value(means: HostMeans, source: UseSource, found: FieldSource) -> WorstValue | None:
     """Return the value of a field that answers a cell. Missing: None without samples, or for each CPU without their number"""
-    values = await reader.read(stat, field)
+    values = means.values.get((found.stat, found.field.key), {})
     if source.wanted.is_each:
-        own = {name: value for name, value in values.items() if not is_summary(stat, name) and name not in LOOPBACK}
+        own = {name: value for name, value in values.items() if not is_summary(found.stat, name) and name not in LOOPBACK}
+    elif found.instance is not None:
+        own = {name: value for name, value in values.items() if name == found.instance}
     else:
-        own = {name: value for name, value in values.items() if not name or is_summary(stat, name)}
-    n_cpus = await reader.count_cpus() if source.is_per_cpu else 1
+        own = {name: value for name, value in values.items() if not name or is_summary(found.stat, name)}
+    own = {name: value for name, value in own.items() if not source.leaves_out(name)}
+    n_cpus = means.n_cpus if source.is_per_cpu else 1
     if not own or n_cpus is None:
         return None
-    return choose_worst(source, field, own, n_cpus)
+    return choose_worst(source, found.field, own, n_cpus)
 
 
-def choose_worst(source: UseSource, field: Field, values: dict[str, float], n_cpus: int) -> _Value:
+def choose_worst(source: UseSource, field: Field, values: dict[str, float], n_cpus: int) -> WorstValue:
     """Return the instance with the highest value of a cell."""
     unit = source.wanted.unit
     factor = (to_base(1.0, field.unit) or 1.0) if unit in BASE_UNITS else 1.0
     cells = {name: (WHOLE - value if source.is_idle else value * factor / n_cpus) for name, value in values.items()}
     name = max(cells, key=lambda each: cells[each])
-    text = format_human(cells[name], unit if unit != "1" else "")
+    # A number of something is told with what it is of.
+    text = format_human(cells[name], field.unit if unit == "1" else unit)
     if unit == "1/s":
         text = format_human(values[name], field.unit)
     if source.is_per_cpu:
         text = f"{text} for each CPU"
-    return _Value(cells[name], f"{name} {text}" if source.wanted.is_each else text, name, len(cells))
+    return WorstValue(cells[name], f"{name} {text}" if source.wanted.is_each else text, name, len(cells))
 
 
 def judge_value(source: UseSource, value: float) -> UseState:
     """Return the state of a value.
 
-    >>> judge_value(load_checklist()[0].sources[0], 71.5)
+    >>> judge_value(load_checklist()[0].sources[0], 81.5)
     'warning'
     """
     if source.amber is None and source.above is None:
@@ -210,14 +250,8 @@ def judge_value(source: UseSource, value: float) -> UseState:
     return "warning" if is_high else "fine"
 
 
-def describe_limits(source: UseSource) -> str:
-    """Return the limits with their source. Empty without one."""
+def word_limits(source: UseSource) -> tuple[str, str, str, str]:
+    """Return from which value on it is a warning, above which, from which on it is critical, and who says so. "" for none"""
     unit = "" if source.wanted.unit == "1" else source.wanted.unit
-    parts = []
-    if source.amber is not None:
-        parts.append(f"warning from {format_human(source.amber, unit)}")
-    if source.above is not None:
-        parts.append("warning above 0" if source.above == 0 else f"warning above {format_human(source.above, unit)}")
-    if source.red is not None:
-        parts.append(f"critical from {format_human(source.red, unit)}")
-    return f"{', '.join(parts)} ({source.limits_from})" if parts else ""
+    amber, above, red = ("" if each is None else format_human(each, unit) for each in (source.amber, source.above, source.red))
+    return amber, above, red, source.limits_from

@@ -296,7 +296,13 @@ def to_seen_values(rule: WatchRule, episode: Episode) -> list[dict[str, object]]
     units = {each.name: each.unit for each in rule.inputs}
     at = _at(episode.worst_s).isoformat()
     return [
-        {"name": name, "value": value, "unit": units[name], "text": format_human(value, units[name]), "at": at}
+        {
+            "name": name,
+            "value": value,
+            "unit": units[name],
+            "text": format_human(value, units[name] if units[name] != "1" else ""),
+            "at": at,
+        }
         for name, value in episode.values.items()
     ]
 

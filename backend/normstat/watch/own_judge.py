@@ -1,29 +1,49 @@
 """Judge by what normstat knows without samples: one report each time, of each host or of this server."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 
+from normstat.query.own_figures import OwnFigures
 from normstat.rules.episode_tracker import EpisodeTracker
 from normstat.rules.expression import Samples
-from normstat.rules.rule_file import WatchRule
+from normstat.rules.rule_file import STREAM, WatchRule
 from normstat.rules.rule_frame import WHOLE_HOST, RuleFrame
-from normstat.rules.rule_run import run_rule
+from normstat.rules.rule_run import FIRST_BAD, RuleRun, run_rule
 from normstat.storage.episode_rows import FoundEpisode
 from normstat.storage.schema.watch_models import EpisodeRow
 from normstat.watch.live_judge import to_found, to_tracked
 from normstat.window import to_us
 
 
-def judge_own(rule: WatchRule, figures: Mapping[str, float], known: Sequence[EpisodeRow], now: datetime) -> list[FoundEpisode]:
-    """Return the episodes of a rule that last or have just ended. `figures`: by the names of `own` inputs; `known`: those that
-    lasted until now.
+def judge_own(
+    rule: WatchRule, figures: Mapping[str, OwnFigures], known: Sequence[EpisodeRow], now: datetime
+) -> list[FoundEpisode]:  # fmt: skip
+    """Return the episodes of a rule that last or have just ended. `figures`: by instance, of a rule for the whole host or server
+    under WHOLE_HOST; `known`: those that lasted until now.
     """
     now_s = to_us(now) / 1e6
-    values = {each.name: np.array([[figures.get(each.own, np.nan)]]) for each in rule.inputs}
-    run = run_rule(rule, RuleFrame(Samples(np.array([now_s]), values), (WHOLE_HOST,)))
+    run = _run(rule, figures, now_s)
     # Nothing was looked at while the server was down, and nothing that lasts has ended by that.
     tracker = EpisodeTracker(rule, [to_tracked(row, now) for row in known if row.ended_at is None], now_s)
     episodes = [*tracker.feed(run), *tracker.open_ones]
     return [to_found(rule, episode) for episode in episodes]
+
+
+def find_bad(rule: WatchRule, figures: Sequence[OwnFigures]) -> list[bool]:
+    """Return which of these figures, of many hosts and instances, a rule calls amber or worse: nearly all are fine."""
+    if not figures:
+        return []
+    # As if they were instances of one host.
+    together = rule if rule.of else replace(rule, of=STREAM)
+    run = _run(together, {str(place): own for place, own in enumerate(figures)}, 0.0)
+    found: list[bool] = (run.colours()[0] >= FIRST_BAD).tolist()
+    return found
+
+
+def _run(rule: WatchRule, figures: Mapping[str, OwnFigures], now_s: float) -> RuleRun:
+    instances = tuple(figures) if rule.of else (WHOLE_HOST,)
+    values = {each.name: np.array([[figures.get(own, {}).get(each.own, np.nan) for own in instances]]) for each in rule.inputs}
+    return run_rule(rule, RuleFrame(Samples(np.array([now_s]), values), instances))

@@ -11,6 +11,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.rules.rule_file import BadRule, WatchRule, load_builtin_rules, read_rule
+from normstat.storage.host_group_rows import list_groups
 from normstat.storage.schema.watch_models import StoredRule
 from normstat.storage.watch_rule_rows import LimitRecord, list_limits, list_stored_rules
 
@@ -53,10 +54,13 @@ class BookedRule:
 
 @dataclass(frozen=True, slots=True)
 class WatchBook:
-    """All rules by name, and the limits that hold on some hosts instead of a rule's own: those of tags first, then of hosts."""
+    """All rules by name, and the limits that hold on some hosts instead of a rule's own: those of tags first, then of groups and of
+    hosts. `groups`: the hosts of each group
+    """
 
     rules: Mapping[str, BookedRule]
     limits: Sequence[LimitRecord]
+    groups: Mapping[str, frozenset[str]]
 
     def rules_for(self, host: str, tags: Sequence[str]) -> list[WatchRule]:
         """Return the rules that are held against the samples of a host, with its limits."""
@@ -73,8 +77,15 @@ class WatchBook:
         ]
 
     def limits_of(self, rule: str, host: str, tags: Sequence[str]) -> dict[str, float]:
-        """Return the limits that a host has in place of a rule's own: the host's before those of its tags."""
-        own = [limit for limit in self.limits if limit.rule == rule and (limit.host == host or limit.tag in tags)]
+        """Return the limits that a host has in place of a rule's own: the host's before those of its groups, and those before its
+        tags'.
+        """
+        own = [
+            limit
+            for limit in self.limits
+            if limit.rule == rule
+            and (limit.host == host or limit.tag in tags or host in self.groups.get(limit.group or "", frozenset()))
+        ]
         return {limit.name: limit.value for limit in own}
 
 
@@ -92,7 +103,10 @@ async def read_watch_book(session: AsyncSession) -> WatchBook:
     texts = builtin_texts()
     rules = {name: _book_builtin(rule, texts[name], stored.get(name)) for name, rule in load_builtin().items()}
     rules |= {name: _book_stored(row) for name, row in stored.items() if name not in rules and row.toml is not None}
-    return WatchBook(dict(sorted(rules.items())), await list_limits(session))
+    limits = await list_limits(session)
+    # Few have limits for groups, and rules are read every few seconds.
+    groups = await list_groups(session) if any(limit.group is not None for limit in limits) else []
+    return WatchBook(dict(sorted(rules.items())), limits, {group.name: frozenset(group.hosts) for group in groups})
 
 
 @cache

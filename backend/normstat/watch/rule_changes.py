@@ -77,16 +77,17 @@ async def delete_user_rule(session: AsyncSession, name: str, *, by: str) -> None
 async def set_rule_limit(session: AsyncSession, draft: LimitDraft) -> LimitRecord:
     """Return the limit that some hosts have now in place of the rule's own.
 
-    Raises: NotFound for an unknown rule or host; BadRequest for an unknown limit, or without a host or a tag
+    Raises: NotFound for an unknown rule, host or group; BadRequest for an unknown limit, or unless it is for exactly one of a host,
+        a group and a tag
     """
     booked = await require_rule(session, draft.rule)
     known = [] if booked.rule is None else [limit.name for limit in booked.rule.limits]
     if draft.name not in known:
         raise BadRequest(f"Rule {draft.rule} has no limit {shorten(draft.name)}; it has {', '.join(known) or 'none'}")
-    if (draft.host is None) == (draft.tag is None):
-        raise BadRequest("A limit is set for one host or for one tag; give `host` or `tag`")
+    if sum(place is not None for place in (draft.host, draft.group, draft.tag)) != 1:
+        raise BadRequest("A limit is set for one host, one group or one tag; give `host`, `group` or `tag`")
     record = await watch_rule_rows.set_limit(session, draft)
-    where = f"host {draft.host}" if draft.host is not None else f"tag {draft.tag}"
+    where = _name_place(record)
     await _note(session, booked, f"limit {draft.name} is {draft.value:g} for {where}: {draft.reason}", draft.created_by)
     return record
 
@@ -99,8 +100,13 @@ async def remove_rule_limit(session: AsyncSession, limit_id: int, *, by: str) ->
     record = await watch_rule_rows.delete_limit(session, limit_id)
     booked = (await read_watch_book(session)).rules.get(record.rule)
     if booked is not None:
-        where = f"host {record.host}" if record.host is not None else f"tag {record.tag}"
-        await _note(session, booked, f"limit {record.name} is its own again for {where}", by)
+        await _note(session, booked, f"limit {record.name} is its own again for {_name_place(record)}", by)
+
+
+def _name_place(limit: LimitRecord) -> str:
+    if limit.host is not None:
+        return f"host {limit.host}"
+    return f"group {limit.group}" if limit.group is not None else f"tag {limit.tag}"
 
 
 async def ask_for_backtest(session: AsyncSession, toml: str, hosts: list[str], window: Window, *, by: str) -> BacktestRecord:

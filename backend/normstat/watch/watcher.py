@@ -1,18 +1,29 @@
 """Hold the rules against what has arrived, every few seconds: the host that has waited longest first."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.query.own_figures import list_seen_hosts, read_server_figures
+from normstat.query.own_figures import (
+    OwnFigures,
+    SeenHost,
+    StreamFigures,
+    find_hosts_behind,
+    list_seen_hosts,
+    read_server_figures,
+    read_stream_figures,
+)
 from normstat.query.watchable_hosts import WatchableHost, read_recent_stats, read_watchable
 from normstat.rules.episode_tracker import EpisodeEnd
-from normstat.rules.rule_file import WatchRule
+from normstat.rules.rule_file import OWN_INPUTS, RuleLimit, WatchRule
+from normstat.rules.rule_frame import WHOLE_HOST
 from normstat.storage.episode_rows import (
     end_episodes,
     read_episodes_after,
@@ -27,7 +38,7 @@ from normstat.storage.session import WriteSession, open_read_session, open_write
 from normstat.storage.turns import Turns
 from normstat.storage.watch_rule_rows import stop_rule
 from normstat.watch.live_judge import OLDEST, HostJudge, InputPlans, RuleOutcome
-from normstat.watch.own_judge import judge_own
+from normstat.watch.own_judge import find_bad, judge_own
 from normstat.watch.rule_book import WatchBook, read_watch_book, with_limits
 
 log = structlog.get_logger()
@@ -36,6 +47,11 @@ log = structlog.get_logger()
 BUDGET_S: Final = 6.0
 # Also without samples: an episode ends when they stop.
 LOOK_AGAIN: Final = timedelta(seconds=60)
+# A fleet has tens of thousands of streams.
+LOOK_AT_STREAMS: Final = timedelta(seconds=60)
+# What is known without streams is looked at each time.
+STREAM_INPUTS: Final = OWN_INPUTS.keys() - {"host.silence", "server.job_wait", "server.disk_free"}
+NO_STREAM_FIGURES: Final = StreamFigures({}, {})
 
 
 class Watcher:
@@ -55,6 +71,7 @@ class Watcher:
         self._turns: Turns[int] = Turns("watch_failed")
         self._plans = InputPlans()
         self._seen: dict[int, tuple[object, datetime]] = {}
+        self._streams_at: datetime | None = None
 
     async def run(self, now: datetime | None = None) -> int:
         """Judge the hosts whose samples or rules changed; return how many."""
@@ -80,30 +97,30 @@ class Watcher:
         return n_judged
 
     async def _judge_own(self, book: WatchBook, now: datetime) -> None:
-        """Judge what is known without samples: silent hosts, and this server."""
-        rules = book.own_rules()
+        """Judge what is known without samples: silent hosts and tools, and this server."""
         async with open_write_session(self._sessions) as session:
+            rules = book.own_rules()
             known: dict[tuple[int | None, str], list[EpisodeRow]] = {}
             for row in await read_open_episodes(session, [rule.name for rule in rules]):
                 known.setdefault((row.host_id, row.source), []).append(row)
             hosts = await list_seen_hosts(session)
-            figures = await read_server_figures(session, *self._place, now)
+            streams: dict[int, StreamFigures] = {}
+            server = await read_server_figures(session, *self._place, now)
+            if self._streams_at is None or now - self._streams_at >= LOOK_AT_STREAMS:
+                self._streams_at = now
+                streams = await read_stream_figures(session, hosts, now)
+                server |= find_hosts_behind(streams)
+            inputs = _OwnInputs(server, streams)
             for rule in rules:
-                places: list[tuple[int | None, WatchRule, dict[str, float]]] = [(None, rule, figures)]
-                if not rule.is_of_server:
-                    places = [
-                        (
-                            host.id,
-                            with_limits(rule, book.limits_of(rule.name, host.name, host.tags)),
-                            {"host.silence": (now - host.last_seen_at).total_seconds()},
-                        )
-                        for host in hosts
-                    ]
-                for host_id, own, values in places:
-                    before = known.get((host_id, rule.name), [])
-                    found = judge_own(own, values, before, now)
+                if not streams and any(each.own in STREAM_INPUTS for each in rule.inputs):
+                    continue
+                for place in _list_places(rule, book, hosts, inputs, now):
+                    before = known.get((place.host_id, rule.name), [])
+                    if not place.is_bad and not before:
+                        continue
+                    found = judge_own(place.rule, place.figures, before, now)
                     if found or before:
-                        await replace_episodes(session, host_id, rule.name, found, after=now, now=now)
+                        await replace_episodes(session, place.host_id, rule.name, found, after=now, now=now)
 
     def _is_due(self, host: WatchableHost, book: WatchBook, now: datetime) -> bool:
         seen = self._seen.get(host.id)
@@ -149,6 +166,44 @@ class Watcher:
         await replace_episodes(session, host.id, source, outcome.episodes, after=outcome.after, now=now)
         if outcome.states_after is not None:
             await replace_states(session, host.id, source, outcome.states, after=outcome.states_after)
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnInputs:
+    """What is known without samples: of this server, and of the streams of hosts by id."""
+
+    server: OwnFigures
+    streams: Mapping[int, StreamFigures]
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnPlace:
+    """Where a rule about what is known without samples is held: a host, or (None) this server. `figures`: by instance"""
+
+    host_id: int | None
+    rule: WatchRule
+    figures: Mapping[str, OwnFigures]
+    is_bad: bool
+
+
+def _list_places(
+    rule: WatchRule, book: WatchBook, hosts: Sequence[SeenHost], known: _OwnInputs, now: datetime
+) -> list[_OwnPlace]:  # fmt: skip
+    """Return where a rule is held, hosts with the same limits judged at once."""
+    if rule.is_of_server:
+        return [_OwnPlace(None, rule, {WHOLE_HOST: known.server}, is_bad=True)]
+    by_limits: dict[tuple[RuleLimit, ...], tuple[WatchRule, list[tuple[int, Mapping[str, OwnFigures]]]]] = {}
+    for host in hosts:
+        of_host = known.streams.get(host.id, NO_STREAM_FIGURES)
+        silence = {"host.silence": (now - host.last_seen_at).total_seconds()}
+        own = of_host.by_stream if rule.of else {WHOLE_HOST: {**of_host.host, **silence}}
+        limited = with_limits(rule, book.limits_of(rule.name, host.name, host.tags))
+        by_limits.setdefault(limited.limits, (limited, []))[1].append((host.id, own))
+    places = []
+    for limited, held in by_limits.values():
+        is_bad = iter(find_bad(limited, [each for _, own in held for each in own.values()]))
+        places += [_OwnPlace(host_id, limited, own, is_bad=any(list(islice(is_bad, len(own))))) for host_id, own in held]
+    return places
 
 
 def by_source(rows: Sequence[EpisodeRow]) -> dict[str, list[EpisodeRow]]:

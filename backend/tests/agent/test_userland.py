@@ -181,7 +181,16 @@ def test_the_real_tools_write_every_report_at_once(host: Host, tmp_path: Path) -
     ]
     subprocess.run(words, env=host.environment(), check=True, stderr=subprocess.DEVNULL, timeout=300)
     text = {path.name.partition(".")[0]: path.read_text() for path in folder.glob("*.raw")}
-    assert set(text) == {"vmstat_linux", "mpstat_linux", "iostat_linux", "pidstat_linux", "proc_linux", "host_facts", "host_events"}
+    assert set(text) == {
+        "vmstat_linux",
+        "mpstat_linux",
+        "iostat_linux",
+        "pidstat_linux",
+        "df_linux",
+        "proc_linux",
+        "host_facts",
+        "host_events",
+    }
     reports = {
         "vmstat_linux": r"(?m)^ *\d.* UTC$|^ *\d+ +\d+ .*:\d\d$",
         "mpstat_linux": r"(?m) all ",

@@ -49,6 +49,7 @@ POLICY = {
     "updateHostTags": Role.OPERATOR,
     "listHostZones": Role.VIEWER,
     "readFleet": Role.VIEWER,
+    "readFleetUse": Role.VIEWER,
     "getHost": Role.VIEWER,
     "readFacts": Role.VIEWER,
     "readEvents": Role.VIEWER,

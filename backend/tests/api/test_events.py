@@ -231,3 +231,19 @@ async def test_a_restart_that_sar_tells_is_one_event(people: People, operator: h
     assert [(event.text, event.at.isoformat(), event.kind) for event in (await search(operator, kind="reboot")).events] == [
         ("Restarted", "2026-11-22T00:03:10+00:00", "reboot")
     ]
+
+
+SYSLOG = """2026-11-22T00:03:10Z web1 kernel: Out of memory: Killed process 4711 (java)
+2026-11-22T00:03:11Z web1 cron[9]: (root) CMD (true)
+Nov 22 00:03:12 web1 kernel: nvme0n1: I/O error, dev nvme0n1, sector 2048
+"""
+
+
+async def test_a_system_log_tells_events_and_rejects_those_without_a_time(people: People, operator: httpx.AsyncClient) -> None:
+    async with await people.agent() as agent:
+        await send_stream(agent, "syslog", SYSLOG.encode())
+    assert [(event.text, event.at.isoformat(), event.kind, event.author) for event in (await search(operator)).events] == [
+        ("Out of memory: Killed process 4711 (java)", "2026-11-22T00:03:10+00:00", "kernel", "kernel")
+    ]
+    (line,) = (await operator.get(f"/api/v1/hosts/{HOST}/rejected")).json()["rejected_lines"]
+    assert (line["line_no"], line["reason"]) == (3, "no time known: no date or time was printed before this line")

@@ -10,6 +10,7 @@ import pytest
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
+from normstat.baselines.rolling_baseline import update_rolling_baselines
 from normstat.fleet.baseline_normals import NormalsCache
 from normstat.fleet.fleet_model import Fleet
 from normstat.fleet.fleet_service import FleetMemory, read_fleet
@@ -96,10 +97,23 @@ async def test_without_a_baseline_or_samples_no_host_counts_as_normal(state: App
     await mark(state, "quiet", "gone")
     found = await hosts_of(state)
     alone, gone = found["alone"], found["gone"]
-    assert (alone.verdict, alone.change_ratio, alone.baseline_id) == ("no_baseline", None, None)
+    assert (alone.verdict, alone.change_ratio, alone.baseline_id) == ("learning", None, None)
+    assert alone.sentence == "learning what is normal: 1 h of 24 h recorded"
     assert set(alone.ribbon) == {"?"}
     assert (gone.verdict, gone.change_ratio) == ("no_samples", None)
     assert gone.ribbon.endswith("-" * 20)
+
+
+async def test_a_host_that_nobody_marked_is_judged_by_its_last_days(state: AppState) -> None:
+    await fill(state, "web1", NOW - 26 * HOUR, NOW, busy=98.0)
+    assert await update_rolling_baselines(state.sessions, NOW) == 1
+    building = (await hosts_of(state))["web1"]
+    assert (building.verdict, building.sentence) == ("building", "the profile of the last day is being built")
+    assert await run_profiles(state.sessions, budget_s=600, now=datetime.now(UTC) + HOUR) == 1
+    host = (await hosts_of(state))["web1"]
+    assert (host.verdict, host.level, host.is_rolling, host.baseline_name) == ("judged", 3, True, "last 7 days of web1")
+    assert host.sentence.startswith("disk vda busy 98 %, normally 1")
+    assert host.sentence.endswith(" in the last day")
 
 
 async def test_a_long_baseline_without_a_profile_yet_is_said(state: AppState) -> None:

@@ -8,7 +8,9 @@ import pytest
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
+from normstat.storage.session import open_read_session
 from normstat.watch.backtest_job import work_off_backtests
+from normstat.watch.rule_book import read_watch_book
 from normstat.watch.watcher import Watcher
 from tests.api.people import People
 from tests.api.test_access import assert_envelope
@@ -121,7 +123,7 @@ async def test_what_is_on_is_acknowledged_muted_and_marked(anna: httpx.AsyncClie
     assert (on["of"], on["episodes"][0]["instance"]) == ("cpu", "1")
     host = {"host": "sun2", "colour": "red", "n": 1}
     assert await done(await anna.get(f"{API}/watch/open")) == {"n_waiting": 1, "worst": "red", "hosts": [host]}
-    assert (watch["summary"]["n_rules"], watch["summary"]["n_hosts"]) == (4, 1)
+    assert (watch["summary"]["n_rules"], watch["summary"]["n_hosts"]) == (8, 1)
     rules = {rule["name"]: rule for rule in (await done(await anna.get(f"{API}/rules")))["rules"]}
     assert (rules["mutex"]["n_on"], rules["mutex"]["n_hosts"], rules["disk-slow"]["n_lacking"]) == (1, 1, 1)
     episode = on["episodes"][0]
@@ -166,3 +168,23 @@ async def test_limits_of_a_host_hold_instead_of_the_rules_own(anna: httpx.AsyncC
     assert "limit smtx is 1000 for host sun1: fast CPUs" in detail["changes"][1]["change"]
     assert_envelope(await anna.post(f"{API}/rules/mutex/limits", json=limit | {"name": "none"}), 400, "bad_request")
     assert_envelope(await anna.post(f"{API}/rules/mutex/limits", json=limit | {"host": None}), 400, "bad_request")
+
+
+async def test_limits_of_a_group_hold_for_its_hosts_after_those_of_a_host(anna: httpx.AsyncClient, state: AppState) -> None:
+    await done(await anna.post(f"{API}/host-groups", json={"name": "big", "note": "", "hosts": ["sun1"]}), 201)
+    limit = {"name": "smtx", "value": 1000, "reason": "fast CPUs"}
+    record = await done(await anna.post(f"{API}/rules/mutex/limits", json=limit | {"group": "big"}), 201)
+    assert (record["group"], record["host"], record["tag"]) == ("big", None, None)
+    await Watcher(state.sessions).run(at(120))
+    assert (await done(await anna.get(f"{API}/episodes")))["n_total"] == 0
+    # The host's own counts before that of its group.
+    await done(await anna.post(f"{API}/rules/mutex/limits", json=limit | {"host": "sun1", "value": 500}), 201)
+    async with open_read_session(state.sessions) as session:
+        book = await read_watch_book(session)
+    assert book.limits_of("mutex", "sun1", ()) == {"smtx": 500}
+    assert book.limits_of("mutex", "other", ()) == {}
+    detail = await done(await anna.get(f"{API}/rules/mutex"))
+    assert "limit smtx is 1000 for group big: fast CPUs" in detail["changes"][1]["change"]
+    assert_envelope(await anna.post(f"{API}/rules/mutex/limits", json=limit | {"group": "none"}), 404, "not_found")
+    both = limit | {"group": "big", "tag": "prod"}
+    assert_envelope(await anna.post(f"{API}/rules/mutex/limits", json=both), 400, "bad_request")

@@ -8,9 +8,10 @@ import pytest
 from normstat.cli.compare_series import has_no_verdict, print_differences
 from normstat.comparison.host_comparison import HostComparison
 from normstat.comparison.score import StatPair, score_samples
-from normstat.comparison.series_reasons import describe_counts, round_count
+from normstat.comparison.series_reasons import SUBJECTS, describe_counts, round_count
 from normstat.comparison.series_rows import VERDICTS, SeriesRows, SeriesVerdict, make_rows
 from normstat.comparison.series_search import AskedSeries, SeriesQuestion, ask_series
+from normstat.scoring.change_scale import KINDS
 from normstat.scoring.summary import FloatArray
 from tests.comparison.sides import Values, compare_values, make_side, stat_of
 
@@ -246,3 +247,7 @@ def test_halves_are_rounded_as_the_page_rounds_them() -> None:
     assert "Median 97.09 %, in the baseline 1.00 %: +96.09 %, 97.1 times the baseline." in row.reason
     huge = compare_values({"iostat_linux": (baseline, {("sda", "util_pct"): np.full(2, 1e25)})})
     assert "Median 10,000,000,000,000,000" in ask(huge)[0].reason
+
+
+def test_every_kind_of_change_has_a_subject() -> None:
+    assert set(SUBJECTS) == set(KINDS)

@@ -4,13 +4,18 @@ import time
 from datetime import datetime, timedelta
 
 import numpy as np
+from sqlalchemy import text
 
+from normstat.baselines.rolling_baseline import update_rolling_baselines
 from normstat.continuous.host_scoring import ScoreMemory
 from normstat.continuous.score_history import ScoreHistory, read_history
 from normstat.continuous.score_job import ContinuousComparison, backfill
 from normstat.fleet.minute_store import MINUTE_US, MinuteStore
+from normstat.retention.chunk_removal import note_replaced
 from normstat.storage.episode_rows import read_episodes_after
-from normstat.storage.session import open_read_session
+from normstat.storage.ingest_rows import note_late
+from normstat.storage.score_rows import list_unscored
+from normstat.storage.session import driver_of, open_read_session, open_write_session
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
 from tests.profiles.profiled import START, Sessions, create, hours, make, store
@@ -28,7 +33,7 @@ def continuous() -> ContinuousComparison:
 
 async def history(sessions: Sessions, start: datetime = START, end: datetime = END + timedelta(hours=6)) -> ScoreHistory:
     async with open_read_session(sessions) as session:
-        return await read_history(session, "web1", Window(start, end))
+        return await read_history(session, "web1", Window(start, end), end)
 
 
 async def send(sessions: Sessions, begin: int, end: int, *, load: float = 20.0) -> None:
@@ -108,6 +113,69 @@ async def test_late_samples_change_the_minutes_that_they_belong_to(sessions: Ses
     assert np.argmax(cpu_scores(after)) == 13
 
 
+async def tell_late(sessions: Sessions, first: datetime) -> None:
+    """As ingest notes it of what came for a time that the stream had passed."""
+    async with open_write_session(sessions) as session:
+        await note_late(await driver_of(session), {1: first})
+
+
+async def is_left_to_score(sessions: Sessions) -> bool:
+    async with open_read_session(sessions) as session:
+        return bool(await list_unscored(session))
+
+
+async def test_samples_that_come_later_than_the_live_minutes_are_scored_too(sessions: Sessions) -> None:
+    await with_baseline(sessions)
+    await send(sessions, 0, 30)
+    await send(sessions, 40, 90)
+    own = continuous()
+    for minute in (10, 30, 90):
+        await own.run(sessions, now=END + timedelta(minutes=minute) + SETTLED)
+    before = cpu_scores(await history(sessions, END))
+    assert len(before) == 80
+    assert max(before) < 0.1
+    # Ten minutes come an hour late, and are an incident.
+    await send(sessions, 30, 40, load=300)
+    await tell_late(sessions, END + timedelta(minutes=30))
+    # Another process knows no less.
+    await continuous().run(sessions, now=END + timedelta(minutes=90) + SETTLED)
+    after = cpu_scores(await history(sessions, END))
+    assert len(after) == 90
+    assert min(after[30:40]) > 0.3
+    # What was scored since and is calm stays as it was; the windows that reach into the late minutes changed.
+    assert after[:30] + after[55:] == before[:30] + before[45:]
+    [(source, instance, start, is_open)] = await episodes(sessions)
+    assert (source, instance, is_open) == ("comparison", "cpu", False)
+    assert END + timedelta(minutes=30) <= start <= END + timedelta(minutes=34)
+    assert not await is_left_to_score(sessions)
+
+
+async def test_minutes_whose_samples_are_gone_lose_their_scores(sessions: Sessions) -> None:
+    await with_baseline(sessions)
+    await send(sessions, 0, 90)
+    own = continuous()
+    for minute in (20, 90):
+        await own.run(sessions, now=END + timedelta(minutes=minute) + SETTLED)
+    async with open_write_session(sessions) as session:
+        gone = {"start": END + timedelta(minutes=30), "end": END + timedelta(minutes=50)}
+        await session.execute(text("DELETE FROM samples.mpstat_linux WHERE time >= :start AND time < :end"), gone)
+        await note_replaced(session, 1, END + timedelta(minutes=5))
+    await continuous().run(sessions, now=END + timedelta(minutes=90) + SETTLED)
+    minutes = [(step.start_ms - to_us(END) // 1000) // 60_000 for step in (await history(sessions, END)).steps]
+    assert minutes == [*range(5, 30), *range(50, 90)]
+    assert not await is_left_to_score(sessions)
+
+
+async def test_late_samples_older_than_a_day_are_left_to_a_backfill(sessions: Sessions) -> None:
+    await with_baseline(sessions)
+    await send(sessions, 0, 20)
+    now = END + timedelta(hours=30)
+    await tell_late(sessions, END)
+    await continuous().run(sessions, now=now)
+    assert (await history(sessions, END)).steps == []
+    assert not await is_left_to_score(sessions)
+
+
 async def test_what_came_while_nobody_scored_is_scored_later(sessions: Sessions) -> None:
     await with_baseline(sessions)
     await send(sessions, 0, 10)
@@ -117,6 +185,41 @@ async def test_what_came_while_nobody_scored_is_scored_later(sessions: Sessions)
     found = await history(sessions)
     # From five minutes before END on, which the first run reached back to.
     assert [step.start_ms for step in found.steps] == [to_us(END + timedelta(minutes=at)) // 1000 for at in range(-5, 200)]
+
+
+async def test_a_host_that_nobody_marked_is_scored_against_its_last_days(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 20 * 3600, 120))
+    learning = (await history(sessions, end=START + timedelta(hours=20))).normal
+    assert (learning.kind, learning.baseline, learning.recorded_h, learning.needed_h) == ("learning", None, 20.0, 24.0)
+    await store(sessions, START + timedelta(hours=20), np.arange(0, 6 * 3600, 60), seed=1)
+    now = START + timedelta(hours=26)
+    await update_rolling_baselines(sessions, now)
+    assert (await history(sessions, end=now)).normal.sentence == "the profile of the last day is being built"
+    await make(sessions, now)
+    assert (await history(sessions, end=now)).normal.sentence == "compared with the last day"
+    await store(sessions, now, np.arange(0, 600, 10), seed=2, load=300)
+    await continuous().run(sessions, now=now + timedelta(minutes=10) + SETTLED)
+    found = await history(sessions, now, now + timedelta(minutes=10))
+    assert len(found.steps) == 10
+    assert min(cpu_scores(found)) > 0.2
+    # The next day's profile is not built yet: until then that of the day before holds.
+    day = now + timedelta(days=1)
+    await store(sessions, day - timedelta(hours=2), np.arange(0, 2 * 3600, 10), seed=3)
+    assert await update_rolling_baselines(sessions, day) == 1
+    await continuous().run(sessions, now=day + SETTLED)
+    later = await history(sessions, day - timedelta(minutes=10), day)
+    assert len(later.steps) == 10
+    assert max(cpu_scores(later)) < 0.2
+
+
+async def test_a_baseline_too_short_for_a_profile_says_so(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await create(sessions, Window(START, START + timedelta(minutes=5)))
+    own = (await history(sessions, end=START + timedelta(hours=3))).normal
+    assert (own.kind, own.too_short) == ("learning", "normal")
+    assert own.sentence.endswith("; the baseline normal is shorter than 8 minutes, too short for it")
+    silent = (await history(sessions, end=START + timedelta(hours=9))).normal
+    assert (silent.kind, silent.recorded_h) == ("none", None)
 
 
 async def test_a_host_without_a_baseline_has_no_scores_and_a_backfill_gives_the_past(sessions: Sessions) -> None:

@@ -112,6 +112,17 @@ def test_clocks_without_a_day() -> None:
     assert times(MPSTAT, dated) == ["21 12:00:02", "21 12:00:03"]
 
 
+def test_a_system_log_without_years_needs_a_day() -> None:
+    log = (
+        "Nov 22 06:58:56 web1 kernel: Out of memory: Killed process 4711 (java)\nNov 22 06:59:00 web1 cron[9]: (root) CMD (true)\n"
+    )
+    found = look(log)
+    assert found.spec is not None
+    assert (found.spec.name, found.needs_date, found.missing) == ("syslog", True, (MissingOption.DATE,))
+    dated = look(log, options=ImportOptions(date=dt.date(2026, 11, 22)))
+    assert (dated.needs_date, dated.note, dated.timing.date) == (False, "", dt.date(2026, 11, 22))
+
+
 def test_no_times_at_all() -> None:
     found = look(VMSTAT)
     assert "prints no times: give --start and --interval" in found.note

@@ -1,5 +1,7 @@
 """Reading streams again: what comes out is what reading them fresh would have given, and nothing else changes."""
 
+from datetime import UTC, datetime, timedelta
+
 import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
@@ -74,6 +76,23 @@ async def test_with_the_same_spec_nothing_changes(agent: Agent, engine: AsyncEng
     assert record.n_bytes == record.n_bytes_done > 0
     assert record.n_rejected_after == query(database_url, "SELECT sum(n_rejected) FROM streams")[0][0]
     assert n_samples is not None
+
+
+async def test_rules_and_scores_judge_recent_samples_again(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    now = datetime.now(UTC).replace(microsecond=0)
+    for key, begin, n in (("long", now - timedelta(hours=30), 31), ("old", now - timedelta(days=9), 3)):
+        await send_in_pieces(agent, vmstat_text([begin + timedelta(hours=hour) for hour in range(n)]), "vmstat_linux", key)
+    await reparse(sessions, database_url)
+    long, old = query(
+        database_url,
+        "SELECT c.late_from, c.unscored_from FROM stream_changes AS c JOIN streams AS s ON s.id = c.stream_id ORDER BY s.key",
+    )
+    assert old == (None, None)
+    # As far back as what comes late.
+    assert long[0] == long[1]
+    assert now - timedelta(hours=24) <= long[0] < now - timedelta(hours=23)
 
 
 # Another key, and users that are no instances any more.

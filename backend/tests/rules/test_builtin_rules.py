@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from normstat.comparison.next_questions.question_rules import PLACE_HOLDERS
-from normstat.rules.rule_file import COLOURS, WatchRule, load_builtin_rules
+from normstat.rules.rule_file import COLOURS, STREAM, WatchRule, load_builtin_rules
 from normstat.rules.rule_frame import name_sources
 from tests.rules.frames import colours_of, constant, run_over
 
@@ -92,14 +92,14 @@ def test_a_slow_disk_must_be_busy_too() -> None:
     assert {name: column[-1] for name, column in zip(run.instances, colours_of(run), strict=True)} == {
         "sda": "red",
         "sdb": "green",
-        "sdc": "white",
+        "sdc": "blue",
         "sdd": "amber",
     }
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_built_in_rules_are_whole(rule: WatchRule) -> None:
-    assert rule.of in PLACE_HOLDERS
+    assert rule.of in {*PLACE_HOLDERS, STREAM}
     for wanted in rule.inputs:
         sources = name_sources(wanted)
         assert sources or wanted.own, wanted.name

@@ -1,14 +1,16 @@
 """The USE matrix: limits, the worst instance, what is not recorded, and what is wrong with a checklist."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from normstat.errors import NotFound
+from normstat.stats.catalogue import load_catalogue
 from normstat.storage.session import open_read_session
 from normstat.use_matrix.checklist import BadChecklist, UseSource, load_checklist, parse_checklist
-from normstat.use_matrix.matrix import UseCell, describe_limits, judge_value, read_matrix
+from normstat.use_matrix.matrix import UseCell, judge_value, read_fleet_use, read_matrix, word_limits
 from normstat.window import to_us
 from tests.databases import on_either_database
 from tests.profiles.profiled import START, Sessions
@@ -30,18 +32,23 @@ def source(cell: str, place: int = 0) -> UseSource:
 
 def test_states_by_the_limits() -> None:
     busy = source("disk utilisation")
-    assert [judge_value(busy, value) for value in (0, 59.9, 60, 89, 90)] == ["fine", "fine", "warning", "warning", "critical"]
+    assert [judge_value(busy, value) for value in (0, 89.9, 90, 100)] == ["fine", "fine", "warning", "warning"]
+    cpu = source("cpu utilisation")
+    assert [judge_value(cpu, value) for value in (79.9, 80, 94.9, 95)] == ["fine", "warning", "warning", "critical"]
     drops = source("network saturation")
     assert [judge_value(drops, value) for value in (0, 0.01)] == ["fine", "warning"]
     assert judge_value(source("memory utilisation", 1), 1.0) == "no_limit"
-    assert describe_limits(source("memory utilisation", 1)) == ""
-    assert describe_limits(drops) == "warning above 0 (chosen: a drop is a full queue)"
-    assert describe_limits(busy).startswith("warning from 60 %, critical from 90 % (chosen:")
+    assert word_limits(source("memory utilisation", 1)) == ("", "", "", "")
+    assert word_limits(drops)[:3] == ("", "0 /s", "")
+    assert word_limits(cpu)[:3] == ("80 %", "", "95 %")
+    assert word_limits(busy)[3].startswith("chosen;")
 
 
 @pytest.mark.parametrize(
     ("added", "error"),
     [
+        ('[[cells.from]]\nfields = ["linux_disk.no_such"]\nunit = "1"\n', "linux_disk.no_such is no field"),
+        ('[[cells.from]]\nunit = "1"\n', "either a meaning or fields"),
         ('[[cells.from]]\nmeaning = "disk.error"\nunit = "1"\n', "meaning disk.error"),
         ('[[cells.from]]\nmeaning = "disk.errors"\nunit = "1"\namber = 3\n', "a limit needs `source`"),
         ('[[cells.from]]\nmeaning = "disk.errors"\nunit = "1"\nred = 3\nsource = "x"\n', "a limit needs `source`"),
@@ -79,10 +86,51 @@ async def test_a_host_is_answered_from_what_it_records(sessions: Sessions) -> No
         cell: UseCell = cells[resource, kind]  # type: ignore[index]
         return cell.state, cell.text, cell.field, cell.n_instances
 
-    assert told("cpu", "utilisation") == ("warning", "75 %", "idle_pct", 1)
-    assert told("cpu", "saturation") == ("fine", "1.5 for each CPU", "procs_r", 1)
-    assert told("disk", "utilisation") == ("critical", "vdb 98 %", "util_pct", 2)
-    assert told("disk", "saturation") == ("fine", "vda 0.5", "aqu_sz", 1)
+    assert told("cpu", "utilisation") == ("fine", "75 %", "idle_pct", 1)
+    assert told("cpu", "saturation") == ("fine", "1.5 processes for each CPU", "procs_r", 1)
+    assert told("disk", "utilisation") == ("warning", "vdb 98 %", "util_pct", 2)
+    assert told("disk", "saturation") == ("fine", "vda 0.5 requests", "aqu_sz", 1)
     assert told("cpu", "errors") == ("not_recorded", "", None, 0)
     assert cells["cpu", "errors"].command.startswith("ras-mc-ctl")
+    assert (cells["cpu", "errors"].record, cells["filesystem", "utilisation"].record) == ("", "df_linux\t@300 df -k")
     assert {cell.state for row in empty.rows for cell in row.cells} == {"not_recorded"}
+
+
+def test_what_can_be_recorded_is_a_line_of_stats_conf() -> None:
+    known = load_catalogue().specs
+    conf = (Path(__file__).parents[3] / "agents" / "stats.conf.linux").read_text() + "sar_linux\tsar -v 60\nnicstat\tnicstat -a 5\n"
+    for question in load_checklist():
+        for system, line in question.records.items():
+            name, command = line.split("\t")
+            assert known[name].os in {system, "any", "unix"}, line
+            assert command
+            if system == "linux":
+                # What is proposed is what the agent proposes.
+                assert line in conf, line
+
+
+@on_either_database
+async def test_the_fleet_has_the_worst_cell_of_each_resource(sessions: Sessions) -> None:
+    seconds = np.arange(0, 60, 10)
+    times = to_us(END) - 60_000_000 + seconds.astype(np.int64) * 1_000_000
+    n = len(seconds)
+    for host, idle in (("web1", 50.0), ("web2", 2.0), ("web10", 15.0)):
+        values = {"idle_pct": np.tile([idle, idle, idle], n)}
+        await fill_values(
+            sessions, host, "mpstat_linux", time_us=np.repeat(times, 3), instances=("all", "0", "1") * n, values=values
+        )
+    # df ran ten minutes ago, the only time in this quarter of an hour.
+    ran = np.repeat(to_us(END) - 600_000_000, 3)
+    full = {"used_pct": np.array([97.0, 40.0, 100.0])}
+    await fill_values(sessions, "web10", "df_linux", time_us=ran, instances=("/", "/home", "/snap/core"), values=full)
+    async with open_read_session(sessions) as session:
+        found = await read_fleet_use(session, END)
+        empty = await read_fleet_use(session, END + timedelta(hours=1))
+    assert [(row.host, row.state) for row in found.hosts] == [("web2", "critical"), ("web10", "warning"), ("web1", "fine")]
+    told = {(row.host, cell.resource): cell for row in found.hosts for cell in row.cells}
+    cpu = told["web2", "cpu"]
+    assert (cpu.state, cpu.kind, cpu.text, cpu.n_recorded, cpu.n_questions) == ("critical", "utilisation", "98 %", 1, 3)
+    assert told["web10", "filesystem"].text == "/ 97 %"
+    disk = told["web1", "disk"]
+    assert (disk.state, disk.kind, disk.text, disk.n_recorded) == ("not_recorded", None, "", 0)
+    assert {row.state for row in empty.hosts} == {"not_recorded"}

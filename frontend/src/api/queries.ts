@@ -1,6 +1,7 @@
 /** The data layer: queries, their cache keys, and when they are refetched. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { withShownNames } from "../logic/against";
 import { isActive } from "../logic/job";
 import { isAnyRunning } from "../logic/storage";
 import type { EpochMs, Window } from "../logic/time";
@@ -274,7 +275,11 @@ export function previewQuery(toml: string, sample: string) {
 }
 
 export function baselinesQuery(host: string | null) {
-  return queryOptions({ queryKey: ["baselines", host], queryFn: ({ signal }) => endpoints.listBaselines(host, { signal }) });
+  return queryOptions({
+    queryKey: ["baselines", host],
+    queryFn: ({ signal }) => endpoints.listBaselines(host, { signal }),
+    select: withShownNames,
+  });
 }
 
 export const usersQuery = queryOptions({ queryKey: ["users"], queryFn: ({ signal }) => endpoints.listUsers({ signal }) });

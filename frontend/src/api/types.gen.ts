@@ -426,7 +426,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List Baselines
-     * @description List baselines, newest first.
+     * @description List baselines, newest first. Those of a host include its rolling baseline, as the last one.
      */
     get: operations["listBaselines"];
     put?: never;
@@ -1610,7 +1610,7 @@ export interface paths {
     put?: never;
     /**
      * Set Rule Limit
-     * @description Set another value for a limit of a rule, for one host or for the hosts with a tag.
+     * @description Set another value for a limit of a rule, for one host, for the hosts of a group, or for the hosts with a tag.
      */
     post: operations["setRuleLimit"];
     delete?: never;
@@ -1791,6 +1791,23 @@ export interface paths {
      * @description Return a line of a stream's raw output and the lines around it, as the tool printed them.
      */
     get: operations["readContext"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/use": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Fleet Use
+     * @description Return the worst of utilisation, saturation and errors of each resource of every host.
+     *
+     *     An answer is given again for a few seconds, and not sent again to who has it (`ETag`, `If-None-Match`).
+     */
+    get: operations["readFleetUse"];
     put?: never;
     post?: never;
     delete?: never;
@@ -2691,6 +2708,11 @@ export interface components {
       hosts: string[];
       /** Id */
       id: number;
+      /**
+       * Is Rolling
+       * @description The last days of its host, kept by the server because no person marked a baseline; nobody can change it.
+       */
+      is_rolling: boolean;
       /** Name */
       name: string;
       /** Note */
@@ -3984,6 +4006,11 @@ export interface components {
        */
       has_reject_rise: boolean;
       /**
+       * Is Rolling
+       * @description Whether that is the rolling baseline of the host: its last days, which no person marked.
+       */
+      is_rolling: boolean;
+      /**
        * Last Sample Ms
        * @description Of the past: null while it was sending.
        */
@@ -4032,7 +4059,7 @@ export interface components {
        * Verdict
        * @enum {string}
        */
-      verdict: "judged" | "no_baseline" | "building" | "no_samples" | "no_metrics";
+      verdict: "judged" | "no_baseline" | "learning" | "building" | "no_samples" | "no_metrics";
     };
     /**
      * FleetLine
@@ -4078,6 +4105,72 @@ export interface components {
       top: number;
       /** Unit */
       unit: string;
+    };
+    /**
+     * FleetUse
+     * @description The USE matrices of all hosts, the worst host first: means of the window.
+     */
+    FleetUse: {
+      /**
+       * End
+       * Format: date-time
+       */
+      end: string;
+      /** Hosts */
+      hosts: components["schemas"]["FleetUseRow"][];
+      /**
+       * Resources
+       * @description Titles by resource, in the order of the columns.
+       */
+      resources: { [key: string]: string };
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+    };
+    /**
+     * FleetUseCell
+     * @description A resource of a host: its worst cell.
+     */
+    FleetUseCell: {
+      /**
+       * Kind
+       * @description Which of the three it is; null where nothing is recorded.
+       */
+      kind: ("utilisation" | "saturation" | "errors") | null;
+      /** N Questions */
+      n_questions: number;
+      /**
+       * N Recorded
+       * @description How many of the questions about the resource are answered.
+       */
+      n_recorded: number;
+      /** Resource */
+      resource: string;
+      /**
+       * State
+       * @enum {string}
+       */
+      state: "fine" | "warning" | "critical" | "no_limit" | "not_recorded";
+      /** Text */
+      text: string;
+    };
+    /**
+     * FleetUseRow
+     * @description The resources of a host.
+     */
+    FleetUseRow: {
+      /** Cells */
+      cells: components["schemas"]["FleetUseCell"][];
+      /** Host */
+      host: string;
+      /**
+       * State
+       * @description That of its worst cell.
+       * @enum {string}
+       */
+      state: "fine" | "warning" | "critical" | "no_limit" | "not_recorded";
     };
     /**
      * Form
@@ -5011,7 +5104,7 @@ export interface components {
     JobState: "queued" | "running" | "done" | "failed" | "stopped";
     /**
      * LimitRecord
-     * @description Another value for a limit of a rule: on one host, or on the hosts with a tag.
+     * @description Another value for a limit of a rule: on one host, on the hosts of a group, or on the hosts with a tag.
      */
     LimitRecord: {
       /**
@@ -5021,6 +5114,8 @@ export interface components {
       created_at: string;
       /** Created By */
       created_by: string;
+      /** Group */
+      group: string | null;
       /** Host */
       host: string | null;
       /** Id */
@@ -6200,12 +6295,13 @@ export interface components {
       chunks_days: number | null;
       /**
        * Samples Days
-       * @description null: samples are kept for ever.
+       * @description null: samples, or results, are kept for ever.
        */
       samples_days: number | null;
       /**
        * Stat
-       * @description null: all stats without a rule of their own.
+       * @description null: all stats without a rule of their own. Results of watching have names of their own: `@scores`, `@states`, `@episodes`
+       *     (those that have ended) and `@backtests`.
        */
       stat: string | null;
       /**
@@ -6218,7 +6314,8 @@ export interface components {
     };
     /**
      * RetentionRulePut
-     * @description For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule.
+     * @description For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule;
+     *     `@scores`, `@states`, `@episodes`, `@backtests`: the results of watching, for at least 8 days.
      */
     RetentionRulePut: {
       /** Chunks Days */
@@ -6260,6 +6357,11 @@ export interface components {
       n_chunks: number;
       /** N Instances */
       n_instances: number;
+      /**
+       * N Results
+       * @description Scores, states, episodes and backtests.
+       */
+      n_results: number;
       /** N Samples */
       n_samples: number;
       state: components["schemas"]["JobState"];
@@ -6568,9 +6670,11 @@ export interface components {
     };
     /**
      * RuleLimitSet
-     * @description Another value for a limit, for one host or for the hosts with a tag.
+     * @description Another value for a limit, for one host, for the hosts of a group, or for the hosts with a tag.
      */
     RuleLimitSet: {
+      /** Group */
+      group?: string | null;
       /** Host */
       host?: string | null;
       /** Name */
@@ -6754,6 +6858,8 @@ export interface components {
      * @description The scores of a host in a window; a step without samples or without a normal is left out.
      */
     ScoreHistory: {
+      /** @description Now, whatever the window. */
+      normal: components["schemas"]["ScoreNormal"];
       /** Step Ms */
       step_ms: number;
       /** Steps */
@@ -6762,6 +6868,43 @@ export interface components {
       subsystems: string[];
       /** Window Minutes */
       window_minutes: number[];
+    };
+    /**
+     * ScoreNormal
+     * @description What a host is compared with now, or why with nothing.
+     */
+    ScoreNormal: {
+      /** Baseline */
+      baseline: number | null;
+      /**
+       * Kind
+       * @description baseline: of a person; rolling: its last days; building: the profile of either is being built; learning: too little is
+       *     recorded yet for a rolling baseline; none: the host does not send, and no baseline covers it.
+       * @enum {string}
+       */
+      kind: "baseline" | "rolling" | "building" | "learning" | "none";
+      /**
+       * Name
+       * @description Of the baseline; `the last 7 days` for a rolling one; empty without one.
+       */
+      name: string;
+      /**
+       * Needed H
+       * @description Hours that a rolling baseline needs.
+       */
+      needed_h: number;
+      /**
+       * Recorded H
+       * @description Hours recorded in the last days, while learning.
+       */
+      recorded_h: number | null;
+      /** Sentence */
+      sentence: string;
+      /**
+       * Too Short
+       * @description The newest baseline of the host, if it is shorter than 8 minutes and therefore not what it is compared with.
+       */
+      too_short: string | null;
     };
     /**
      * ScoreStep
@@ -7951,6 +8094,8 @@ export interface components {
        * @description What answers it by hand on this system.
        */
       command: string;
+      /** Critical From */
+      critical_from: string;
       /** Field */
       field: string | null;
       /** Instance */
@@ -7961,15 +8106,20 @@ export interface components {
        */
       kind: "utilisation" | "saturation" | "errors";
       /**
-       * Limits
-       * @description From which values on it is a warning or critical, and who says so.
+       * Limits From
+       * @description Where the limits come from.
        */
-      limits: string;
+      limits_from: string;
       /**
        * N Instances
        * @description How many instances were looked at; the worst is shown.
        */
       n_instances: number;
+      /**
+       * Record
+       * @description The line of stats.conf that would record it; empty where no tool can.
+       */
+      record: string;
       /**
        * Stat
        * @description Where the value is from; null where nothing is recorded.
@@ -7985,6 +8135,13 @@ export interface components {
        * @description The value with its instance: `vda 83 %`; empty where nothing is recorded.
        */
       text: string;
+      /** Warning Above */
+      warning_above: string;
+      /**
+       * Warning From
+       * @description From this value on it is a warning; empty without such a limit, as are the next three.
+       */
+      warning_from: string;
     };
     /**
      * UseMatrix
@@ -9282,6 +9439,8 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
@@ -12206,6 +12365,34 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readFleetUse: {
+    parameters: {
+      query?: {
+        /** @description the end of the minute that is shown; default: now */
+        at?: (string | number) | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FleetUse"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

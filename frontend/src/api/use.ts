@@ -1,7 +1,7 @@
-/** The USE matrix of a host. */
+/** The USE matrix of a host, and of all hosts. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { UseMatrix } from "../logic/api";
+import type { FleetUse, UseMatrix } from "../logic/api";
 import { type EpochMs, toIso } from "../logic/time";
 import { answered, client } from "./client";
 import type { Signal } from "./endpoints";
@@ -18,3 +18,12 @@ export function useMatrixQuery(host: string, at: EpochMs) {
     gcTime: 30_000,
   });
 }
+
+// A minute's means change slowly, and every screen that is open asks.
+const FLEET_REFRESH_MS = 15_000;
+
+export const fleetUseQuery = queryOptions({
+  queryKey: ["use"],
+  queryFn: ({ signal }): Promise<FleetUse> => answered(client.GET("/api/v1/use", { signal })),
+  refetchInterval: FLEET_REFRESH_MS,
+});

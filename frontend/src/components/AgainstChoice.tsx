@@ -66,7 +66,13 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
                 key={baseline.id}
                 value={`baseline ${String(baseline.id)}`}
                 label={baseline.name}
-                description={<BaselineWindows baseline={baseline} zone={zone} />}
+                description={
+                  baseline.is_rolling ? (
+                    words.components.againstChoice.rollingNote
+                  ) : (
+                    <BaselineWindows baseline={baseline} zone={zone} />
+                  )
+                }
               />
             ))}
             {baselines.length === 0 && (
@@ -89,7 +95,7 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
           />
         </Group>
       </Radio.Group>
-      {against.kind === "baseline" && chosen !== undefined && chosen.version > 1 && (
+      {against.kind === "baseline" && chosen !== undefined && chosen.version > 1 && !chosen.is_rolling && (
         <Select
           size="xs"
           w={300}

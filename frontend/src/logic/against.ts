@@ -1,7 +1,7 @@
 /** The inputs of a comparison: incident, baseline, divisor. */
 
-import type { BaselineInfo, ComparedBaseline, Comparison, HostGroupInfo } from "./api";
-import { fromApi, type Window } from "./time";
+import type { BaselineInfo, BaselineList, ComparedBaseline, Comparison, HostGroupInfo } from "./api";
+import { DAY, fromApi, type Window } from "./time";
 import { words } from "../words";
 
 export const AGOS = ["day", "week"] as const;
@@ -44,10 +44,32 @@ export interface ComparisonInputs {
   readonly divisor: string | null;
 }
 
-/** The default baseline: the newest with windows that is not being recorded; lists are newest first. */
-export function newestBaseline<B extends Pick<BaselineInfo, "windows" | "recording_until">>(baselines: readonly B[]): B | null {
+/**
+ * The default baseline: the newest with windows that is not being recorded; lists are newest first. The last days of the host, which
+ * nobody marked, only where there is no other.
+ */
+export function newestBaseline<B extends Pick<BaselineInfo, "windows" | "recording_until" | "is_rolling">>(
+  baselines: readonly B[],
+): B | null {
   const made = baselines.filter(({ windows }) => windows.length > 0);
-  return made.find(({ recording_until }) => recording_until === null) ?? made[0] ?? null;
+  const marked = made.filter(({ is_rolling }) => !is_rolling);
+  return marked.find(({ recording_until }) => recording_until === null) ?? marked[0] ?? made[0] ?? null;
+}
+
+/** Return the baselines with the names that the page shows. */
+export function withShownNames({ baselines }: BaselineList): BaselineList {
+  return {
+    baselines: baselines.map((baseline) => (baseline.is_rolling ? { ...baseline, name: rollingName(baseline) } : baseline)),
+  };
+}
+
+/** Return what a rolling baseline is, instead of its name: the last 7 days. */
+function rollingName({ name, windows }: Pick<BaselineInfo, "name" | "windows">): string {
+  const [first, last] = [windows[0], windows.at(-1)];
+  if (first === undefined || last === undefined) {
+    return name;
+  }
+  return words.logic.against.lastDays(Math.max(1, Math.round((fromApi(last.end) - fromApi(first.start)) / DAY)));
 }
 
 /** Return the groups that have other hosts than these, those that contain all of these first. */

@@ -48,6 +48,7 @@ describe("lists", () => {
       time_zone: "UTC",
       rule: null,
       recording_until: null,
+      is_rolling: false,
       archived_at: null,
       profile: null,
       created_by: "admin",

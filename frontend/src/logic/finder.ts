@@ -92,7 +92,7 @@ function lettersOf(word: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])${Array.from(word).map(escapeWord).join(".*?")}`, "u");
 }
 
-export type OwnKind = "action" | "page" | "view";
+export type OwnKind = "action" | "page" | "view" | "tag";
 export type ItemKind = OwnKind | SearchKind;
 
 /** Something that the palette can open. */
@@ -108,7 +108,7 @@ export interface PaletteItem {
   readonly hit: SearchHit | null;
 }
 
-/** A page, an action or a view that the page itself knows. */
+/** A page, an action, a view or a tag that the page itself knows. */
 export interface OwnItem {
   readonly key: string;
   readonly kind: OwnKind;
@@ -131,6 +131,7 @@ const TITLES: Readonly<Record<ItemKind, string>> = {
   page: words.logic.finder.pages,
   action: words.logic.finder.actions,
   host: words.common.hosts,
+  tag: words.common.tags,
   metric: words.logic.finder.metrics,
   instance: words.logic.finder.disksCpusOtherInstances,
   command: words.logic.finder.commands,
@@ -146,7 +147,7 @@ const KINDS = Object.keys(TITLES) as readonly ItemKind[];
 /** Rows of a group while there are other groups. */
 const MAX_SHARED_ROWS = 6;
 
-/** Return the pages, actions and views that fit; all of them without words. */
+/** Return the pages, actions, views and tags that fit; all of them without words. */
 export function rankOwn(own: readonly OwnItem[], query: string): readonly PaletteItem[] {
   const terms = splitWords(query);
   return own

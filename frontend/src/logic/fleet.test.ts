@@ -61,6 +61,7 @@ function host(name: string, more: Partial<FleetHost> = {}): FleetHost {
     sentence: "",
     baseline_id: 1,
     baseline_name: "quiet",
+    is_rolling: false,
     ribbon: "0".repeat(60),
     lines: [],
     ...more,

@@ -1,8 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { baselineTitle, formatDivisor, groupsOfHosts, inputsOf, newerVersion, newestBaseline, parseDivisor } from "./against";
+import {
+  baselineTitle,
+  formatDivisor,
+  groupsOfHosts,
+  inputsOf,
+  newerVersion,
+  newestBaseline,
+  parseDivisor,
+  withShownNames,
+} from "./against";
 import { parseIso } from "./time";
 import { madeComparison, madeGroup } from "./comparison_fixture";
-import type { FindingGroup } from "./api";
+import type { BaselineInfo, FindingGroup } from "./api";
 import {
   describeAccount,
   describeMembers,
@@ -126,14 +135,30 @@ describe("groups of findings", () => {
 describe("the other side of a comparison", () => {
   it("is the newest baseline with windows by default", () => {
     const window = { start: "2026-11-21T08:00:00Z", end: "2026-11-21T09:00:00Z" };
-    const made = (id: number, windows: { start: string; end: string }[], recording_until: string | null) => ({
+    const made = (id: number, windows: { start: string; end: string }[], recording_until: string | null, is_rolling = false) => ({
       id,
       windows,
       recording_until,
+      is_rolling,
     });
     expect(newestBaseline([made(4, [], null), made(3, [window], window.end), made(2, [window], null)])?.id).toBe(2);
     expect(newestBaseline([made(4, [], null), made(3, [window], window.end)])?.id).toBe(3);
     expect(newestBaseline([])).toBeNull();
+    const rolling = made(9, [window], null, true);
+    expect(newestBaseline([made(3, [window], window.end), rolling])?.id).toBe(3);
+    expect(newestBaseline([rolling])?.id).toBe(9);
+  });
+
+  it("is called by its length when nobody marked it", () => {
+    const windows = [
+      { start: "2026-11-14T08:00:00Z", end: "2026-11-18T09:00:00Z" },
+      { start: "2026-11-18T10:00:00Z", end: "2026-11-21T08:00:00Z" },
+    ];
+    const list = [
+      { name: "last 7 days of web1", is_rolling: true, windows },
+      { name: "quiet", is_rolling: false, windows },
+    ] as BaselineInfo[];
+    expect(withShownNames({ baselines: list }).baselines.map(({ name }) => name)).toEqual(["the last 7 days", "quiet"]);
   });
 
   it("may have a newer version", () => {

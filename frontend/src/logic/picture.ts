@@ -41,7 +41,8 @@ export interface Picture {
   readonly height: number;
 }
 
-const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+/** The font of pictures, also to measure texts in. */
+export const MEASURED_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 const PAD = 16;
 const ROW = 17;
 const SIZE = 11.5;
@@ -97,6 +98,11 @@ interface TextStyle {
 function textAt(x: number, y: number, text: string, { size = SIZE, fill, anchor = "start", weight = 400 }: TextStyle): string {
   const place = `x="${String(x)}" y="${String(y)}" font-size="${String(size)}"`;
   return `<text ${place} font-weight="${String(weight)}" fill="${fill}" text-anchor="${anchor}">${escapeXml(text)}</text>`;
+}
+
+/** Return a text of a part of the graph, such as the name of a small one. */
+export function graphText(x: number, y: number, text: string, scheme: Scheme): string {
+  return textAt(x, y, text, { fill: textsOf(scheme).strong });
 }
 
 /** Return the shaded periods behind the graph. */
@@ -201,7 +207,7 @@ export function buildPicture(input: PictureInput): Picture {
   const height = y + PAD;
   const size = `width="${String(width)}" height="${String(height)}" viewBox="0 0 ${String(width)} ${String(height)}"`;
   const svg = [
-    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${size} font-family="${escapeXml(FONT)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${size} font-family="${escapeXml(MEASURED_FONT)}">`,
     `<title>${escapeXml([input.title, ...input.subtitles].join(", "))}</title>`,
     `<rect width="100%" height="100%" fill="${inkOf(scheme).background}"/>`,
     ...head,

@@ -1,15 +1,26 @@
 import { describe, expect, it } from "vitest";
 import type { ScoreHistory } from "./api";
-import { countJudged, scoreLevel, scoreRows, scoresWindow, spellOf, topRun } from "./scores";
+import { countJudged, describeScoreNormal, scoreLevel, scoreRows, scoresWindow, spellOf, topRun } from "./scores";
 import { toEpochMs } from "./time";
 
 const MINUTE = 60_000;
+
+const NORMAL: ScoreHistory["normal"] = {
+  kind: "baseline",
+  baseline: 1,
+  name: "quiet",
+  recorded_h: null,
+  needed_h: 24,
+  too_short: null,
+  sentence: "compared with quiet",
+};
 
 function history(...scores: readonly (readonly [minute: number, cpu: number | null, disk: number | null])[]): ScoreHistory {
   return {
     step_ms: MINUTE,
     subsystems: ["cpu", "disk"],
     window_minutes: [1, 5, 15],
+    normal: NORMAL,
     steps: scores.map(([minute, cpu, disk]) => ({
       start_ms: minute * MINUTE,
       scores: [
@@ -76,6 +87,18 @@ describe("rows of scores", () => {
     expect(scoreRows(calm)).toEqual([]);
     expect(countJudged(calm)).toBe(11);
     expect(countJudged(history())).toBeNull();
+  });
+});
+
+describe("what a host is compared with", () => {
+  it("is said unless a person marked it", () => {
+    expect(describeScoreNormal(NORMAL)).toBe("");
+    expect(describeScoreNormal({ ...NORMAL, kind: "rolling", name: "the last 7 days" })).toContain("the host's last days");
+    expect(describeScoreNormal({ ...NORMAL, kind: "rolling", too_short: "brief" })).toMatch(
+      /because the baseline brief is shorter/,
+    );
+    expect(describeScoreNormal({ ...NORMAL, kind: "learning", recorded_h: 5.7 })).toContain("5 h of 24 h");
+    expect(describeScoreNormal({ ...NORMAL, kind: "none", too_short: "brief" })).toMatch(/^the baseline brief is shorter/);
   });
 });
 

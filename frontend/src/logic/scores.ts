@@ -2,6 +2,7 @@
 
 import type { ScoreHistory } from "./api";
 import { type EpochMs, toEpochMs, type Window } from "./time";
+import { words } from "../words";
 
 /** From these anomaly scores on, a step has the levels 1, 2 and 3. */
 export const SCORE_LEVELS = [0.2, 0.4, 0.6] as const;
@@ -90,6 +91,22 @@ export function topRun({ runs: [first, ...others] }: ScoreRow): UnusualRun | und
 /** Return how many series were judged at most. Missing: null without scores */
 export function countJudged(history: ScoreHistory): number | null {
   return history.steps.length === 0 ? null : Math.max(...history.steps.map(({ n_judged }) => n_judged));
+}
+
+/** Return what the host is compared with, or why with nothing. Missing: "" for a person's baseline, and where there is none */
+export function describeScoreNormal(normal: ScoreHistory["normal"]): string {
+  const own = words.logic.scores;
+  if (normal.kind === "rolling") {
+    return normal.too_short === null ? own.rolling : own.rollingInstead(normal.too_short);
+  }
+  const short = normal.too_short === null ? "" : own.tooShort(normal.too_short);
+  const text = {
+    baseline: "",
+    building: own.building,
+    learning: own.learning(Math.floor(normal.recorded_h ?? 0), normal.needed_h),
+    none: "",
+  }[normal.kind];
+  return [text, short].filter(Boolean).join(" · ");
 }
 
 /** Return the window to fetch scores for, rounded outwards to minutes, so that a live page does not fetch on every move. */

@@ -8,6 +8,7 @@ const made = (id: number, nWindows: number) => ({
   id,
   windows: Array.from({ length: nWindows }, () => ({ start: "2026-11-21T00:00:00Z", end: "2026-11-21T01:00:00Z" })),
   recording_until: null,
+  is_rolling: false,
 });
 
 test("a selection is set beside the drawn baseline, else the newest, else the hour before it", () => {

@@ -26,7 +26,7 @@ export function earlierLabel(when: Earlier): string {
 /** Return what to compare with unless the user chooses: the baseline behind the graphs, else the newest, else the hour before. */
 export function usualReference(
   bandId: number | null,
-  baselines: readonly Pick<BaselineInfo, "id" | "windows" | "recording_until">[],
+  baselines: readonly Pick<BaselineInfo, "id" | "windows" | "recording_until" | "is_rolling">[],
 ): Reference {
   const id = bandId ?? newestBaseline(baselines)?.id;
   return id === undefined ? { kind: "earlier", when: "before" } : { kind: "baseline", id };

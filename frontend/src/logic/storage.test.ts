@@ -170,6 +170,7 @@ describe("runs", () => {
     n_instances: 0,
     n_chunks: 0,
     n_chunk_bytes: 0,
+    n_results: 0,
     created_by: "admin",
     created_at: "2026-11-21T09:00:00Z",
     finished_at: null,
@@ -179,6 +180,7 @@ describe("runs", () => {
   it("say what they deleted", () => {
     expect(describeRun(run({}))).toBe("no old data found");
     expect(describeRun(run({ n_samples: 1, n_chunk_bytes: 2_000 }))).toBe("deleted 1 sample and 2 kB of raw bytes");
+    expect(describeRun(run({ n_results: 2 }))).toBe("deleted 2 results of watching");
     expect(describeRun(run({ state: "running", n_samples: 5 }))).toBe("deleted 5 samples so far");
     expect(describeRun(run({ state: "failed", message: "mpstat_linux: gone", n_samples: 5 }))).toBe(
       "mpstat_linux: gone; deleted 5 samples",

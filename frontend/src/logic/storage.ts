@@ -133,6 +133,13 @@ export function draftsOf(rules: readonly RetentionRule[]): readonly RuleDraft[] 
   return drafts.some(({ stat }) => stat === null) ? drafts : [{ id: 0, stat: null, samples: "", chunks: "" }, ...drafts];
 }
 
+/** The results of watching, which have rules of their own; the rule for all other stats is none of theirs. */
+export const RESULT_NAMES = ["@scores", "@states", "@episodes", "@backtests"] as const;
+
+export function isResult(stat: string | null): boolean {
+  return stat?.startsWith("@") ?? false;
+}
+
 const MAX_DAYS = 100_000;
 
 /** Return why a text is not a valid number of days; null if it is valid or empty (forever). */
@@ -161,7 +168,8 @@ type Rules = readonly RetentionRulePut[];
 
 function ruleFor(rules: Rules, stat: string | null): RetentionRulePut {
   const everything = { stat, samples_days: null, chunks_days: null };
-  return rules.find((rule) => rule.stat === stat) ?? rules.find((rule) => rule.stat === null) ?? everything;
+  const own = rules.find((rule) => rule.stat === stat);
+  return own ?? (isResult(stat) ? undefined : rules.find((rule) => rule.stat === null)) ?? everything;
 }
 
 /** Return whether two sets of rules are equal, in any order. */
@@ -219,6 +227,7 @@ export function describeRun(run: RetentionRun): string {
   const removed = [
     ...(run.n_samples > 0 ? [words.logic.storage.nSample(run.n_samples)] : []),
     ...(run.n_chunk_bytes > 0 ? [words.logic.storage.ofRawBytes(formatBytes(run.n_chunk_bytes))] : []),
+    ...(run.n_results > 0 ? [words.logic.storage.nResult(run.n_results)] : []),
   ].join(" and ");
   switch (run.state) {
     case "queued":

@@ -13,6 +13,10 @@ export const PANEL_MARGINS: Margins = { left: 58, right: 12, top: 20, bottom: 20
 /** Leaves room for bucket labels on the left and the colour scale on the right. */
 export const HEATMAP_MARGINS: Margins = { left: 88, right: 64, top: 8, bottom: 20 };
 
+/** Of a heatmap of hosts: leaves room for their names. */
+export const HOST_HEATMAP_MARGINS: Margins = { ...HEATMAP_MARGINS, left: 150 };
+export const SMALL_GRAPH_MARGINS: Margins = { left: 52, right: 10, top: 8, bottom: 20 };
+
 const HEATMAP_HEIGHT = 220;
 // Thinner rows would be unreadable, and large hosts have many CPUs.
 const ROW_HEIGHT = 5;
@@ -47,6 +51,32 @@ const SMALL_GRAPH_GAP = 8;
 export function smallGraphWidth(width: number): number {
   const n = Math.max(1, Math.floor((width + SMALL_GRAPH_GAP) / (SMALL_GRAPH_WIDTH + SMALL_GRAPH_GAP)));
   return Math.floor((width - (n - 1) * SMALL_GRAPH_GAP) / n);
+}
+
+const GRID = { columns: 3, height: 130, gap: 12, caption: 18, descent: 5 };
+
+/** Where small graphs stand in a picture, each below its caption; all sizes in pixels. */
+export interface Grid {
+  readonly cell: { readonly width: number; readonly height: number };
+  /** Height of a caption, and the height in it at which its text stands. */
+  readonly caption: number;
+  readonly baseline: number;
+  readonly height: number;
+  readonly placeOf: (index: number) => { readonly x: number; readonly y: number };
+}
+
+/** Return the grid of `n` small graphs in a width. */
+export function gridOf(n: number, width: number): Grid {
+  const { height, gap, caption } = GRID;
+  const columns = Math.max(1, Math.min(GRID.columns, n));
+  const cell = { width: Math.floor((width - (columns - 1) * gap) / columns), height };
+  return {
+    cell,
+    caption,
+    baseline: caption - GRID.descent,
+    height: Math.ceil(n / columns) * (height + caption),
+    placeOf: (index) => ({ x: (index % columns) * (cell.width + gap), y: Math.floor(index / columns) * (height + caption) }),
+  };
 }
 
 /** A drag shorter than this many pixels is a click. */

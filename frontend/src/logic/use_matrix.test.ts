@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { UseCell, UseMatrix } from "./api";
-import { cellsOf, countStates, metricOf } from "./use_matrix";
+import { cellsOf, countHosts, countStates, limitsOf, metricOf, searchHosts } from "./use_matrix";
 
 function cell(kind: UseCell["kind"], state: UseCell["state"], field: string | null = null, instance = ""): UseCell {
   return {
@@ -12,8 +12,12 @@ function cell(kind: UseCell["kind"], state: UseCell["state"], field: string | nu
     stat: field === null ? null : "iostat_linux",
     field,
     instance,
-    limits: "",
+    warning_from: "",
+    warning_above: "",
+    critical_from: "",
+    limits_from: "",
     command: "iostat",
+    record: "",
   };
 }
 
@@ -49,5 +53,23 @@ describe("the USE matrix", () => {
       { stat: "iostat_linux", fields: ["util_pct"], choice: { kind: "only", names: ["vda"] } },
       { stat: "iostat_linux", fields: ["aqu_sz"], choice: null },
     ]);
+  });
+
+  it("says the limits that there are", () => {
+    expect(limitsOf({ warning_from: "80 %", warning_above: "", critical_from: "95 %" })).toBe(
+      "warning from 80 %, critical from 95 %",
+    );
+    expect(limitsOf({ warning_from: "", warning_above: "0 /s", critical_from: "" })).toBe("warning above 0 /s");
+    expect(limitsOf({ warning_from: "", warning_above: "", critical_from: "" })).toBe("");
+  });
+
+  it("counts and finds the hosts of a fleet", () => {
+    const hosts = [
+      { host: "Web1", state: "critical" as const, cells: [] },
+      { host: "db1", state: "fine" as const, cells: [] },
+      { host: "web2", state: "critical" as const, cells: [] },
+    ];
+    expect([countHosts(hosts, "critical"), countHosts(hosts, "warning")]).toEqual([2, 0]);
+    expect(searchHosts(hosts, " web ").map(({ host }) => host)).toEqual(["Web1", "web2"]);
   });
 });

@@ -1,7 +1,8 @@
 /** The USE matrix: utilisation, saturation and errors of each resource. */
 
-import type { UseCell, UseMatrix } from "./api";
+import type { FleetUseRow, UseCell, UseMatrix } from "./api";
 import type { ExploredMetric } from "./explore";
+import { words } from "../words";
 
 export const USE_KINDS = ["utilisation", "saturation", "errors"] as const;
 
@@ -15,6 +16,28 @@ export function metricOf({ stat, field, instance }: UseCell): ExploredMetric | n
   return stat === null || field === null
     ? null
     : { stat, fields: [field], choice: instance === "" ? null : { kind: "only", names: [instance] } };
+}
+
+/** Return the limits of a cell: `warning from 80 %, critical from 95 %`. "" where there are none */
+export function limitsOf(cell: Pick<UseCell, "warning_from" | "warning_above" | "critical_from">): string {
+  return [
+    cell.warning_from === "" ? "" : words.host.useTab.warningFrom(cell.warning_from),
+    cell.warning_above === "" ? "" : words.host.useTab.warningAbove(cell.warning_above),
+    cell.critical_from === "" ? "" : words.host.useTab.criticalFrom(cell.critical_from),
+  ]
+    .filter((text) => text !== "")
+    .join(", ");
+}
+
+/** Return how many hosts have a cell in this state. */
+export function countHosts(hosts: readonly FleetUseRow[], state: UseCell["state"]): number {
+  return hosts.filter((host) => host.state === state).length;
+}
+
+/** Return the hosts whose name contains a text, whatever its case. */
+export function searchHosts(hosts: readonly FleetUseRow[], text: string): readonly FleetUseRow[] {
+  const wanted = text.trim().toLowerCase();
+  return hosts.filter(({ host }) => host.toLowerCase().includes(wanted));
 }
 
 export interface UseCount {

@@ -18,6 +18,15 @@ export interface FleetView {
   readonly hasRecorded: boolean;
 }
 
+export const DEFAULT_FLEET_VIEW: FleetView = {
+  clock: "local",
+  filter: "",
+  sort: "unusual",
+  at: null,
+  isKiosk: false,
+  hasRecorded: false,
+};
+
 export function encodeFleetView(view: FleetView): RawSearch {
   return {
     ...encodeClock(view.clock),

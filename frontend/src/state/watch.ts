@@ -4,7 +4,7 @@ import { type Decoded, oneOf, type RawSearch, Reader } from "./search";
 import { parseFilter } from "./url";
 import { type Clock, decodeClock, encodeClock } from "./zone_choice";
 
-export const WATCH_TABS = ["now", "history", "timeline", "rules", "mutes", "alerts"] as const;
+export const WATCH_TABS = ["now", "history", "timeline", "use", "rules", "mutes", "alerts"] as const;
 export type WatchTab = (typeof WATCH_TABS)[number];
 /** How far back the timeline and the history look. */
 export const WATCH_SPANS = ["1h", "6h", "24h", "7d", "30d"] as const;

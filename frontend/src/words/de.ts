@@ -559,6 +559,7 @@ export const de: Words = {
       noSamplesYet: "noch keine Messwerte",
       andMore: (windows) => ` und ${windows} weitere`,
       version: (version) => `, Version ${version}`,
+      rollingNote: "von niemandem markiert: ohne Vorfälle und ohne Ungewöhnliches",
     },
     comparisonForm: {
       baselines: "Baselines",
@@ -738,7 +739,7 @@ export const de: Words = {
       local: "Lokal",
       utcDetail: "wie in API, CSV und Kommandozeile",
       reading: "wird gelesen …",
-      timesIn: (short, title, detail) => `Zeiten: ${short}, ${title} (${detail})`,
+      timesIn: (short, title, detail) => `Zeiten: ${short} (${title}: ${detail})`,
       unreported: "von keinem Agenten gemeldet",
       several: "die Hosts haben verschiedene Zonen",
       unknownName: "diesem Browser unbekannt",
@@ -876,6 +877,8 @@ export const de: Words = {
         "Einen anderen Zeitraum, eine andere Messgröße oder andere Hosts wählen. Die Liste unten sagt, warum ein Host keine Linie hat.",
       ofNotDrawn: (leftOut, nAsked) => `${leftOut} von ${nAsked} nicht gezeichnet`,
     },
+    graphFiles: { save: "Exportieren", csvPointsDrawn: "CSV der gezeichneten Punkte" },
+    saveGraphPicture: { elapsed: (length) => `verstrichene Zeit, ${length}` },
     hostHeatmap: {
       heatmapUseArrowKeys: "Heatmap: mit den Pfeiltasten durch die Messwerte gehen",
       heatmapOfRows: (title, lines) => `Heatmap von ${title}: ${lines} Zeilen`,
@@ -1356,7 +1359,7 @@ export const de: Words = {
     },
     scoreRows: {
       nothingUnusual: (nSeries: number) =>
-        `Nichts Ungewöhnliches in diesem Zeitraum: ${counted(nSeries, "Messreihe", "Messreihen")} jede Minute mit der Baseline verglichen`,
+        `Nichts Ungewöhnliches in diesem Zeitraum: ${counted(nSeries, "Messreihe", "Messreihen")} jede Minute mit dem Normalen verglichen`,
       unusualTimes: "Zeiten, in denen der Host ungewöhnlich war",
       subsystem: (name: string) =>
         ({
@@ -1380,7 +1383,25 @@ export const de: Words = {
       utilisation: "Auslastung",
       saturation: "Sättigung",
       errors: "Fehler",
-      notRecorded: "Nicht aufgezeichnet; auf dem Host:",
+      notRecorded: "Nicht aufgezeichnet. Auf dem Host:",
+      toRecord: "Zum Aufzeichnen, in stats.conf des Agenten:",
+      warningFrom: (value: string) => `Warnung ab ${value}`,
+      warningAbove: (value: string) => `Warnung über ${value}`,
+      criticalFrom: (value: string) => `kritisch ab ${value}`,
+      readFrom: (field: string) => `Aus ${field}.`,
+      limitsFrom: (source: string) => `Grenzen: ${source}.`,
+      resources: (resource: string) =>
+        ({
+          cpu: "CPUs",
+          memory: "Speicher",
+          disk: "Platten",
+          network: "Netz",
+          swap: "Swap",
+          filesystem: "Dateisysteme",
+          locks: "Kernel-Locks",
+          files: "Offene Dateien",
+        })[resource] ?? resource,
+      kind: (kind: string) => ({ utilisation: "Auslastung", saturation: "Sättigung", errors: "Fehler" })[kind] ?? kind,
       nothingToAsk: "–",
       state: (state: string) =>
         ({ fine: "in Ordnung", warning: "Warnung", critical: "kritisch", no_limit: "keine Grenze bekannt" })[state] ?? state,
@@ -1496,6 +1517,7 @@ export const de: Words = {
       slightlyUnusual: "leicht auffällig",
       veryUnusual: "sehr auffällig",
       noBaseline: "keine Baseline",
+      learning: "lernt",
       notJudged: "nicht bewertet",
       changeRatioHowMany:
         "Änderungsfaktor: um wie viele natürliche Schwankungen die auffälligste Hauptgröße außerhalb ihres Bands liegt",
@@ -1731,6 +1753,7 @@ export const de: Words = {
       theSameHoursYesterday: "dieselben Stunden gestern",
       sameHoursWeekAgo: "dieselben Stunden vor einer Woche",
       baseline: (name) => `Baseline: ${name}`,
+      lastDays: (n) => (n === 1 ? "der letzte Tag" : `die letzten ${String(n)} Tage`),
     },
     balance: {
       imbalanceUndefinedCpusBelow: "Unwucht nicht bestimmbar (CPUs unter 5 % ausgelastet, oder nur eine)",
@@ -2116,6 +2139,14 @@ export const de: Words = {
       day: "Tag",
       days: (days) => `${days} Tage`,
     },
+    scores: {
+      rolling: "normal sind hier die letzten Tage des Hosts, weil niemand eine Baseline markiert hat",
+      rollingInstead: (name) => `normal sind hier die letzten Tage des Hosts, weil die Baseline ${name} kürzer als 8 Minuten ist`,
+      building: "noch nicht verglichen: Das Profil des Normalen wird berechnet",
+      learning: (hours, needed) =>
+        `noch nicht verglichen: lernt, was normal ist, ${String(hours)} h von ${String(needed)} h aufgezeichnet`,
+      tooShort: (name) => `die Baseline ${name} ist kürzer als 8 Minuten, zu kurz dafür`,
+    },
     selection: { theHourBeforeIt: "die Stunde davor" },
     series: {
       nValue: (n) => counted(n, "Wert", "Werte"),
@@ -2200,6 +2231,7 @@ export const de: Words = {
       forever: "für immer",
       nSample: (n) => counted(n, "Messwert", "Messwerte"),
       ofRawBytes: (nChunkBytes) => `${nChunkBytes} Rohbytes`,
+      nResult: (n) => `${counted(n, "Ergebnis", "Ergebnisse")} der Überwachung`,
       queued: "wartet",
       searchingForOldData: "sucht alte Daten",
       deletedSoFar: (removed) => `bisher ${removed} gelöscht`,
@@ -2332,6 +2364,9 @@ export const de: Words = {
       enlargeMaximize: "vergrößern maximieren enlarge maximize",
       zoomOut: "Verkleinern",
       on: (host) => `auf ${host}`,
+      alarmsRulesEpisodes: "alarme regeln episoden stummschaltung watch alerts rules backtest",
+      tagHosts: "tag label etikett hosts",
+      nHosts: (n) => counted(n, "Host", "Hosts"),
       viewDashboard: (description) => `ansicht view dashboard ${description}`,
     },
     palette: {
@@ -2545,7 +2580,7 @@ export const de: Words = {
     retentionRules: {
       retention: "Aufbewahrung",
       dataKeptForeverUnless:
-        "Daten bleiben für immer, solange kein Administrator eine Regel setzt. Diagramme, Vergleiche und Exporte verwenden Messwerte. Rohbytes sind die Ausgabe der Werkzeuge; aus ihnen lassen sich Messwerte neu auswerten.",
+        "Daten bleiben für immer, solange kein Administrator eine Regel setzt. Diagramme, Vergleiche und Exporte verwenden Messwerte. Rohbytes sind die Ausgabe der Werkzeuge; aus ihnen lassen sich Messwerte neu auswerten. Ergebnisse der Überwachung (@scores, @states, @episodes, @backtests) haben eigene Regeln.",
       rules: "Regeln",
       everythingIsKeptForever: "Alles bleibt für immer.",
       allOtherStats: "alle anderen Stats",
@@ -2811,11 +2846,23 @@ export const de: Words = {
       history: "Verlauf",
       timeline: "Zeitleiste",
       rules: "Regeln",
+      use: "USE",
       rule: "Regel",
       mutes: "Stummschaltungen",
       allRules: "Alle Regeln",
       allHosts: "Alle Hosts",
       whatIsOn: "was jetzt auffällt",
+    },
+    fleetUse: {
+      resources: "Auslastung, Sättigung und Fehler aller Hosts",
+      theResources: "die Ressourcen aller Hosts",
+      filter: "Hosts filtern",
+      noHosts: "Keine Hosts",
+      addOne: "Auf der Seite Hosts einen hinzufügen.",
+      notRecorded: "nicht aufgezeichnet",
+      known: (n: number, of: number) => `${String(n)} von ${String(of)} aufgezeichnet`,
+      summary: (count: { readonly nCritical: number; readonly nWarning: number; readonly nHosts: number }, at: ReactNode) =>
+        nodes`${String(count.nCritical)} von ${String(count.nHosts)} Hosts kritisch, ${String(count.nWarning)} mit Warnung; Mittelwerte der Minute vor ${at}`,
     },
     onNow: {
       what: "Was es ist",
@@ -2935,7 +2982,9 @@ export const de: Words = {
       limitsOfHosts: "Andere Grenzen für einige Hosts",
       forHost: "Für einen Host",
       forTag: "Für die Hosts mit einem Tag",
-      hostOrTag: "Host oder Tag",
+      forGroup: "Für eine Hostgruppe",
+      hostOrTag: "Host, Gruppe oder Tag",
+      group: (name) => `Gruppe ${name}`,
       tag: (name) => `Tag ${name}`,
       setLimit: "Setzen",
       removeLimit: (name) => `Die Grenze ${name} entfernen`,

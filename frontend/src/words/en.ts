@@ -543,6 +543,7 @@ export const en = {
       noSamplesYet: "no samples yet",
       andMore: (windows: string) => ` and ${windows} more`,
       version: (version: string) => `, version ${version}`,
+      rollingNote: "nobody marked it: without incidents and what was unusual",
     },
     comparisonForm: {
       baselines: "baselines",
@@ -719,7 +720,7 @@ export const en = {
       local: "Local",
       utcDetail: "as in the API, CSV and the command line",
       reading: "reading …",
-      timesIn: (short: string, title: string, detail: string) => `Times: ${short}, ${title} (${detail})`,
+      timesIn: (short: string, title: string, detail: string) => `Times: ${short} (${title}: ${detail})`,
       unreported: "not reported by an agent",
       several: "the hosts have different zones",
       unknownName: "unknown to this browser",
@@ -857,6 +858,8 @@ export const en = {
         "Choose another window, another metric, or other hosts. The list below says why each host has no line.",
       ofNotDrawn: (leftOut: string, nAsked: string) => `${leftOut} of ${nAsked} not drawn`,
     },
+    graphFiles: { save: "Export", csvPointsDrawn: "CSV of the points drawn" },
+    saveGraphPicture: { elapsed: (length: string) => `elapsed time, ${length}` },
     hostHeatmap: {
       heatmapUseArrowKeys: "Heatmap: use the arrow keys to step through the samples",
       heatmapOfRows: (title: string, lines: string) => `Heatmap of ${title}: ${lines} rows`,
@@ -1329,7 +1332,7 @@ export const en = {
     },
     scoreRows: {
       nothingUnusual: (nSeries: number) =>
-        `Nothing unusual in this window: ${counted(nSeries, "series", "series")} compared with the baseline each minute`,
+        `Nothing unusual in this window: ${counted(nSeries, "series", "series")} compared with what is normal each minute`,
       unusualTimes: "Times in which the host was unusual",
       subsystem: (name: string) =>
         ({
@@ -1353,7 +1356,25 @@ export const en = {
       utilisation: "Utilisation",
       saturation: "Saturation",
       errors: "Errors",
-      notRecorded: "Not recorded; to ask the host:",
+      notRecorded: "Not recorded. To ask the host:",
+      toRecord: "To record it, in the agent's stats.conf:",
+      warningFrom: (value: string) => `warning from ${value}`,
+      warningAbove: (value: string) => `warning above ${value}`,
+      criticalFrom: (value: string) => `critical from ${value}`,
+      readFrom: (field: string) => `Read from ${field}.`,
+      limitsFrom: (source: string) => `Limits: ${source}.`,
+      resources: (resource: string) =>
+        ({
+          cpu: "CPUs",
+          memory: "Memory",
+          disk: "Disks",
+          network: "Network",
+          swap: "Swap space",
+          filesystem: "File systems",
+          locks: "Kernel locks",
+          files: "Open files",
+        })[resource] ?? resource,
+      kind: (kind: string) => ({ utilisation: "utilisation", saturation: "saturation", errors: "errors" })[kind] ?? kind,
       nothingToAsk: "–",
       state: (state: string) =>
         ({ fine: "fine", warning: "warning", critical: "critical", no_limit: "no limit known" })[state] ?? state,
@@ -1469,6 +1490,7 @@ export const en = {
       slightlyUnusual: "slightly unusual",
       veryUnusual: "very unusual",
       noBaseline: "no baseline",
+      learning: "learning",
       notJudged: "not judged",
       changeRatioHowMany: "Change ratio: how many times its natural variability the most unusual key metric is outside its band",
       saveNormalHourBaseline: (name: string) => `Save a normal hour as baseline of ${name}`,
@@ -1700,6 +1722,7 @@ export const en = {
       theSameHoursYesterday: "the same hours yesterday",
       sameHoursWeekAgo: "the same hours a week ago",
       baseline: (name: string) => `Baseline: ${name}`,
+      lastDays: (n: number) => (n === 1 ? "the last day" : `the last ${String(n)} days`),
     },
     balance: {
       imbalanceUndefinedCpusBelow: "imbalance undefined (CPUs below 5 % busy, or only one)",
@@ -2085,6 +2108,15 @@ export const en = {
       day: "day",
       days: (days: string) => `${days} days`,
     },
+    scores: {
+      rolling: "normal here: the host's last days, because nobody marked a baseline",
+      rollingInstead: (name: string) =>
+        `normal here: the host's last days, because the baseline ${name} is shorter than 8 minutes`,
+      building: "not compared yet: the profile of what is normal is being built",
+      learning: (hours: number, needed: number) =>
+        `not compared yet: learning what is normal, ${String(hours)} h of ${String(needed)} h recorded`,
+      tooShort: (name: string) => `the baseline ${name} is shorter than 8 minutes, too short for this`,
+    },
     selection: { theHourBeforeIt: "the hour before it" },
     series: {
       nValue: (n: number) => counted(n, "value"),
@@ -2168,6 +2200,7 @@ export const en = {
       forever: "forever",
       nSample: (n: number) => counted(n, "sample"),
       ofRawBytes: (nChunkBytes: string) => `${nChunkBytes} of raw bytes`,
+      nResult: (n: number) => `${counted(n, "result")} of watching`,
       queued: "queued",
       searchingForOldData: "searching for old data",
       deletedSoFar: (removed: string) => `deleted ${removed} so far`,
@@ -2300,6 +2333,9 @@ export const en = {
       enlargeMaximize: "enlarge maximize",
       zoomOut: "Zoom out",
       on: (host: string) => `on ${host}`,
+      alarmsRulesEpisodes: "alarms alerts rules episodes mutes backtest now",
+      tagHosts: "tag label hosts",
+      nHosts: (n: number) => counted(n, "host"),
       viewDashboard: (description: string) => `view dashboard ${description}`,
     },
     palette: {
@@ -2509,7 +2545,7 @@ export const en = {
     retentionRules: {
       retention: "Retention",
       dataKeptForeverUnless:
-        "Data is kept forever unless an administrator sets a rule. Graphs, comparisons and exports use samples. Raw bytes are the output of the tools; samples can be parsed from them again.",
+        "Data is kept forever unless an administrator sets a rule. Graphs, comparisons and exports use samples. Raw bytes are the output of the tools; samples can be parsed from them again. Results of watching (@scores, @states, @episodes, @backtests) have rules of their own.",
       rules: "rules",
       everythingIsKeptForever: "Everything is kept forever.",
       allOtherStats: "all other stats",
@@ -2768,11 +2804,23 @@ export const en = {
       history: "History",
       timeline: "Timeline",
       rules: "Rules",
+      use: "USE",
       rule: "Rule",
       mutes: "Mutes",
       allRules: "All rules",
       allHosts: "All hosts",
       whatIsOn: "what is on",
+    },
+    fleetUse: {
+      resources: "Utilisation, saturation and errors of all hosts",
+      theResources: "the resources of all hosts",
+      filter: "Filter hosts",
+      noHosts: "No hosts",
+      addOne: "Add one on the page Hosts.",
+      notRecorded: "not recorded",
+      known: (n: number, of: number) => `${String(n)} of ${String(of)} recorded`,
+      summary: (count: { readonly nCritical: number; readonly nWarning: number; readonly nHosts: number }, at: ReactNode) =>
+        nodes`${String(count.nCritical)} of ${String(count.nHosts)} hosts critical, ${String(count.nWarning)} with a warning; means of the minute before ${at}`,
     },
     onNow: {
       what: "What it is",
@@ -2890,7 +2938,9 @@ export const en = {
       limitsOfHosts: "Other limits for some hosts",
       forHost: "For a host",
       forTag: "For the hosts with a tag",
-      hostOrTag: "Host or tag",
+      forGroup: "For a host group",
+      hostOrTag: "Host, group or tag",
+      group: (name: string) => `group ${name}`,
       tag: (name: string) => `tag ${name}`,
       setLimit: "Set",
       removeLimit: (name: string) => `Remove the limit ${name}`,

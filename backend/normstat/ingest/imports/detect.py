@@ -132,10 +132,11 @@ def _is_plainly(spec: Spec, head: bytes, name: str) -> bool:
 
 
 def _is_read(result: ReadResult) -> bool:
-    """Return whether there are more bytes of rows than of refused lines."""
+    """Return whether there are more bytes of rows and events than of refused lines."""
     n_bytes = result.accounts.n_bytes
     n_rows = n_bytes.get(LineKind.SAMPLE, 0) + n_bytes.get(LineKind.SINCE_BOOT, 0)
-    return bool(result.blocks or result.since_boot) and n_rows >= n_bytes.get(LineKind.REJECTED, 0)
+    n_rows += n_bytes.get(LineKind.STATE_CHANGE, 0) if result.events else 0
+    return bool(result.blocks or result.since_boot or result.events) and n_rows >= n_bytes.get(LineKind.REJECTED, 0)
 
 
 def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options: ImportOptions) -> Look:
@@ -158,7 +159,8 @@ def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options:
     needs_date = best.date is not None
     note = ""
     missing: tuple[MissingOption, ...] = (MissingOption.DATE,) if needs_date and options.date is None else ()
-    n_rows = sum(map(len, result.blocks))
+    firsts += [event.time_us for event in result.events if 0 <= event.time_us < LATEST_US]
+    n_rows = sum(map(len, result.blocks)) + len(result.events)
     # Whoever names the spec has looked at the file, and may want its rejected lines.
     lacks_times = 0 < n_without == n_rows and options.spec is None
     if n_without:
@@ -221,7 +223,8 @@ class _Trial:
 
 
 def _count_without(result: ReadResult) -> int:
-    return sum(int((block.time_us == NO_TIME).sum()) for block in result.blocks)
+    n_rows = sum(int((block.time_us == NO_TIME).sum()) for block in result.blocks)
+    return n_rows + sum(event.time_us == NO_TIME for event in result.events)
 
 
 def day_in_name(path: str) -> dt.date | None:

@@ -43,6 +43,8 @@ BATCH_BYTES: Final = 4 << 20
 TAIL_BYTES: Final = 256 << 10
 # Agents send every few seconds: of a stream that nobody sent for so long, probably nothing comes while its samples are replaced.
 QUIET: Final = timedelta(minutes=2)
+# Rules and scores judge what was replaced again as far back as what comes late.
+JUDGED_AGAIN: Final = timedelta(hours=24)
 MAX_ATTEMPTS: Final = 6
 RETRY_S: Final = 1.0
 LOCK_TIMEOUT_S: Final = 60
@@ -197,7 +199,7 @@ class StreamReparse:
                 raise Moved
         await staging.settle(session)
         await _write(session, host, stream, reading, replaced)
-        await note_replaced(session, stream.id)
+        await note_replaced(session, stream.id, _first_to_judge(stream))
         outcome = StreamOutcome(replaced.n_before, replaced.n_after, stream.n_rejected)
         await self._note(session, outcome)
         return outcome
@@ -279,3 +281,11 @@ def is_passing(error: DBAPIError | psycopg.Error) -> bool:
     return isinstance(
         cause, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure
     )
+
+
+def _first_to_judge(stream: Stream) -> datetime | None:
+    """Return from when on rules and scores judge the samples again. Missing: None where all are too old for that"""
+    if stream.first_sample_at is None or stream.last_sample_at is None:
+        return None
+    oldest = datetime.now(UTC) - JUDGED_AGAIN
+    return max(stream.first_sample_at, oldest) if stream.last_sample_at >= oldest else None

@@ -32,7 +32,7 @@ class Baseline(Base):
 
     `time_zone` defines seasonal hours and the local times of the rule. With an `rrule` the windows are those of the rule: from its
     first start on, the last `keep_days`. Until `recording_until` the last window is being recorded. With a group the hosts are the
-    group's.
+    group's. With `rolling_host_id` it is the rolling baseline of that host: its last days, which the server follows by itself.
     """
 
     __tablename__ = "baselines"
@@ -52,6 +52,7 @@ class Baseline(Base):
     keep_days: Mapped[int | None] = mapped_column(Integer)
     recording_until: Mapped[datetime | None]
     group_id: Mapped[int | None] = mapped_column(ForeignKey("host_groups.id", ondelete="SET NULL"))
+    rolling_host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), unique=True)
 
 
 class BaselineHost(Base):

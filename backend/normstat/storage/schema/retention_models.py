@@ -35,6 +35,7 @@ class RetentionRunRow(Base):
     n_instances: Mapped[int] = mapped_column(server_default="0")
     n_chunks: Mapped[int] = mapped_column(server_default="0")
     n_chunk_bytes: Mapped[int] = mapped_column(server_default="0")
+    n_results: Mapped[int] = mapped_column(server_default="0")
     job: Mapped[Job] = relationship(lazy="joined", innerjoin=True)
 
 
@@ -51,7 +52,8 @@ class StreamChange(Base):
     """Changes of a stream other than growth.
 
     Raw bytes below the offset `kept_from` were removed; its samples were replaced `n_replaced` times by a reparse; samples came
-    `n_late` times for a time that the stream had passed, the earliest of those that rules have not judged yet at `late_from`.
+    `n_late` times for a time that the stream had passed, the earliest of those that rules have not judged yet at `late_from`,
+    and of those that the continuous comparison has not scored yet at `unscored_from`.
     """
 
     __tablename__ = "stream_changes"
@@ -60,6 +62,7 @@ class StreamChange(Base):
     n_replaced: Mapped[int] = mapped_column(server_default="0")
     n_late: Mapped[int] = mapped_column(server_default="0")
     late_from: Mapped[datetime | None]
+    unscored_from: Mapped[datetime | None]
 
 
 class HostDeletionRow(Base):

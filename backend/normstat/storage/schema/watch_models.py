@@ -44,7 +44,7 @@ class RuleChange(Base):
 
 
 class RuleLimitRow(Base):
-    """Another value for a limit of a rule, on one host, or on the hosts with a tag."""
+    """Another value for a limit of a rule, on one host, on the hosts of a group, or on the hosts with a tag."""
 
     __tablename__ = "watch_limits"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -53,6 +53,7 @@ class RuleLimitRow(Base):
     value: Mapped[float]
     host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
     tag: Mapped[str | None]
+    group_id: Mapped[int | None] = mapped_column(ForeignKey("host_groups.id", ondelete="CASCADE"))
     reason: Mapped[str]
     created_by: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)

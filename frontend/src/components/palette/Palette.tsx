@@ -11,11 +11,13 @@ import {
   IconLayoutGrid,
   IconSearch,
   IconServer,
+  IconTag,
   IconTerminal2,
 } from "@tabler/icons-react";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
+import { hostsQuery } from "../../api/queries";
 import { searchQuery } from "../../api/search";
 import { viewsQuery } from "../../api/views";
 import type { SearchKind } from "../../logic/api";
@@ -23,7 +25,7 @@ import { groupItems, type ItemKind, nextRow, type PaletteItem, rankOwn } from ".
 import { formatCount } from "../../logic/number";
 import { closePalette, type PaletteState, takeTyped } from "../../state/palette";
 import { ErrorLine } from "../StateView";
-import { ACTION_ITEMS, COMMAND_ITEMS, PAGE_ITEMS, viewItems } from "./own_items";
+import { ACTION_ITEMS, COMMAND_ITEMS, PAGE_ITEMS, tagItems, viewItems } from "./own_items";
 import { useCurrentHost, useOpenItem } from "./useOpenItem";
 import { words } from "../../words";
 import "./Palette.css";
@@ -37,6 +39,7 @@ const ICONS: Readonly<Record<ItemKind, Icon>> = {
   page: IconFile,
   view: IconLayoutGrid,
   host: IconServer,
+  tag: IconTag,
   metric: IconChartLine,
   other_metric: IconChartLine,
   instance: IconCpu,
@@ -66,6 +69,7 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
   const [settled] = useDebouncedValue(text, SETTLED_MS, { leading: true });
   const answer = useQuery(searchQuery({ query: settled, host, kinds: scope === "all" ? NO_KINDS : METRICS }));
   const views = useQuery({ ...viewsQuery, enabled: scope === "all" }).data?.views;
+  const hosts = useQuery({ ...hostsQuery, enabled: scope === "all" }).data?.hosts;
   const open = useOpenItem({ run, onShortcuts });
 
   const isEmpty = text.trim() === "";
@@ -73,11 +77,11 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
     isEmpty || answer.error !== null || (settled === text && answer.data !== undefined && !answer.isPlaceholderData);
   const groups = useMemo(() => {
     const commands = run === null ? [] : COMMAND_ITEMS;
-    const saved = viewItems(views ?? [], host);
-    // Without words there would be more views than anything else.
+    const saved = [...viewItems(views ?? [], host), ...tagItems(hosts ?? [])];
+    // Without words there would be more views and tags than anything else.
     const known = scope === "all" ? [...PAGE_ITEMS, ...ACTION_ITEMS, ...commands, ...(isEmpty ? [] : saved)] : [];
     return groupItems(rankOwn(known, text), isEmpty ? undefined : answer.data, host);
-  }, [scope, run, text, isEmpty, answer.data, host, views]);
+  }, [scope, run, text, isEmpty, answer.data, host, views, hosts]);
   const items = groups.flatMap((group) => group.items);
   const chosen = items[active];
 

@@ -1,7 +1,8 @@
-/** The pages, actions and views of the palette. */
+/** The pages, actions, views and tags of the palette. */
 
-import type { ViewInfo } from "../../logic/api";
+import type { HostInfo, ViewInfo } from "../../logic/api";
 import type { OwnItem } from "../../logic/finder";
+import { tagsOf } from "../../logic/fleet";
 import { type Command, KEYS } from "../../logic/keys";
 import { words } from "../../words";
 
@@ -15,6 +16,7 @@ export const PAGE_ITEMS: readonly OwnItem[] = [
     hint: "",
     words: words.palette.ownItems.overlayMetricFleetHeatmap,
   },
+  { key: "/watch", kind: "page", name: words.watch.watchPage.watch, hint: "", words: words.palette.ownItems.alarmsRulesEpisodes },
   {
     key: "/comparison",
     kind: "page",
@@ -118,6 +120,7 @@ export function commandOf(key: string): Command | null {
 }
 
 const VIEW = "view:";
+const TAG = "tag:";
 
 /** Return saved views as items; they open on the host whose page is open. */
 export function viewItems(views: readonly ViewInfo[], host: string | null): readonly OwnItem[] {
@@ -129,6 +132,22 @@ export function viewItems(views: readonly ViewInfo[], host: string | null): read
     words: words.palette.ownItems.viewDashboard(description),
     detail: description,
   }));
+}
+
+/** Return the tags of some hosts as items; they open the list of hosts that have them. */
+export function tagItems(hosts: readonly Pick<HostInfo, "tags">[]): readonly OwnItem[] {
+  return tagsOf(hosts).map(({ name, n }) => ({
+    key: `${TAG}${name}`,
+    kind: "tag",
+    name,
+    hint: words.palette.ownItems.nHosts(n),
+    words: words.palette.ownItems.tagHosts,
+  }));
+}
+
+/** Return the tag of an item. Missing: null for any other item. */
+export function tagOf(key: string): string | null {
+  return key.startsWith(TAG) ? key.slice(TAG.length) : null;
 }
 
 /** Return the key of the view of an item. Missing: null for any other item. */

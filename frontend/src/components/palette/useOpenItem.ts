@@ -1,6 +1,7 @@
 import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { SearchHit } from "../../logic/api";
+import { tagWord } from "../../logic/fleet";
 import { type ExploredMetric, withExplored } from "../../logic/explore";
 import type { PaletteItem } from "../../logic/finder";
 import { aroundInstant } from "../../logic/range";
@@ -8,6 +9,7 @@ import { fromApi } from "../../logic/time";
 import type { PaletteState } from "../../state/palette";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import { toggleDensity } from "../../state/density";
+import { DEFAULT_FLEET_VIEW, encodeFleetView } from "../../state/fleet";
 import type { RawSearch } from "../../state/search";
 import {
   decodeHostView,
@@ -19,7 +21,7 @@ import {
   namesRange,
 } from "../../state/url";
 import { CLOCKS, clockOf, encodeClock, withClock } from "../../state/zone_choice";
-import { commandOf, viewKeyOf } from "./own_items";
+import { commandOf, tagOf, viewKeyOf } from "./own_items";
 
 /** Return the host that the page is about: the one of its path, or the first one of its parameters. */
 export function useCurrentHost(): string | null {
@@ -65,6 +67,11 @@ export function useOpenItem({ run, onShortcuts }: OpenItem): (item: PaletteItem,
       openHit(item.hit, isBeside);
     } else if (item.kind === "view") {
       openView(viewKeyOf(item.key), item.name);
+    } else if (item.kind === "tag") {
+      void navigate({
+        to: "/hosts",
+        search: encodeFleetView({ ...DEFAULT_FLEET_VIEW, clock, filter: tagWord(tagOf(item.key) ?? ""), hasRecorded: true }),
+      });
     } else if (item.kind === "page") {
       void navigate({ to: item.key, search: inherited });
     } else {

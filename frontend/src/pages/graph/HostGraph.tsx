@@ -1,6 +1,5 @@
-import { Alert, Button, Group, Text } from "@mantine/core";
+import { Alert, Group, Text } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { IconDownload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { hostLinesQuery } from "../../api/host_lines";
@@ -11,7 +10,6 @@ import {
   describeHostLines,
   describeMissing,
   type HostLines,
-  toCsv,
   zoneOfGraph,
   zoomRuns,
 } from "../../logic/host_lines";
@@ -24,6 +22,7 @@ import { useNow } from "../../state/clock";
 import { usePlots } from "../../plot/Plot";
 import type { GraphView } from "../../state/graph";
 import { PointerStore } from "../../state/pointer";
+import { GraphFiles } from "./GraphFiles";
 import { HostHeatmap } from "./HostHeatmap";
 import { LineGraph } from "./LineGraph";
 import { LineTable } from "./LineTable";
@@ -146,18 +145,7 @@ function DrawnBlock({ view, graph }: { readonly view: GraphView; readonly graph:
         <Group gap={8} wrap="nowrap" className="graph-head">
           <h2 title={metric?.help}>{metric === null ? words.graph.hostGraph.noSuchHosts : metric.title}</h2>
           <Text className="graph-note soft">{describeHostLines(block)}</Text>
-          {block.lines.length > 0 && (
-            <Button
-              component="a"
-              className="no-print"
-              variant="default"
-              leftSection={<IconDownload size={14} />}
-              download={`${(metric?.key ?? "graph").replaceAll(/[^\w.-]/g, "_")}.csv`}
-              href={`data:text/csv;charset=utf-8,${encodeURIComponent(toCsv(block))}`}
-            >
-              CSV
-            </Button>
-          )}
+          {block.lines.length > 0 && <GraphFiles graph={graph} kind={view.kind} />}
         </Group>
         {block.lines.length === 0 ? (
           <StateView

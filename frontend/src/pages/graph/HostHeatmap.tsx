@@ -1,13 +1,11 @@
 import { useMemo } from "react";
 import { heatmapColumns, heatmapRows, sampleColumns } from "../../logic/host_lines";
-import { HEATMAP_MARGINS, heatmapColumnCount, hostHeatmapHeight } from "../../logic/surface";
+import { heatmapColumnCount, HOST_HEATMAP_MARGINS, hostHeatmapHeight } from "../../logic/surface";
 import { buildHeatmapFigure } from "../../plot/heatmap";
 import { Plot } from "../../plot/Plot";
 import type { HostGraphContext } from "./HostGraph";
 import { GraphSurface } from "./LineGraph";
 import { words } from "../../words";
-
-const MARGINS = { ...HEATMAP_MARGINS, left: 150 };
 
 /** A row of colours for each line: hosts by time. A cell shows the worst sample in its span of time. */
 export function HostHeatmap({ graph }: { readonly graph: HostGraphContext }) {
@@ -17,13 +15,13 @@ export function HostHeatmap({ graph }: { readonly graph: HostGraphContext }) {
     () =>
       buildHeatmapFigure({
         distribution: heatmapRows(block),
-        columns: heatmapColumns(block, window) ?? sampleColumns(block, window, heatmapColumnCount(width, MARGINS)),
+        columns: heatmapColumns(block, window) ?? sampleColumns(block, window, heatmapColumnCount(width, HOST_HEATMAP_MARGINS)),
         pick: block.metric?.worse === "lower" ? "lowest" : "highest",
         scale: { kind: "values", unit: block.metric?.unit ?? "" },
         window,
         zone,
         scheme,
-        margins: MARGINS,
+        margins: HOST_HEATMAP_MARGINS,
         width,
         height,
       }),
@@ -36,7 +34,7 @@ export function HostHeatmap({ graph }: { readonly graph: HostGraphContext }) {
         graph={graph}
         width={width}
         height={height}
-        margins={MARGINS}
+        margins={HOST_HEATMAP_MARGINS}
         label={words.graph.hostHeatmap.heatmapUseArrowKeys}
       >
         <Plot

@@ -1,7 +1,7 @@
 import { memo, useMemo, useRef } from "react";
 import { useNear } from "../../components/useNear";
 import { type HostLine, sharedValues } from "../../logic/host_lines";
-import { smallGraphWidth } from "../../logic/surface";
+import { SMALL_GRAPH_MARGINS, smallGraphWidth } from "../../logic/surface";
 import { buildHostFigure } from "../../plot/hosts";
 import { Plot } from "../../plot/Plot";
 import type { HostGraphContext } from "./HostGraph";
@@ -9,7 +9,6 @@ import { GraphSurface } from "./LineGraph";
 import { words } from "../../words";
 
 const HEIGHT = 130;
-const MARGINS = { left: 52, right: 10, top: 8, bottom: 20 };
 
 /** A small graph for each line, all with one scale, the worst first. */
 export function SmallGraphs({ graph }: { readonly graph: HostGraphContext }) {
@@ -48,7 +47,7 @@ const SmallGraph = memo(function SmallGraph({ line, graph, shared, width }: Smal
         isLevel: block.metric?.is_level ?? false,
         zone,
         scheme,
-        margins: MARGINS,
+        margins: SMALL_GRAPH_MARGINS,
         width,
         height: HEIGHT,
       }),
@@ -60,7 +59,7 @@ const SmallGraph = memo(function SmallGraph({ line, graph, shared, width }: Smal
         {line.name} <span className="soft">{figure.axisUnit}</span>
       </figcaption>
       {isNear && (
-        <GraphSurface graph={graph} width={width} height={HEIGHT} margins={MARGINS} label={line.name}>
+        <GraphSurface graph={graph} width={width} height={HEIGHT} margins={SMALL_GRAPH_MARGINS} label={line.name}>
           <Plot figure={figure} label={words.graph.smallGraphs.of(block.metric?.title ?? "", line.name)} />
         </GraphSurface>
       )}

@@ -46,9 +46,8 @@ import { Toolbar } from "./Toolbar";
 import { ViewMenu } from "./ViewMenu";
 import { sayFrozen, usePanelChanges } from "./usePanelChanges";
 import { useHostPanels } from "./useHostPanels";
-import { usePeriods } from "./usePeriods";
+import { useBandBaseline, usePeriods } from "./usePeriods";
 import type { HostViewState } from "./useHostView";
-import { words } from "../../words";
 
 interface GraphsProps {
   readonly host: HostInfo;
@@ -171,12 +170,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const bands = usePeriods(host.name, baselines, mark, shown);
   const events = useQuery(eventsQuery(host.name, eventsWindow(asked))).data;
   const marks = useMemo(() => marksInside(toMarks(events?.events ?? []), shown), [events, shown]);
-  const { bandId } = view;
-  const bandName = baselines?.find(({ id }) => id === bandId)?.name;
-  const bandBaseline = useMemo(
-    () => (bandId === null ? null : { id: bandId, name: bandName ?? words.host.graphs.baseline(String(bandId)) }),
-    [bandId, bandName],
-  );
+  const bandBaseline = useBandBaseline(baselines, view.bandId);
   // Stable, so that panels render when their window changes, not each time the host is fetched.
   const onZoom = useCallbackRef((window: Window) => {
     set({ range: { kind: "fixed", window } });
@@ -319,7 +313,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
             mark={mark}
             plan={sections.flatMap(({ panels }) => panels).find(({ id }) => id === view.markPanel) ?? null}
             baselines={baselines ?? []}
-            bandId={bandId}
+            bandId={view.bandId}
             clock={view.clock}
             zone={zone}
             mayWrite={mayWrite(me)}

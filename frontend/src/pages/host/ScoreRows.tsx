@@ -2,30 +2,43 @@ import { Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { scoresQuery } from "../../api/scores";
-import { countJudged, type ScoreRow, scoreRows, scoresWindow, spellOf, topRun, type UnusualRun } from "../../logic/scores";
+import {
+  countJudged,
+  describeScoreNormal,
+  type ScoreRow,
+  scoreRows,
+  scoresWindow,
+  spellOf,
+  topRun,
+  type UnusualRun,
+} from "../../logic/scores";
 import { bandShare, percent } from "../../logic/surface";
 import { formatClock } from "../../logic/zone";
 import { words } from "../../words";
 import type { GraphContext } from "./graph";
 import "./ScoreRows.css";
 
-/** When the host was unusual in the window, a row for each subsystem; a click selects the time. Nothing without scores. */
+/** When the host was unusual in the window, a row for each subsystem; a click selects the time. Without scores, why. */
 export function ScoreRows({ graph }: { readonly graph: GraphContext }) {
   const { data } = useQuery(scoresQuery(graph.host, scoresWindow(graph.window)));
   const rows = useMemo(() => (data === undefined ? [] : scoreRows(data)), [data]);
-  const nJudged = data === undefined ? null : countJudged(data);
-  if (nJudged === null) {
+  if (data === undefined) {
     return null;
   }
-  if (rows.length === 0) {
-    return <p className="scores-calm soft">{words.host.scoreRows.nothingUnusual(nJudged)}</p>;
-  }
+  const nJudged = countJudged(data);
+  const calm = nJudged === null || rows.length > 0 ? "" : words.host.scoreRows.nothingUnusual(nJudged);
+  const note = [calm, describeScoreNormal(data.normal)].filter(Boolean).join(" · ");
   return (
-    <div className="scores" role="group" aria-label={words.host.scoreRows.unusualTimes}>
-      {rows.map((row) => (
-        <Row key={row.subsystem} row={row} graph={graph} />
-      ))}
-    </div>
+    <>
+      {rows.length > 0 && (
+        <div className="scores" role="group" aria-label={words.host.scoreRows.unusualTimes}>
+          {rows.map((row) => (
+            <Row key={row.subsystem} row={row} graph={graph} />
+          ))}
+        </div>
+      )}
+      {note !== "" && <p className="scores-calm soft">{note}</p>}
+    </>
   );
 }
 

@@ -9,12 +9,12 @@ import type { HostInfo, UseCell, UseMatrix } from "../../logic/api";
 import type { ExploredMetric } from "../../logic/explore";
 import { liveEnd, resolveRange } from "../../logic/range";
 import { SECOND, toDurationMs, wholeSecond } from "../../logic/time";
-import { cellsOf, countStates, metricOf } from "../../logic/use_matrix";
+import { cellsOf, countStates, limitsOf, metricOf } from "../../logic/use_matrix";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import { words } from "../../words";
 import type { HostViewState } from "./useHostView";
-import "./UseTab.css";
+import "../../components/use_cell.css";
 
 // Means of five minutes change slowly.
 const PERIOD = toDurationMs(30 * SECOND);
@@ -86,7 +86,7 @@ function Matrix({ matrix, onMetric }: MatrixProps) {
         <Table.Tbody>
           {matrix.rows.map((row) => (
             <Table.Tr key={row.resource}>
-              <Table.Th scope="row">{row.title}</Table.Th>
+              <Table.Th scope="row">{words.host.useTab.resources(row.resource)}</Table.Th>
               {cellsOf(row).map((cell, place) => (
                 <Cell key={String(place)} cell={cell} onMetric={onMetric} />
               ))}
@@ -109,9 +109,15 @@ function Cell({ cell, onMetric }: { readonly cell: UseCell | null; readonly onMe
         <>
           <span className="soft">{words.host.useTab.notRecorded}</span>
           <code className="use-command">{cell.command}</code>
+          {cell.record !== "" && (
+            <>
+              <span className="soft">{words.host.useTab.toRecord}</span>
+              <code className="use-command">{cell.record}</code>
+            </>
+          )}
         </>
       ) : (
-        <Tooltip label={[cell.about, cell.limits].filter(Boolean).join(" ")} multiline maw={420}>
+        <Tooltip label={describeCell(cell)} multiline maw={420}>
           <button
             type="button"
             className="text-button use-value"
@@ -126,9 +132,16 @@ function Cell({ cell, onMetric }: { readonly cell: UseCell | null; readonly onMe
       {metric !== null && (
         <Text fz={12} className="soft">
           <span className="use-state">{words.host.useTab.state(cell.state)}</span>
-          {cell.n_instances > 1 && ` · ${words.host.useTab.worstOf(cell.n_instances)}`}
+          {[cell.n_instances > 1 ? words.host.useTab.worstOf(cell.n_instances) : "", limitsOf(cell)]
+            .filter((text) => text !== "")
+            .map((text) => ` · ${text}`)}
         </Text>
       )}
     </Table.Td>
   );
+}
+
+function describeCell({ about, stat, field, limits_from }: UseCell): string {
+  const limits = limits_from === "" ? "" : words.host.useTab.limitsFrom(limits_from);
+  return [about, words.host.useTab.readFrom(`${stat ?? ""}.${field ?? ""}`), limits].filter((text) => text !== "").join(" ");
 }

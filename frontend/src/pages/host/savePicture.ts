@@ -6,7 +6,7 @@ import type { LineValues } from "../../logic/api";
 import { describeMark } from "../../logic/event";
 import { type Scheme, strokeOf } from "../../logic/palette";
 import { fieldsAsked, type PanelPlan } from "../../logic/panel";
-import { buildPicture, type Picture, pictureName } from "../../logic/picture";
+import { buildPicture, MEASURED_FONT, type Picture, pictureName } from "../../logic/picture";
 import { describeResolution } from "../../logic/series";
 import { byLine, formatStatistic, STATISTIC_LABELS, STATISTICS, statisticsOfBlock } from "../../logic/statistics";
 import { describeDuration, lengthOf, overlaps, type Window } from "../../logic/time";
@@ -31,7 +31,6 @@ export interface PictureOrder {
 
 const WIDTH = 960;
 const LINES_HEIGHT = 300;
-const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 /** Draw the panel as it is on the page and hand it to the browser as a file. */
 export async function savePicture(order: PictureOrder): Promise<void> {
@@ -75,7 +74,7 @@ async function drawPicture({ client, plan, graph, source, scheme }: PictureOrder
       if (measured === null) {
         return text.length * size;
       }
-      measured.font = `${String(size)}px ${FONT}`;
+      measured.font = `${String(size)}px ${MEASURED_FONT}`;
       return measured.measureText(text).width;
     },
   });

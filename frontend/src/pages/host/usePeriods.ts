@@ -13,6 +13,15 @@ export function usePeriods(host: string, baselines: readonly BaselineInfo[] | un
   return useMemo(() => bandsOf(host, baselines ?? [], exclusions ?? [], mark, shown), [host, baselines, exclusions, mark, shown]);
 }
 
+/** Return the baseline whose band is drawn; one that is not listed is named by its number. Missing: null for none. */
+export function useBandBaseline(baselines: readonly BaselineInfo[] | undefined, bandId: number | null) {
+  const name = baselines?.find(({ id }) => id === bandId)?.name;
+  return useMemo(
+    () => (bandId === null ? null : { id: bandId, name: name ?? words.host.graphs.baseline(String(bandId)) }),
+    [bandId, name],
+  );
+}
+
 /** Return the periods to draw behind the lines: the baselines and excluded periods that overlap the window, and the selection. */
 function bandsOf(
   host: string,
@@ -21,7 +30,9 @@ function bandsOf(
   mark: Window | null,
   shown: Window,
 ): readonly Band[] {
-  const normal = baselines.flatMap(({ id, name, windows }) =>
+  // The rolling one would cover all of the last week.
+  const marked = baselines.filter(({ is_rolling }) => !is_rolling);
+  const normal = marked.flatMap(({ id, name, windows }) =>
     windows
       .map(toWindow)
       .map((window): Band => ({ key: `${String(id)} ${String(window.start)}`, kind: "baseline", label: name, window })),

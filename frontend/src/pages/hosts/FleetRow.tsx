@@ -181,6 +181,7 @@ function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
       ? (LEVEL_WORDS[host.level] ?? words.hosts.fleetRow.veryUnusual)
       : {
           no_baseline: words.hosts.fleetRow.noBaseline,
+          learning: words.hosts.fleetRow.learning,
           building: words.hosts.fleetRow.notJudged,
           no_samples: words.common.noSamples,
           no_metrics: words.hosts.fleetRow.notJudged,

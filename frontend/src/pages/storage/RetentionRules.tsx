@@ -6,7 +6,17 @@ import { putRetention } from "../../api/endpoints";
 import { retentionQuery, statsQuery, storageQuery } from "../../api/queries";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { Retention, RetentionRule } from "../../logic/api";
-import { consequencesOf, daysProblem, describeKept, draftsOf, isSameRules, type RuleDraft, rulesOf } from "../../logic/storage";
+import {
+  consequencesOf,
+  daysProblem,
+  describeKept,
+  draftsOf,
+  isResult,
+  isSameRules,
+  RESULT_NAMES,
+  type RuleDraft,
+  rulesOf,
+} from "../../logic/storage";
 import { fromApi } from "../../logic/time";
 import { formatDate, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
@@ -101,7 +111,7 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
   };
   const taken = drafts.map(({ stat }) => stat);
   // The largest stats come first, because rules are usually for them.
-  const names = [...new Set([...stored.map(({ stat }) => stat), ...stats.map(({ name }) => name)])];
+  const names = [...new Set([...stored.map(({ stat }) => stat), ...stats.map(({ name }) => name), ...RESULT_NAMES])];
   const free = names.filter((name) => !taken.includes(name));
 
   return (
@@ -206,7 +216,7 @@ function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) 
           value={stat}
           onChange={(value) => {
             if (value !== null) {
-              onChange({ stat: value });
+              onChange(isResult(value) ? { stat: value, chunks: "" } : { stat: value });
             }
           }}
         />
@@ -218,13 +228,17 @@ function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) 
           onChange({ samples });
         }}
       />
-      <Days
-        label={words.storage.retentionRules.keepRawBytesDays}
-        value={draft.chunks}
-        onChange={(chunks) => {
-          onChange({ chunks });
-        }}
-      />
+      {isResult(stat) ? (
+        <span />
+      ) : (
+        <Days
+          label={words.storage.retentionRules.keepRawBytesDays}
+          value={draft.chunks}
+          onChange={(chunks) => {
+            onChange({ chunks });
+          }}
+        />
+      )}
       {stat === null ? (
         <span />
       ) : (

@@ -21,6 +21,9 @@ import { ErrorLine } from "../../components/StateView";
 import type { RuleDetail, RuleReading } from "../../logic/api";
 import { words } from "../../words";
 
+/** What a limit is set for. */
+const PLACES = ["host", "group", "tag"] as const;
+
 interface RuleLimitsProps {
   readonly detail: RuleDetail;
   readonly limits: RuleReading["limits"];
@@ -59,10 +62,11 @@ export function RuleLimits({ detail, limits }: RuleLimitsProps) {
               <Table.Td />
             </Table.Tr>
           ))}
-          {detail.limits.map(({ id, name, value, host, tag, reason, created_by }) => (
+          {detail.limits.map(({ id, name, value, host, tag, group, reason, created_by }) => (
             <Table.Tr key={id}>
               <Table.Td>
-                <Code>{name}</Code> {host ?? words.watch.rulePage.tag(tag ?? "")}
+                <Code>{name}</Code>{" "}
+                {host ?? (group === null ? words.watch.rulePage.tag(tag ?? "") : words.watch.rulePage.group(group))}
               </Table.Td>
               <Table.Td className="number">{value}</Table.Td>
               <Table.Td>
@@ -94,17 +98,11 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
   const client = useQueryClient();
   const [name, setName] = useState(limits[0]?.name ?? "");
   const [value, setValue] = useState<number | string>("");
-  const [kind, setKind] = useState<"host" | "tag">("host");
+  const [kind, setKind] = useState<(typeof PLACES)[number]>("host");
   const [place, setPlace] = useState("");
   const [reason, setReason] = useState("");
   const setting = useMutation({
-    mutationFn: () =>
-      setRuleLimit(detail.info.name, {
-        name,
-        value: Number(value),
-        reason,
-        ...(kind === "host" ? { host: place } : { tag: place }),
-      }),
+    mutationFn: () => setRuleLimit(detail.info.name, { name, value: Number(value), reason, [kind]: place }),
     onSuccess: async () => {
       setPlace("");
       setReason("");
@@ -140,10 +138,11 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
           value={kind}
           data={[
             { value: "host", label: words.watch.rulePage.forHost },
+            { value: "group", label: words.watch.rulePage.forGroup },
             { value: "tag", label: words.watch.rulePage.forTag },
           ]}
           onChange={(chosen) => {
-            setKind(chosen === "tag" ? "tag" : "host");
+            setKind(PLACES.find((each) => each === chosen) ?? "host");
           }}
         />
         <TextInput

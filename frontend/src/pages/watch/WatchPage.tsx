@@ -11,6 +11,7 @@ import { describeWatched } from "../../logic/watch";
 import { decodeWatchView, encodeWatchView, type WatchTab, type WatchView } from "../../state/watch";
 import { words } from "../../words";
 import { EpisodeHistory } from "./EpisodeHistory";
+import { FleetUseTable } from "./FleetUseTable";
 import { MuteList } from "./MuteList";
 import { OnNowTable } from "./OnNowTable";
 import { RuleTable } from "./RuleTable";
@@ -56,6 +57,7 @@ export function WatchPage() {
           </Tabs.Tab>
           <Tabs.Tab value="history">{words.watch.watchPage.history}</Tabs.Tab>
           <Tabs.Tab value="timeline">{words.watch.watchPage.timeline}</Tabs.Tab>
+          <Tabs.Tab value="use">{words.watch.watchPage.use}</Tabs.Tab>
           <Tabs.Tab value="rules">{words.watch.watchPage.rules}</Tabs.Tab>
           <Tabs.Tab value="mutes">{words.watch.watchPage.mutes}</Tabs.Tab>
           <Tabs.Tab value="alerts">{words.watch.alerts.alerts}</Tabs.Tab>
@@ -86,6 +88,9 @@ export function WatchPage() {
         </Tabs.Panel>
         <Tabs.Panel value="timeline">
           <WatchTimeline view={view} zone={zone} onView={change} />
+        </Tabs.Panel>
+        <Tabs.Panel value="use">
+          <FleetUseTable clock={view.clock} />
         </Tabs.Panel>
         <Tabs.Panel value="mutes">
           <MuteList zone={zone} />

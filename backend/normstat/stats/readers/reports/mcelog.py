@@ -1,4 +1,4 @@
-"""mcelog: machine check events, one sample each, and the counters of its daemon (--client).
+"""mcelog: machine check events, one sample and one mark in the graphs each, and the counters of its daemon (--client).
 
     Hardware event. This is not a software error.
     MCE 0
@@ -18,12 +18,15 @@ Whether an error was corrected is bit 61 (UC) of its status.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from normstat.stats.engine.bursts import Bursts
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.records import LineKind, State
+from normstat.stats.fact_words import EventKind
+from normstat.stats.records import NO_TIME, LineEvent, LineKind, State
 from normstat.stats.spec import Layout, Stat
 
 BEGIN: Final = re.compile(r"(?:MCE \d+|Hardware event\. This is not a software error\.|HARDWARE ERROR\.? .*)")
@@ -75,6 +78,7 @@ class Reader(LineReader[McelogLayout]):
         self._kind = str(own.get("kind", ""))
         self._at = int(str(own.get("at", 0)))
         self._is_open = own.get("is_open") is True
+        self._bursts = Bursts(own.get("bursts"))
 
     def save(self) -> State:
         """Return the state as JSON values."""
@@ -84,6 +88,7 @@ class Reader(LineReader[McelogLayout]):
             "kind": self._kind,
             "at": self._at,
             "is_open": self._is_open,
+            "bursts": self._bursts.to_state(),
         }
 
     def begin_call(self) -> None:
@@ -149,6 +154,13 @@ class Reader(LineReader[McelogLayout]):
             return None
         return LineKind.SAMPLE
 
+    def _tell(self, instance: str, time_us: int, words: Mapping[str, str]) -> None:
+        """Mark the error in the graphs: all that the hardware could not correct, of others the first of a burst."""
+        is_uncorrected = words.get("uncorrected") == "1"
+        if self._bursts.begins(instance, time_us) or is_uncorrected:
+            what = "Uncorrected hardware error" if is_uncorrected else "Hardware error"
+            self.events.append(LineEvent(self._at, time_us, NO_TIME, EventKind.HARDWARE.value, "mcelog", f"{what}: {instance}"))
+
     def _close(self) -> None:
         event, module = self._event, self._module
         self._event, self._module = {}, {}
@@ -164,6 +176,8 @@ class Reader(LineReader[McelogLayout]):
                 self.begin_report()
             time_us = int(event["time"]) * MICRO if "time" in event else None
             self.add_row(self._events, list(words), list(words.values()), instance=instance, offset=self._at, time_us=time_us)
+            if time_us is not None:
+                self._tell(instance, time_us, words)
         if len(module) > 1:
             if not self._is_open:
                 self.begin_report()

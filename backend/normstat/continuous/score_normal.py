@@ -1,0 +1,86 @@
+"""What a host is compared with, minute by minute, or why with nothing."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.baselines.rolling_baseline import LENGTH, MIN_PROFILED_S, MIN_RECORDED, SENDING
+from normstat.field_docs import Documented
+from normstat.fleet.baseline_normals import choose_profiles
+from normstat.fleet.fleet_words import HOUR, describe_last_days, describe_learning
+from normstat.query.fleet_rows import CoveringBaseline, read_covering_baselines
+from normstat.storage.rolling_rows import read_recorded
+from normstat.window import Window
+
+ScoreNormalKind = Literal["baseline", "rolling", "building", "learning", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreNormal(Documented):
+    """What a host is compared with now, or why with nothing."""
+
+    kind: ScoreNormalKind
+    """baseline: of a person; rolling: its last days; building: the profile of either is being built; learning: too little is
+    recorded yet for a rolling baseline; none: the host does not send, and no baseline covers it."""
+
+    baseline: int | None
+    name: str
+    """Of the baseline; `the last 7 days` for a rolling one; empty without one."""
+
+    recorded_h: float | None
+    """Hours recorded in the last days, while learning."""
+
+    needed_h: float
+    """Hours that a rolling baseline needs."""
+
+    too_short: str | None
+    """The newest baseline of the host, if it is shorter than 8 minutes and therefore not what it is compared with."""
+
+    sentence: str
+
+
+async def read_score_normal(session: AsyncSession, host_id: int, now: datetime) -> ScoreNormal:
+    """Return what a host is compared with now."""
+    newest = (await read_covering_baselines(session)).get(host_id)
+    own = (await read_covering_baselines(session, min_s=MIN_PROFILED_S, now=now)).get(host_id)
+    too_short = newest.name if newest is not None and not newest.is_rolling and (own is None or own.id != newest.id) else None
+    if own is None:
+        return await _without_baseline(session, host_id, now, too_short)
+    name = _name(own)
+    if host_id not in await choose_profiles(session, {host_id: own}, Window(now - HOUR / 60, now)):
+        return _make("building", f"the profile of {name} is being built", too_short, own)
+    return _make("rolling" if own.is_rolling else "baseline", f"compared with {name}", too_short, own)
+
+
+async def _without_baseline(session: AsyncSession, host_id: int, now: datetime, too_short: str | None) -> ScoreNormal:
+    recorded = (await read_recorded(session, [host_id], Window(now - LENGTH, now))).get(host_id)
+    if recorded is None or recorded.last_at < now - SENDING:
+        return _make("none", "compared with nothing: no baseline covers this host", too_short)
+    return _make("learning", describe_learning(recorded.seconds), too_short, recorded_h=round(recorded.seconds / 3600, 1))
+
+
+def _make(
+    kind: ScoreNormalKind,
+    sentence: str,
+    too_short: str | None,
+    own: CoveringBaseline | None = None,
+    recorded_h: float | None = None,
+) -> ScoreNormal:  # fmt: skip
+    note = (
+        "" if too_short is None else f"; the baseline {too_short} is shorter than {MIN_PROFILED_S // 60} minutes, too short for it"
+    )
+    return ScoreNormal(
+        kind=kind,
+        baseline=None if own is None else own.id,
+        name="" if own is None else _name(own),
+        recorded_h=recorded_h,
+        needed_h=MIN_RECORDED / HOUR,
+        too_short=too_short,
+        sentence=sentence + note,
+    )
+
+
+def _name(own: CoveringBaseline) -> str:
+    return describe_last_days(own.windows) if own.is_rolling else own.name
