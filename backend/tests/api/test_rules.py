@@ -156,7 +156,7 @@ async def test_what_is_on_is_acknowledged_muted_and_marked(anna: httpx.AsyncClie
     assert (page["n_total"], page["episodes"][0]["id"]) == (1, episode["id"])
     window = {"start": (now - timedelta(hours=1)).isoformat(), "end": now.isoformat()}
     timeline = await done(await anna.get(f"{API}/watch/timeline", params=window))
-    assert [(change["source"], change["colour"]) for change in timeline["changes"]] == [("mutex", 2), ("mutex", 4)]
+    assert [change["colour"] for change in timeline["changes"] if change["source"] == "mutex"] == [2, 4]
 
 
 async def test_limits_of_a_host_hold_instead_of_the_rules_own(anna: httpx.AsyncClient, state: AppState) -> None:
