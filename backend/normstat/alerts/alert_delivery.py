@@ -44,6 +44,7 @@ Sessions = async_sessionmaker[AsyncSession]
 DELIVERY_LOCK: Final = 0x6E6F726D_0000001A
 POLL_S: Final = 2.0
 CHECK_S: Final = 15.0
+STOP_S: Final = 5.0
 FIRST_PAUSE_S: Final = 10.0
 MAX_PAUSE_S: Final = 900.0
 # A day later a message wakes nobody for a good reason.
@@ -62,6 +63,7 @@ class Deliverer:
     doubt: timedelta = DOUBT
     limit_s: float = SEND_LIMIT_S
     _running: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    _is_stopping: bool = False
 
     async def run_due(self) -> int:
         """Begin with every channel that something is due for and that is not busy; return how many are busy now."""
@@ -83,7 +85,10 @@ class Deliverer:
             await asyncio.gather(*self._running.values())
 
     async def stop(self) -> None:
-        """End what is being sent; it is in doubt then."""
+        """Send nothing more; what is on its way gets a moment, so that it is not in doubt."""
+        self._is_stopping = True
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=STOP_S)
         for task in self._running.values():
             task.cancel()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
@@ -91,7 +96,7 @@ class Deliverer:
 
     async def _work_off(self, channel_id: int) -> None:
         """Send what is due for a channel, one message after the other."""
-        while True:
+        while not self._is_stopping:
             async with open_write_session(self.sessions) as session:
                 message = await take_message(session, channel_id, datetime.now(UTC), doubt=self.doubt)
             if message is None:
@@ -99,25 +104,25 @@ class Deliverer:
             await self._deliver(message)
 
     async def _deliver(self, message: DueMessage) -> None:
-        async with open_read_session(self.sessions) as session:
-            channel = await read_channel(session, message.channel_id)
-            is_told = message.kind != MessageKind.RESOLVED or await was_told(session, message)
-        if not is_told:
-            async with open_write_session(self.sessions) as session:
-                await note_dropped(session, message, "over before this channel was reached")
-            return
-        if datetime.now(UTC) - message.created_at >= GIVE_UP_AFTER:
-            # From before a long pause of the server, or from a backup.
-            await self._note(message, SendOutcome(is_sent=False, answer="more than a day old", is_final=True), channel.name)
-            return
-        outcome = SendOutcome(is_sent=False, answer="")
-        # A defect that one message meets must not stop all others.
+        outcome: SendOutcome | None = None
+        # A defect that one message meets, or a channel that was deleted just now, must not stop all others.
         failures = Failures("alert_message_defect")
         with failures.keep(f"alert {message.alert_id}"):
-            outcome = await self._send(message, channel)
-        if failures.lines:
+            async with open_read_session(self.sessions) as session:
+                channel = await read_channel(session, message.channel_id)
+                is_told = message.kind != MessageKind.RESOLVED or await was_told(session, message)
+            if not is_told:
+                async with open_write_session(self.sessions) as session:
+                    await note_dropped(session, message, "over before this channel was reached")
+                return
+            if datetime.now(UTC) - message.created_at >= GIVE_UP_AFTER:
+                # From before a long pause of the server, or from a backup.
+                outcome = SendOutcome(is_sent=False, answer="more than a day old", is_final=True)
+            else:
+                outcome = await self._send(message, channel)
+        if outcome is None:
             outcome = SendOutcome(is_sent=False, answer=shorten_answer(f"normstat failed: {failures.lines[0]}"))
-        await self._note(message, outcome, channel.name)
+        await self._note(message, outcome)
 
     async def _send(self, message: DueMessage, channel: ChannelRecord) -> SendOutcome:
         try:
@@ -135,7 +140,7 @@ class Deliverer:
         )
         return await ChannelSender(self.scripts_dir, self.limit_s).send(sent, settings)
 
-    async def _note(self, message: DueMessage, outcome: SendOutcome, channel: str) -> None:
+    async def _note(self, message: DueMessage, outcome: SendOutcome) -> None:
         now = datetime.now(UTC)
         is_old = now - message.created_at >= GIVE_UP_AFTER
         async with open_write_session(self.sessions) as session:
@@ -151,7 +156,7 @@ class Deliverer:
                     await hold_channel(session, message.channel_id, now + timedelta(seconds=outcome.retry_after_s))
         result = "sent" if outcome.is_sent else "failed" if outcome.is_final or is_old else "retried"
         metrics.ALERT_MESSAGES.labels(message.kind, result).inc()
-        facts = {"alert": message.alert_id, "kind": message.kind, "channel": channel, "n_tries": message.n_tries}
+        facts = {"alert": message.alert_id, "kind": message.kind, "channel": message.channel_id, "n_tries": message.n_tries}
         # Not the answer: a receiver may repeat what it was sent, secrets included.
         if result == "sent":
             log.info("alert_message_sent", **facts)

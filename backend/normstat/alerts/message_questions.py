@@ -1,12 +1,13 @@
 """Next questions for a message: what to ask about the quantities that a rule found too high. Pure."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.next_questions.questions import FindingContext, FindingValue, find_rules
 from normstat.query.watch_lists import EpisodeInfo
-from normstat.rules.rule_file import WatchRule
+from normstat.rules.rule_file import WatchInput, WatchRule
 from normstat.rules.rule_frame import name_sources
 
 MAX_ASKED: Final = 3
@@ -33,15 +34,21 @@ def _to_contexts(rule: WatchRule, info: EpisodeInfo) -> list[FindingContext]:
     contexts = []
     for place, wanted in enumerate(rule.inputs):
         value = saw.get(wanted.name)
-        sources = name_sources(wanted)
-        if value is None or not sources:
+        source = _find_source(wanted)
+        if value is None or source is None:
             continue
         if place > 0 and value <= limits.get(wanted.name, float("inf")):
             continue
-        stat, _, field = sources[0].partition(".")
+        stat, _, field = source.partition(".")
         member = FindingValue(info.instance, "level", None, value)
         contexts.append(_to_context(info, stat, field, wanted.unit, (member,)))
     return contexts
+
+
+@lru_cache(256)
+def _find_source(wanted: WatchInput) -> str | None:
+    """Return a field that gives an input, whichever: questions go by what fields mean. Looking it up takes milliseconds."""
+    return next(iter(name_sources(wanted)), None)
 
 
 def _to_context(

@@ -190,7 +190,21 @@ class _RouteStep:
         self._known = known
         self._now = now
         self._is_on = route.settings.match.is_on(now)
+        # By what episodes of one alert share.
+        self._by_group: dict[object, list[TrackedAlert]] = {}
+        for alert in alerts:
+            for group in {self._group_of(known[each]) for each in alert.episode_ids if each in known}:
+                self._by_group.setdefault(group, []).append(alert)
         self.new: list[TrackedAlert] = []
+
+    def _group_of(self, episode: RoutedEpisode) -> object:
+        match self._settings.group_by:
+            case GroupBy.STORY | GroupBy.HOST:
+                return episode.host_id
+            case GroupBy.RULE:
+                return episode.source
+            case GroupBy.ROUTE:
+                return self._route.id
 
     def join(self, episodes: Iterable[RoutedEpisode]) -> set[int]:
         """Give each episode that the route takes to an alert, an old or a new one; return the ids of all that it takes."""
@@ -209,9 +223,10 @@ class _RouteStep:
         return taken
 
     def _join(self, episode: RoutedEpisode) -> None:
-        home = next((alert for alert in self._alerts if alert.state in OPEN and self._belongs(alert, episode)), None)
+        known = self._by_group.setdefault(self._group_of(episode), [])
+        home = next((alert for alert in known if alert.state in OPEN and self._belongs(alert, episode)), None)
         if home is None:
-            home = next((alert for alert in self._alerts if alert.state not in OPEN and self._continues(alert, episode)), None)
+            home = next((alert for alert in known if alert.state not in OPEN and self._continues(alert, episode)), None)
             if home is not None:
                 self._reopen(home)
         if home is None:
@@ -226,23 +241,16 @@ class _RouteStep:
                 host_id=episode.host_id if self._settings.group_by in (GroupBy.STORY, GroupBy.HOST) else None,
             )
             self._alerts.append(home)
+            known.append(home)
             self.new.append(home)
         home.episode_ids.append(episode.id)
         home.start_at = min(home.start_at, episode.start)
 
     def _belongs(self, alert: TrackedAlert, episode: RoutedEpisode) -> bool:
-        own = [self._known[each] for each in alert.episode_ids if each in self._known]
-        match self._settings.group_by:
-            case GroupBy.ROUTE:
-                return True
-            case GroupBy.RULE:
-                return any(each.source == episode.source for each in own)
-            case GroupBy.HOST:
-                return any(each.host_id == episode.host_id for each in own)
-            case GroupBy.STORY:
-                if not any(each.host_id == episode.host_id for each in own):
-                    return False
-                return any(each.source == episode.source for each in own) or abs(episode.start - alert.start_at) <= STORY
+        """Return whether an episode of the same group is part of an alert."""
+        if self._settings.group_by is not GroupBy.STORY or abs(episode.start - alert.start_at) <= STORY:
+            return True
+        return any(self._known[each].source == episode.source for each in alert.episode_ids if each in self._known)
 
     def _continues(self, alert: TrackedAlert, episode: RoutedEpisode) -> bool:
         """Return whether an episode is part of what was told as over: late samples may make two episodes of one."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import Conflict, NotFound
@@ -14,6 +15,8 @@ from normstat.field_docs import Documented
 from normstat.storage.alert_rows import list_alert_places, note_silenced, require_alert
 from normstat.storage.schema.alert_models import AlertRow
 from normstat.storage.watch_mute_rows import WatchMuteDraft, WatchMuteRecord, create_watch_mute
+
+log = structlog.get_logger()
 
 # After the alert is over, for people who read the message late.
 VALID_AFTER_END: Final = timedelta(hours=24)
@@ -75,6 +78,7 @@ async def use_link(session: AsyncSession, token: str, *, minutes: int, reason: s
             {"alert": row.id},
         )
     await note_silenced(session, row)
+    log.info("alert_silenced", alert=row.id, minutes=minutes, n_mutes=len(offer.places))
     start = datetime.now(UTC)
     by = f"silence link of alert {row.id}"
     return [

@@ -73,6 +73,13 @@ async def acknowledge_alert(
     return await alert_lists.read_alert(session, id)
 
 
+@router.delete("/alerts/{id}/acknowledge", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+async def take_back_alert_acknowledgement(id: IdPath, session: WriteSession) -> AlertInfo:  # noqa: A002
+    """Note that nobody looks after an alert any more, nor after its episodes that last."""
+    await alert_notes.take_back_alert_acknowledgement(session, id)
+    return await alert_lists.read_alert(session, id)
+
+
 @router.post("/alert-messages/{id}/retry", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
 async def retry_alert_message(id: IdPath, session: WriteSession) -> AlertInfo:  # noqa: A002
     """Send a message again that was given up."""

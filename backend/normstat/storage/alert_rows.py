@@ -144,6 +144,17 @@ async def acknowledge_alert(session: AsyncSession, alert_id: int, *, by: str, no
     return (await read_alert_episode_ids(session, [alert_id])).get(alert_id, [])
 
 
+async def take_back_acknowledgement(session: AsyncSession, alert_id: int) -> list[int]:
+    """Note that nobody looks after an alert; return the ids of its episodes.
+
+    Raises: NotFound
+    """
+    row = await require_alert(session, alert_id, is_locked=True)
+    row.acknowledged_at, row.acknowledged_by, row.note = None, "", ""
+    await session.flush()
+    return (await read_alert_episode_ids(session, [alert_id])).get(alert_id, [])
+
+
 async def list_alert_places(session: AsyncSession, alert_id: int) -> list[tuple[str | None, str]]:
     """Return the hosts and rules of an alert, each pair once. Missing: None instead of a host for this server"""
     query = (

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.alerts.alert_delivery import GIVE_UP_AFTER, Deliverer
 from normstat.alerts.alert_router import AlertRouter
-from normstat.storage.alert_outbox import retry_message
+from normstat.storage.alert_outbox import retry_message, take_message
 from normstat.storage.session import open_write_session
 from tests.alerts.receivers import Answer, HttpReceiver, MailReceiver, refused_port
 from tests.alerts.stored import (
@@ -293,6 +293,20 @@ async def test_a_receiver_that_never_answers_is_cut_off(sessions: Sessions, http
     assert (message.state, message.answer) == ("queued", "no answer within 0.3 s")
 
 
+async def test_a_server_that_is_stopped_lets_what_is_on_its_way_arrive(sessions: Sessions, http: HttpReceiver) -> None:
+    hold = threading.Event()
+    http.answer = lambda _: Answer(hold=hold)
+    await fire(sessions, [await add_channel(sessions, "hook", webhook(http))], 2)
+    deliverer = Deliverer(sessions, URL)
+    await deliverer.run_due()
+    await asyncio.to_thread(http.wait_for, 1)
+    stopping = asyncio.create_task(deliverer.stop())
+    await asyncio.sleep(0)
+    hold.set()
+    await stopping
+    assert sorted(await states(sessions)) == [("fired", "queued", 0), ("fired", "sent", 1)]
+
+
 async def test_messages_of_an_alert_arrive_in_their_order(sessions: Sessions, http: HttpReceiver) -> None:
     http.answer = lambda _: Answer(500)
     [number] = await fire(sessions, [await add_channel(sessions, "hook", webhook(http))])
@@ -346,6 +360,30 @@ async def test_link_local_addresses_are_never_asked(sessions: Sessions) -> None:
     await Deliverer(sessions, URL).deliver_all()
     [message] = await read_messages(sessions)
     assert "never sent there" in message.answer
+
+
+async def test_a_channel_that_is_deleted_in_between_stops_no_other(
+    sessions: Sessions, http: HttpReceiver, mail: MailReceiver
+) -> None:
+    gone, there = await add_channel(sessions, "gone", webhook(http)), await add_channel(sessions, "there", email(mail))
+    await fire(sessions, [gone, there])
+    deliverer = Deliverer(sessions, URL)
+    async with open_write_session(sessions) as session:
+        taken = await take_message(session, gone, now(), doubt=timedelta(seconds=60))
+        await session.execute(text("DELETE FROM alert_channels WHERE name = 'gone'"))
+    assert taken is not None
+    await deliverer._deliver(taken)
+    await deliverer.deliver_all()
+    assert [message.state for message in await read_messages(sessions)] == ["queued", "sent"]
+    assert http.received == []
+
+
+async def test_a_name_that_no_host_can_have_is_given_up(sessions: Sessions) -> None:
+    settings = {"kind": "webhook", "url": f"http://{'a' * 70}.example/", "authorization": None, "template": ""}
+    await fire(sessions, [await add_channel(sessions, "hook", settings)])
+    await Deliverer(sessions, URL).deliver_all()
+    [message] = await read_messages(sessions)
+    assert (message.state, "label" in message.answer) == ("failed", True)
 
 
 class TestKilled:

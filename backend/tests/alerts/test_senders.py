@@ -226,7 +226,7 @@ async def test_a_receiver_that_drips_is_cut_off_and_its_thread_ends(http: HttpRe
     server.close()
 
 
-async def _drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _drip(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     try:
         writer.write(b"HTTP/1.1 200 OK\r\n")
         for _ in range(10_000):

@@ -131,6 +131,7 @@ POLICY = {
     "listAlerts": Role.VIEWER,
     "getAlert": Role.VIEWER,
     "acknowledgeAlert": Role.OPERATOR,
+    "takeBackAlertAcknowledgement": Role.OPERATOR,
     "retryAlertMessage": Role.OPERATOR,
     # Whoever got the message may silence it: the token in its link is the permission.
     "checkSilenceLink": OPEN,

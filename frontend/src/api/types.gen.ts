@@ -258,7 +258,11 @@ export interface paths {
      * @description Note that somebody looks after an alert and its episodes: it does not escalate or repeat any more.
      */
     post: operations["acknowledgeAlert"];
-    delete?: never;
+    /**
+     * Take Back Alert Acknowledgement
+     * @description Note that nobody looks after an alert any more, nor after its episodes that last.
+     */
+    delete: operations["takeBackAlertAcknowledgement"];
     options?: never;
     head?: never;
     patch?: never;
@@ -9068,6 +9072,26 @@ export interface operations {
   acknowledgeAlert: {
     parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
     requestBody: { content: { "application/json": components["schemas"]["AlertAcknowledge"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  takeBackAlertAcknowledgement: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertInfo"] } };

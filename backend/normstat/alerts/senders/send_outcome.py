@@ -4,6 +4,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,11 +70,19 @@ async def run_cut_off(send: Callable[[Cutter], SendOutcome], *, limit_s: float =
     cutter = Cutter()
 
     def work() -> None:
+        # Where a defect ends the thread; the log has its traceback.
+        outcome = SendOutcome(is_sent=False, answer="normstat failed; its log says why")
         try:
             outcome = send(cutter)
         except OSError as error:
             outcome = SendOutcome(is_sent=False, answer=describe_failure(error))
-        loop.call_soon_threadsafe(_finish, done, outcome)
+        except ValueError as error:
+            # A name that cannot be one of a host is found out when it is looked up.
+            outcome = SendOutcome(is_sent=False, answer=shorten_answer(str(error)), is_final=True)
+        finally:
+            with suppress(RuntimeError):
+                # The server may have ended meanwhile.
+                loop.call_soon_threadsafe(_finish, done, outcome)
 
     threading.Thread(target=work, name="alert_sender", daemon=True).start()
     try:
