@@ -55,9 +55,13 @@ export function trimStyles(): Plugin {
       }
       const all = readFileSync(id, "utf8");
       const folder = join(id, "../styles");
-      const used = [...usedComponents(join(root, "src"), join(id, ".."))];
+      const mantine = join(id, "..");
+      const used = [...usedComponents(join(root, "src"), mantine)];
+      const components = readdirSync(join(mantine, "esm/components"));
+      const isPartOf = (name: string, some: readonly string[]): boolean => some.some((component) => name.startsWith(component));
+      // InlineInput, which checkboxes and switches are made of, is no component of its own.
       const files = readdirSync(folder).filter(
-        (name) => /^[a-z]/.test(name) || used.some((component) => name.startsWith(component)),
+        (name) => /^[a-z]/.test(name) || isPartOf(name, used) || !isPartOf(name, components),
       );
       const styles = files
         .filter((name) => name.endsWith(".css") && !name.endsWith(".layer.css"))

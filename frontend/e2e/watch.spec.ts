@@ -25,15 +25,19 @@ async function sendContention(request: APIRequestContext): Promise<void> {
   await sendStream(request, { host: SUN, spec: "mpstat_solaris", key, command: "mpstat -T u 10", text: reports.join("") });
 }
 
-const rowOf = (page: Page, host: string) =>
-  page.getByRole("row").filter({ has: page.getByRole("link", { name: host, exact: true }) });
+/** The row of a host and what was found there; other rules may find something there, too. */
+const rowOf = (page: Page, host: string, what = "Kernel mutexes") =>
+  page
+    .getByRole("row")
+    .filter({ has: page.getByRole("link", { name: host, exact: true }) })
+    .filter({ hasText: what });
 
 /** Follow what follows when the row is there. */
 async function openNow(page: Page, request: APIRequestContext) {
   await sendContention(request);
   await page.goto("/watch");
   const row = rowOf(page, SUN);
-  await expect(row).toContainText("Kernel mutexes");
+  await expect(row).toBeVisible();
   return row;
 }
 
@@ -80,7 +84,7 @@ test("what is on is told, acknowledged, muted and marked as an incident, and eac
 test("it is seen in the fleet, on the host's graphs and in the history", async ({ page, request }) => {
   await openNow(page, request);
   await page.goto(`/hosts?filter=${SUN}`);
-  await page.getByRole("link", { name: `critical on ${SUN}: 1 rule finds something` }).click();
+  await page.getByRole("link", { name: `critical on ${SUN}:` }).click();
   await expect(page.getByText(`Only what is on at ${SUN}.`)).toBeVisible();
   await rowOf(page, SUN).getByRole("link", { name: SUN, exact: true }).click();
   await expect(page.getByRole("region", { name: "Selection" })).toBeVisible();
@@ -96,7 +100,7 @@ test("it is seen in the fleet, on the host's graphs and in the history", async (
   await expect(found).toBeFocused();
 
   await page.goto(`/watch?tab=history&host=${SUN}`);
-  await expect(page.getByText("1 episode", { exact: true })).toBeVisible();
+  await expect(page.getByText(/^\d+ episodes?$/)).toBeVisible();
   await expect(rowOf(page, SUN)).toContainText("lasts");
   await expectAccessible(page);
   await page.goto("/watch?tab=timeline&span=1h");
@@ -136,7 +140,7 @@ test("an unusual time leads to the host with the series on top, and has no rule"
     await route.fulfill({ json: body });
   });
   await page.goto("/watch");
-  await expect(rowOf(page, HOST)).toContainText("sdb was busy 98 % of the time");
+  await expect(rowOf(page, HOST, "Unusual")).toContainText("sdb was busy 98 % of the time");
   await page.getByRole("link", { name: "Unusual: disk I/O" }).click();
   await expect(page).toHaveURL(new RegExp(`/hosts/${HOST}\\?.*mark=${iso(INCIDENT.start).slice(0, 16)}`));
   await expect(page.locator(".panel").first()).toContainText("sdb");
@@ -187,7 +191,10 @@ test("a maintenance window is planned and ended", async ({ page, request }) => {
   await page.getByRole("option", { name: SUN, exact: true }).click();
   await page.getByRole("textbox", { name: "Reason" }).fill("new disks");
   await page.getByRole("button", { name: "Mute", exact: true }).click();
-  const row = page.getByRole("row").filter({ hasText: `host ${SUN}` }).filter({ hasText: "new disks" });
+  const row = page
+    .getByRole("row")
+    .filter({ hasText: `host ${SUN}` })
+    .filter({ hasText: "new disks" });
   await expect(row).toContainText(`host ${SUN}`);
   await expect(row).toContainText("muted now");
   await showIn(page, "dark");

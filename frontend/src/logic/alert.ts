@@ -161,7 +161,7 @@ export function describeDays(weekdays: readonly number[]): string {
   const runs: [number, number][] = [];
   for (const day of [...weekdays].sort((a, b) => a - b)) {
     const last = runs.at(-1);
-    if (last !== undefined && last[1] === day - 1) {
+    if (last?.[1] === day - 1) {
       last[1] = day;
     } else {
       runs.push([day, day]);

@@ -2787,7 +2787,7 @@ export const de: Words = {
       retry: "Erneut senden",
       retryTo: (channel) => `Erneut senden an ${channel}`,
       nTries: (n) => counted(n, "Versuch", "Versuche"),
-      nextTry: (at) => nodes`nächster Versuch ${at}`,
+      nextTry: (at) => nodes`, nächster Versuch ${at}`,
       messageKinds: {
         fired: "begann",
         worse: "wurde schlimmer",

@@ -2751,7 +2751,7 @@ export const en = {
       retry: "Send again",
       retryTo: (channel: string) => `Send again to ${channel}`,
       nTries: (n: number) => counted(n, "attempt"),
-      nextTry: (at: ReactNode) => nodes`next attempt ${at}`,
+      nextTry: (at: ReactNode) => nodes`, next attempt ${at}`,
       messageKinds: {
         fired: "began",
         worse: "got worse",

@@ -52,14 +52,18 @@ def format_digits(value: float) -> str:
 
 
 def format_human(value: float | None, unit: str) -> str:
-    """Return a value as a person says it: `1.81 GiB/s`, `86 %`, `4,264 /s`. Missing: `no value`."""
+    """Return a value as a person says it: `1.81 GiB/s`, `86 %`, `4,264 /s`. Missing: `no value`.
+
+    >>> [format_human(value, unit) for value, unit in ((4264, "1/s"), (11, "1"), (1, "packets"))]
+    ['4,264 /s', '11', '1 packet']
+    """
     if value is None:
         return "no value"
     if unit == "%":
         # The third digit of a percentage tells nobody anything.
         text = f"{value:.0f} %" if abs(value) >= 10 else f"{value:.1f} %"
         return "0 %" if text in ("0.0 %", "-0.0 %") else text
-    number, shown = scale(value, unit) or (value, unit.removeprefix("1") if unit.startswith("1/") else unit)
+    number, shown = scale(value, unit) or (value, unit.removeprefix("1") if unit == "1" or unit.startswith("1/") else unit)
     digits = format_digits(number)
     return f"{digits} {to_singular(shown) if digits == '1' else shown}".rstrip()
 

@@ -17,9 +17,9 @@ import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
 import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
-import { episodeLink } from "../watch/links";
+import { episodeLink } from "../../components/episodeLink";
 
-const STEP = 25;
+const STEP = 10;
 const MAX = 500;
 
 interface AlertListProps {
@@ -189,8 +189,13 @@ function MessageLine({ message, zone }: { readonly message: AlertMessageInfo; re
         <span className={hasFailed ? "alerts-failed" : undefined}>
           {describeMessageState(state)}
           {n_tries > 1 && ` (${words.watch.alerts.nTries(n_tries)})`}
-        </span>{" "}
-        {sent_at !== null && <Instant at={fromApi(sent_at)} zone={zone} />}
+        </span>
+        {sent_at !== null && (
+          <>
+            {" "}
+            <Instant at={fromApi(sent_at)} zone={zone} />
+          </>
+        )}
         {state === "queued" && n_tries > 0 && next_try_at !== null && (
           <>{words.watch.alerts.nextTry(<Instant at={fromApi(next_try_at)} zone={zone} />)}</>
         )}{" "}

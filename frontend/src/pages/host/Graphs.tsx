@@ -263,7 +263,6 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
     setDialog(null);
     set({ panels: [...view.panels, panel] });
   };
-
   return (
     <>
       <div className="host-bar">

@@ -15,7 +15,7 @@ import { useNow } from "../../state/clock";
 import type { Clock } from "../../state/url";
 import type { WatchView } from "../../state/watch";
 import { words } from "../../words";
-import { episodeLink } from "./links";
+import { episodeLink } from "../../components/episodeLink";
 import { SourceLink } from "./SourceLink";
 import "./watch.css";
 

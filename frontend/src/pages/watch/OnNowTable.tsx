@@ -21,7 +21,7 @@ import type { Clock } from "../../state/url";
 import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { EpisodeActions } from "./EpisodeActions";
-import { episodeLink } from "./links";
+import { episodeLink } from "../../components/episodeLink";
 import { SourceLink } from "./SourceLink";
 import "./watch.css";
 

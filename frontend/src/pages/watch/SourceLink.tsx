@@ -3,7 +3,7 @@ import type { EpisodeInfo } from "../../logic/api";
 import { isOfComparison } from "../../logic/watch";
 import type { Clock } from "../../state/url";
 import { encodeClock } from "../../state/zone_choice";
-import { episodeLink } from "./links";
+import { episodeLink } from "../../components/episodeLink";
 
 interface SourceLinkProps {
   readonly title: string;

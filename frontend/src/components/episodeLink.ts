@@ -1,9 +1,9 @@
 /** Where what was found leads to. */
 
-import type { EpisodeInfo } from "../../logic/api";
-import { episodeSurroundings, episodeWindow, unusualSeries } from "../../logic/watch";
-import type { RawSearch } from "../../state/search";
-import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import type { EpisodeInfo } from "../logic/api";
+import { episodeSurroundings, episodeWindow, unusualSeries } from "../logic/watch";
+import type { RawSearch } from "../state/search";
+import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../state/url";
 
 /** The graphs of an episode's host at its time, which is selected; of an unusual one, with the series that was highest on top. */
 export function episodeLink(
