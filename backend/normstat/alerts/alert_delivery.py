@@ -104,7 +104,7 @@ class Deliverer:
             await self._deliver(message)
 
     async def _deliver(self, message: DueMessage) -> None:
-        outcome: SendOutcome | None = None
+        outcome = SendOutcome(is_sent=False, answer="")
         # A defect that one message meets, or a channel that was deleted just now, must not stop all others.
         failures = Failures("alert_message_defect")
         with failures.keep(f"alert {message.alert_id}"):
@@ -120,7 +120,7 @@ class Deliverer:
                 outcome = SendOutcome(is_sent=False, answer="more than a day old", is_final=True)
             else:
                 outcome = await self._send(message, channel)
-        if outcome is None:
+        if failures.lines:
             outcome = SendOutcome(is_sent=False, answer=shorten_answer(f"normstat failed: {failures.lines[0]}"))
         await self._note(message, outcome)
 

@@ -74,4 +74,5 @@ async def test_every_job_has_a_time(state: AppState) -> None:
         "watch",
         "alerts",
         "forget_alerts",
+        "rolling_baselines",
     }

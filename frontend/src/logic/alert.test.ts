@@ -22,7 +22,7 @@ describe("a channel as a form", () => {
     expect(toChannelSettings(form)).toEqual(settings);
   });
 
-  test("whose settings cannot be read starts empty", () => {
+  test("whose settings cannot be read begins empty", () => {
     expect(toChannelForm({ name: "old", kind: "email", is_enabled: true, settings: null }).server).toBe("");
   });
 });
