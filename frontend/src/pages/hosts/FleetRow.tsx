@@ -195,24 +195,16 @@ function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
             <span className="soft fleet-ratio"> ×{host.change_ratio >= 100 ? "100+" : host.change_ratio.toFixed(1)}</span>
           </Tooltip>
         )}
+        {host.verdict === "learning" && hasTools && (
+          <>
+            {" · "}
+            <MarkButton host={host.name} onMark={onMark} />
+          </>
+        )}
       </span>
       {host.verdict === "no_baseline" ? (
         <span className="fleet-sentence soft">
-          {hasTools ? (
-            <button
-              type="button"
-              className="text-button"
-              tabIndex={-1}
-              aria-label={words.hosts.fleetRow.saveNormalHourBaseline(host.name)}
-              onClick={() => {
-                onMark(host.name);
-              }}
-            >
-              {words.hosts.fleetRow.saveNormalHourBaseline2}
-            </button>
-          ) : (
-            words.hosts.fleetRow.nothingToCompareWith
-          )}
+          {hasTools ? <MarkButton host={host.name} onMark={onMark} /> : words.hosts.fleetRow.nothingToCompareWith}
         </span>
       ) : (
         <span
@@ -223,5 +215,21 @@ function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
         </span>
       )}
     </div>
+  );
+}
+
+function MarkButton({ host, onMark }: { readonly host: string; readonly onMark: (host: string) => void }) {
+  return (
+    <button
+      type="button"
+      className="text-button"
+      tabIndex={-1}
+      aria-label={words.hosts.fleetRow.saveNormalHourBaseline(host)}
+      onClick={() => {
+        onMark(host);
+      }}
+    >
+      {words.hosts.fleetRow.saveNormalHourBaseline2}
+    </button>
   );
 }
