@@ -78,6 +78,10 @@ export function acknowledgeAlert(id: number): Promise<AlertInfo> {
   return answered(client.POST("/api/v1/alerts/{id}/acknowledge", { body: { note: "" }, params: { path: { id } } }));
 }
 
+export function takeBackAlert(id: number): Promise<AlertInfo> {
+  return answered(client.DELETE("/api/v1/alerts/{id}/acknowledge", { params: { path: { id } } }));
+}
+
 export function retryMessage(id: number): Promise<AlertInfo> {
   return answered(client.POST("/api/v1/alert-messages/{id}/retry", { params: { path: { id } } }));
 }

@@ -214,12 +214,12 @@ export function toEpisodeRows(episodes: readonly EpisodeInfo[], now: EpochMs): r
   const valid = episodes.filter(({ ended_by }) => ended_by !== "withdrawn");
   for (const episode of [...valid].sort((a, b) => fromApi(a.start) - fromApi(b.start))) {
     const { start, end } = episodeWindow(episode);
-    const run = toRun({ start, end: episode.ended_at === null ? toEpochMs(Math.max(end, now)) : end }, [episode]);
+    const run = toRun({ start, end: episode.ended_at === null ? toEpochMs(Math.max(end, now)) : end }, episode, []);
     const runs = rows.get(episode.source) ?? [];
     const last = runs.at(-1);
     if (last !== undefined && run.window.start < last.window.end) {
       const window = { start: last.window.start, end: toEpochMs(Math.max(last.window.end, run.window.end)) };
-      runs[runs.length - 1] = toRun(window, [...last.episodes, episode]);
+      runs[runs.length - 1] = toRun(window, episode, last.episodes);
     } else {
       runs.push(run);
     }
@@ -231,10 +231,10 @@ export function toEpisodeRows(episodes: readonly EpisodeInfo[], now: EpochMs): r
     .sort((a, b) => severity(b) - severity(a) || a.title.localeCompare(b.title));
 }
 
-function toRun(window: Window, episodes: readonly [EpisodeInfo, ...EpisodeInfo[]] | readonly EpisodeInfo[]): EpisodeRun {
-  const ordered = [...episodes].sort((a, b) => severityOf(b) - severityOf(a));
-  const worst = ordered[0] as EpisodeInfo;
-  return { window, colour: toColour(worst.colour) ?? "amber", worst, episodes: ordered };
+function toRun(window: Window, first: EpisodeInfo, others: readonly EpisodeInfo[]): EpisodeRun {
+  const worst = others.reduce((one, other) => (severityOf(other) > severityOf(one) ? other : one), first);
+  const rest = [first, ...others].filter((episode) => episode !== worst);
+  return { window, colour: toColour(worst.colour) ?? "amber", worst, episodes: [worst, ...rest] };
 }
 
 function severityOf({ colour }: EpisodeInfo): number {

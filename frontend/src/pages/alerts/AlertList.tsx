@@ -1,7 +1,7 @@
 import { Button, Table, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { acknowledgeAlert, alertsQuery, retryMessage } from "../../api/alerts";
+import { acknowledgeAlert, alertsQuery, retryMessage, takeBackAlert } from "../../api/alerts";
 import { ColourBadge } from "../../components/ColourBadge";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
@@ -103,7 +103,12 @@ function AlertRow({ alert, zone, clock }: AlertRowProps) {
   const me = useMe();
   const client = useQueryClient();
   const renew = () => Promise.all([["alerts"], ["watch"]].map((queryKey) => client.invalidateQueries({ queryKey })));
-  const acknowledging = useMutation({ mutationFn: () => acknowledgeAlert(alert.id), onSuccess: renew });
+  const isAcknowledged = alert.acknowledged_at !== null;
+  const acknowledging = useMutation({
+    mutationFn: () => (isAcknowledged ? takeBackAlert(alert.id) : acknowledgeAlert(alert.id)),
+    onSuccess: renew,
+  });
+  const about = `${alert.hosts.join(", ")} ${alert.title}`;
   const [worst] = alert.episodes;
   const host = worst?.host ?? alert.hosts[0] ?? null;
   const isOpen = alert.state === "waiting" || alert.state === "firing";
@@ -154,17 +159,17 @@ function AlertRow({ alert, zone, clock }: AlertRowProps) {
         {alert.messages.length === 0 && <span className="soft">{words.watch.alerts.noMessageYet}</span>}
       </Table.Td>
       <Table.Td>
-        {isOpen && alert.acknowledged_at === null && mayWrite(me) && (
+        {isOpen && mayWrite(me) && (
           <Button
             size="compact-sm"
             variant="default"
             loading={acknowledging.isPending}
-            aria-label={words.watch.actions.acknowledgeName(`${alert.hosts.join(", ")} ${alert.title}`)}
+            aria-label={isAcknowledged ? words.watch.actions.takeBackName(about) : words.watch.actions.acknowledgeName(about)}
             onClick={() => {
               acknowledging.mutate();
             }}
           >
-            {words.watch.actions.acknowledge}
+            {isAcknowledged ? words.watch.actions.takeBack : words.watch.actions.acknowledge}
           </Button>
         )}
         <ErrorLine error={acknowledging.error} />
