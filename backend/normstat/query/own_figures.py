@@ -10,6 +10,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query.reject_rise import NO_REJECTS, read_reject_counts
+from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.calls import stream_interval
 from normstat.storage.schema.job_models import Job, JobState
 from normstat.storage.schema.models import Host
@@ -71,15 +72,15 @@ async def list_seen_hosts(session: AsyncSession) -> list[SeenHost]:
 async def read_stream_figures(session: AsyncSession, hosts: Sequence[SeenHost], now: datetime) -> dict[int, StreamFigures]:
     """Return the figures of the streams of hosts, by host: silent tools, backlogs and rejected lines.
 
-    Missing: a tool without an interval in its command may be silent for any time, and has no figures; a host that does not send has
-    no backlog
+    Missing: what has no interval in its command, or prints events only, may be silent for any time, and has no figures; a host that
+    does not send has no backlog
     """
     known = {host.id: host for host in hosts}
     by_stream: dict[int, dict[str, OwnFigures]] = {}
     lags: dict[int, list[float]] = {}
     for host_id, spec, command, received_at, sample_at in await session.execute(READ_STREAMS, {"since": now - STREAMS_OF}):
         host, interval_s = known.get(host_id), stream_interval(command)
-        if host is None or interval_s is None:
+        if host is None or interval_s is None or _has_only_events(spec):
             continue
         silence_s = max(0.0, (host.last_seen_at - received_at).total_seconds())
         by_stream.setdefault(host_id, {})[spec] = {"stream.silence": silence_s, "stream.interval": interval_s}
@@ -96,6 +97,12 @@ async def read_stream_figures(session: AsyncSession, hosts: Sequence[SeenHost], 
             of_host["host.backlog"] = min(lags[host_id])
         figures[host_id] = StreamFigures(of_host, by_stream.get(host_id, {}))
     return figures
+
+
+def _has_only_events(spec: str) -> bool:
+    """Return whether a tool prints only when something happens: the catalogue knows it, and it has no samples."""
+    known = load_catalogue().specs.get(spec)
+    return known is not None and not known.stats
 
 
 def find_hosts_behind(figures: Mapping[int, StreamFigures]) -> OwnFigures:

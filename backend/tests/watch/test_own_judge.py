@@ -74,6 +74,7 @@ async def test_a_tool_that_stopped_is_named_while_the_agent_sends_others(session
     await send_stream(sessions, "web1", "iostat_linux", now - timedelta(seconds=170))
     # Reports each ten minutes, one that prints when something happens, one that went on in another stream, one long gone.
     await send_stream(sessions, "web1", "df_linux", now - timedelta(minutes=21), command="@600 df -k")
+    await send_stream(sessions, "web1", "host_events", now - timedelta(hours=3), command="watch 5")
     await send_stream(sessions, "web1", "trace", now - timedelta(hours=3), command="strace -c -p 1")
     await send_stream(sessions, "web1", "mpstat_linux", now - timedelta(hours=1), key="old")
     await send_stream(sessions, "web1", "mpstat_linux", now, key="new")
