@@ -11,7 +11,7 @@ from normstat.alerts.routing import MessageKind, RoutedEpisode
 from normstat.comparison.findings.human import format_human, format_seconds
 from normstat.errors import count_of
 from normstat.query.watch_lists import EpisodeInfo
-from normstat.rules.rule_file import COLOUR_WORDS, COLOURS, Colour
+from normstat.rules.rule_file import COLOUR_LABELS, COLOURS, Colour
 
 SERVER: Final = "this normstat server"
 # An Alertmanager gets them all; texts for people show the first ones.
@@ -182,12 +182,13 @@ def _name_instances(ordered: Sequence[RoutedEpisode], noun: str | None) -> str:
 
 def _subject(facts: MessageFacts, parts: Sequence[MessagePart], hosts: Sequence[str]) -> str:
     worst = parts[0]
+    state = COLOUR_LABELS[worst.colour].upper()
     words = {
-        MessageKind.FIRED: worst.colour.upper(),
-        MessageKind.WORSE: f"WORSE, {worst.colour.upper()}",
-        MessageKind.ESCALATED: f"NOT ACKNOWLEDGED, {worst.colour.upper()}",
-        MessageKind.REPEATED: f"STILL {worst.colour.upper()}",
-        MessageKind.RENEWED: f"STILL {worst.colour.upper()}",
+        MessageKind.FIRED: state,
+        MessageKind.WORSE: f"WORSE, {state}",
+        MessageKind.ESCALATED: f"NOT ACKNOWLEDGED, {state}",
+        MessageKind.REPEATED: f"STILL {state}",
+        MessageKind.RENEWED: f"STILL {state}",
         MessageKind.RESOLVED: "OVER",
     }
     who = hosts[0] if len(hosts) == 1 else f"{hosts[0]} and {count_of(len(hosts) - 1, 'more host')}"
@@ -199,7 +200,7 @@ def _subject(facts: MessageFacts, parts: Sequence[MessagePart], hosts: Sequence[
 
 def _sentence(facts: MessageFacts, worst: MessagePart, *, is_over: bool) -> str:
     if is_over:
-        return f"Nothing of this lasts any more. It was {worst.colour} ({COLOUR_WORDS[worst.colour]})."
+        return f"Nothing of this lasts any more. It was {COLOUR_LABELS[worst.colour]}."
     if facts.escalated_after is not None:
         waited = format_seconds(facts.escalated_after.total_seconds())
         return f"Nobody has acknowledged this for {waited}. {worst.sentence}"

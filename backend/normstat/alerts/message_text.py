@@ -6,7 +6,7 @@ from typing import Final
 
 from normstat.alerts.alert_message import SERVER, AlertMessage, MessagePart, SaidValue
 from normstat.errors import count_of
-from normstat.rules.rule_file import Colour
+from normstat.rules.rule_file import COLOUR_LABELS, Colour
 
 HTML_COLOURS: Final = {Colour.AMBER: "#b26a00", Colour.RED: "#c92a2a", Colour.BLACK: "#000000"}
 MAX_SHOWN: Final = 10
@@ -39,7 +39,7 @@ def _part_lines(part: MessagePart, told: str) -> list[str]:
     """Return a part as text. `told`: a sentence that stands above already"""
     who = part.host or SERVER
     instances = f", {part.instances}" if part.instances else ""
-    lines = [f"{who}: {part.title}{instances}, {part.colour} since {part.since_text}"]
+    lines = [f"{who}: {part.title}{instances}, {COLOUR_LABELS[part.colour]} since {part.since_text}"]
     if part.values:
         lines.append(f"  {_join(part.values)}")
     if part.limits:
@@ -88,7 +88,7 @@ def _part_html(part: MessagePart, told: str) -> str:
     return (
         f'<div style="border-left: 4px solid {colour}; padding-left: 10px; margin: 12px 0">'
         f'<div><a href="{escape(part.link)}"><b>{escape(part.host or SERVER)}</b></a>: {escape(part.title)}{instances},'
-        f' <b style="color: {colour}">{part.colour}</b> since {escape(part.since_text)}</div>'
+        f' <b style="color: {colour}">{COLOUR_LABELS[part.colour]}</b> since {escape(part.since_text)}</div>'
         f"<table>{rows}</table>{limits}{texts}</div>"
     )
 
@@ -139,7 +139,7 @@ def to_teams(message: AlertMessage, silence_link: str | None) -> dict[str, objec
 
 def _chat_lines(part: MessagePart) -> list[str]:
     instances = f", {part.instances}" if part.instances else ""
-    lines = [f"{part.host or SERVER}: {part.title}{instances}, {part.colour} since {part.since_text}"]
+    lines = [f"{part.host or SERVER}: {part.title}{instances}, {COLOUR_LABELS[part.colour]} since {part.since_text}"]
     if part.values:
         limits = f" (limits: {_join(part.limits)})" if part.limits else ""
         lines.append(f"{_join(part.values)}{limits}")

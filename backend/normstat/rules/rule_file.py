@@ -69,6 +69,9 @@ COLOUR_WORDS: Final[Mapping[Colour, str]] = {
     Colour.BLACK: "programs stop because of it",
 }
 
+# The same in a word or two, as the page has it.
+COLOUR_LABELS: Final[Mapping[Colour, str]] = {**COLOUR_WORDS, Colour.BLUE: "used less", Colour.BLACK: "programs stop"}
+
 
 class BadRule(ValueError):
     """A rule file cannot be used; the message names the entry."""

@@ -62,11 +62,11 @@ def message(*episodes: RoutedEpisode, kind: MessageKind = MessageKind.FIRED, **c
 
 def test_one_cpu() -> None:
     built = message(episode(12, 0))
-    assert built.subject == "[RED] sun1: Kernel mutexes (CPU 12)"
+    assert built.subject == "[CRITICAL] sun1: Kernel mutexes (CPU 12)"
     assert to_text(built, "https://x/silence#token=1.a") == (
         "The CPU spins.\n"
         "\n"
-        "sun1: Kernel mutexes, CPU 12, red since 2026-11-23 04:00:00 CET (03:00:00 UTC)\n"
+        "sun1: Kernel mutexes, CPU 12, critical since 2026-11-23 04:00:00 CET (03:00:00 UTC)\n"
         "  smtx 900 /s, sys 40 %\n"
         "  limits: smtx 500 /s\n"
         "  Find the lock.\n"
@@ -86,7 +86,7 @@ def test_64_cpus_are_folded_to_the_worst() -> None:
     built = message(*cpus)
     [part] = built.parts
     assert (part.n_instances, part.instances, part.colour) == (64, "64 CPUs, worst CPU 12", "red")
-    assert built.subject == "[RED] sun1: Kernel mutexes (64 CPUs, worst CPU 12)"
+    assert built.subject == "[CRITICAL] sun1: Kernel mutexes (64 CPUs, worst CPU 12)"
     assert len(to_text(built, None).splitlines()) < 20
 
 
@@ -104,7 +104,7 @@ def test_several_hosts_and_rules() -> None:
         episode(3, 0, source="swap"),
     ]
     built = message(*episodes)
-    assert built.subject == "[BLACK] web1 and 1 more host: Kernel mutexes and 1 more rule"
+    assert built.subject == "[PROGRAMS STOP] web1 and 1 more host: Kernel mutexes and 1 more rule"
     assert (built.host, [(part.host, part.source) for part in built.parts]) == (
         "", [("web1", "mutex"), ("sun1", "swap"), ("sun1", "mutex")],
     )  # fmt: skip
@@ -128,13 +128,13 @@ def test_the_end_says_why_and_after_how_long() -> None:
 
 def test_escalations_say_how_long_nobody_answered() -> None:
     built = message(episode(1, 0), kind=MessageKind.ESCALATED, escalated_after=timedelta(minutes=15))
-    assert built.subject == "[NOT ACKNOWLEDGED, RED] sun1: Kernel mutexes (CPU 1)"
+    assert built.subject == "[NOT ACKNOWLEDGED, CRITICAL] sun1: Kernel mutexes (CPU 1)"
     assert built.sentence == "Nobody has acknowledged this for 15 min. The CPU spins."
 
 
 def test_about_this_server() -> None:
     built = message(episode(1, 0, host=None, host_id=None, source="server-disk", instance=""))
-    assert built.subject == "[RED] this normstat server: server-disk"
+    assert built.subject == "[CRITICAL] this normstat server: server-disk"
     assert built.link == "https://normstat.example.org/watch"
 
 

@@ -65,7 +65,7 @@ async def test_an_episode_becomes_a_message_with_its_values_and_limits(sessions:
         channel,
     )
     content: Any = message.content
-    assert content["subject"] == "[RED] sun1: Kernel mutexes (CPUs 1 and 7)"
+    assert content["subject"] == "[CRITICAL] sun1: Kernel mutexes (CPUs 1 and 7)"
     assert content["link"] == f"{URL}/hosts/sun1?v=1&from=2026-11-23T02:49:00Z&to=2026-11-23T03:09:30Z"
     [part] = content["parts"]
     assert (part["n_instances"], part["values"]) == (2, [{"name": "smtx", "text": "900 /s"}])
@@ -221,7 +221,7 @@ async def test_what_is_about_the_server_and_the_continuous_comparison_are_source
     await add_episode(sessions, host, after(-60), source="comparison", instance="cpu", title="Unusual: CPU", saw=saw)
     assert await AlertRouter(sessions, URL).run(NOW) == 2
     subjects = [str(each.content["subject"]) for each in await read_messages(sessions)]
-    assert subjects == ["[RED] this normstat server: normstat's disk fills up", "[RED] web1: Unusual: disk I/O"]
+    assert subjects == ["[CRITICAL] this normstat server: normstat's disk fills up", "[CRITICAL] web1: Unusual: disk I/O"]
 
 
 async def test_what_rules_find_in_samples_becomes_a_message(sessions: Sessions, mail: MailReceiver) -> None:

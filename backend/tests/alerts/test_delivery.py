@@ -70,7 +70,7 @@ async def test_a_mail_says_what_who_and_since_when(sessions: Sessions, mail: Mai
     await AlertRouter(sessions, URL).run()
     await deliverer.deliver_all()
     first, second = mail.mails
-    assert first["Subject"] == "[RED] sun0: Kernel mutexes (CPU 1)"
+    assert first["Subject"] == "[CRITICAL] sun0: Kernel mutexes (CPU 1)"
     assert first["To"] == "a@example.org, b@example.org"
     assert first["Auto-Submitted"] == "auto-generated"
     assert str(first["Message-ID"]).endswith("@normstat.example.org>")
@@ -138,7 +138,7 @@ async def test_a_template_makes_another_body(sessions: Sessions, http: HttpRecei
     assert request.body["list"] == ["fired", 1, None]
 
 
-@pytest.mark.parametrize(("name", "word"), [("slack", "*[RED] sun0"), ("mattermost", "**\\[RED\\] sun0")])
+@pytest.mark.parametrize(("name", "word"), [("slack", "*[CRITICAL] sun0"), ("mattermost", "**\\[CRITICAL\\] sun0")])
 async def test_chats_get_their_form(sessions: Sessions, http: HttpReceiver, name: str, word: str) -> None:
     settings = {"kind": "chat", "url": f"{http.url}/T0/secret", "format": name}
     await fire(sessions, [await add_channel(sessions, "chat", settings)])
