@@ -60,7 +60,16 @@ function Tried({ result, zone }: { readonly result: RouteTrialResult; readonly z
   const episodes = new Map(result.episodes.map((episode) => [episode.id, episode]));
   return (
     <>
-      <Text fz="sm" mt={4} mb={4} role="status">
+      <Text
+        fz="sm"
+        mt={4}
+        mb={4}
+        role="status"
+        // The answer stands below the lower edge of the dialog.
+        ref={(shown: HTMLElement | null) => {
+          shown?.scrollIntoView({ block: "nearest" });
+        }}
+      >
         {n_messages === 0 ? words.watch.alerts.triedNone : words.watch.alerts.tried(n_messages, n_alerts)}
       </Text>
       {messages.length > 0 && (
