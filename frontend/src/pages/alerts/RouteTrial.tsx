@@ -1,5 +1,6 @@
 import { Button, Group, Table, Text, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
 import { tryRoute } from "../../api/alerts";
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
@@ -58,18 +59,14 @@ export function RouteTrial({ settings, zone }: RouteTrialProps) {
 function Tried({ result, zone }: { readonly result: RouteTrialResult; readonly zone: Zone }) {
   const { n_messages, n_alerts, messages } = result;
   const episodes = new Map(result.episodes.map((episode) => [episode.id, episode]));
+  const shown = useRef<HTMLDivElement>(null);
+  // A new answer stands below the lower edge of the dialog.
+  useEffect(() => {
+    shown.current?.scrollIntoView({ block: "nearest" });
+  }, [result]);
   return (
-    <>
-      <Text
-        fz="sm"
-        mt={4}
-        mb={4}
-        role="status"
-        // The answer stands below the lower edge of the dialog.
-        ref={(shown: HTMLElement | null) => {
-          shown?.scrollIntoView({ block: "nearest" });
-        }}
-      >
+    <div ref={shown}>
+      <Text fz="sm" mt={4} mb={4} role="status">
         {n_messages === 0 ? words.watch.alerts.triedNone : words.watch.alerts.tried(n_messages, n_alerts)}
       </Text>
       {messages.length > 0 && (
@@ -95,7 +92,7 @@ function Tried({ result, zone }: { readonly result: RouteTrialResult; readonly z
           {words.watch.backtest.firstOf(formatCount(MAX_SHOWN), formatCount(n_messages))}
         </Text>
       )}
-    </>
+    </div>
   );
 }
 
