@@ -1,10 +1,12 @@
 """The scheduled tasks, run by the one server process that holds the lock. Each task is a function of the package it belongs to."""
 
 import asyncio
+import functools
 import time
+from collections.abc import Awaitable, Callable
 from datetime import UTC
 from functools import partial
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -26,10 +28,13 @@ from normstat.storage.hypertables import keep_columnstores
 from normstat.storage.leader import try_lead
 from normstat.storage.stat_tables import SCHEMA
 from normstat.storage.storage_sizes import note_sizes
-from normstat.storage.turns import Turns
+from normstat.storage.turns import Turns, describe, is_database_away
 from normstat.watch.watcher import Watcher
 
 log = structlog.get_logger()
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # How often a process tries to become the leader.
 CHECK_S: Final = 30.0
@@ -43,32 +48,56 @@ WATCH_S: Final = 10
 ALERTS_S: Final = 5
 
 
+def wait_for_database(task: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T | None]]:
+    """Return the task as one that ends quietly while the database is away: its next run does the work. Missing: None then."""
+
+    @functools.wraps(task)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T | None:
+        try:
+            return await task(*args, **kwargs)
+        except Exception as error:
+            if not is_database_away(error):
+                raise
+            log.warning("scheduled_task_waits", task=getattr(task, "__qualname__", ""), cause=describe(error))
+            return None
+
+    return run
+
+
 def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settings) -> AsyncIOScheduler:
     """Return the scheduler with all tasks and their times; not started."""
     rollup_turns: Turns[int] = Turns("rollup_failed")
     rolling_turns: Turns[int] = Turns("rolling_baseline_failed")
     baseline_turns: Turns[int] = Turns("baseline_update_failed")
     scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
-    scheduler.add_job(delete_expired_logins, "interval", args=[sessions], minutes=15, id="delete_expired_logins")
-    scheduler.add_job(queue_nightly_retention, "cron", args=[sessions], hour=1, minute=23, id="retention")
+    scheduler.add_job(wait_for_database(delete_expired_logins), "interval", args=[sessions], minutes=15, id="delete_expired_logins")
+    scheduler.add_job(wait_for_database(queue_nightly_retention), "cron", args=[sessions], hour=1, minute=23, id="retention")
     options: dict[str, object] = {"budget_s": ROLLUPS_S, "turns": rollup_turns}
-    scheduler.add_job(run_rollups, "interval", args=[sessions], kwargs=options, minutes=1, id="rollups")
+    scheduler.add_job(wait_for_database(run_rollups), "interval", args=[sessions], kwargs=options, minutes=1, id="rollups")
     options = {"turns": baseline_turns}
-    scheduler.add_job(update_baselines, "interval", args=[sessions], kwargs=options, minutes=1, id="update_baselines")
+    scheduler.add_job(
+        wait_for_database(update_baselines), "interval", args=[sessions], kwargs=options, minutes=1, id="update_baselines"
+    )
     options = {"turns": rolling_turns}
-    scheduler.add_job(update_rolling_baselines, "interval", args=[sessions], kwargs=options, minutes=1, id="rolling_baselines")
-    scheduler.add_job(run_profiles, "interval", args=[sessions], kwargs={"budget_s": PROFILES_S}, seconds=30, id="profiles")
+    scheduler.add_job(
+        wait_for_database(update_rolling_baselines), "interval", args=[sessions], kwargs=options, minutes=1, id="rolling_baselines"
+    )
+    scheduler.add_job(
+        wait_for_database(run_profiles), "interval", args=[sessions], kwargs={"budget_s": PROFILES_S}, seconds=30, id="profiles"
+    )
     continuous = ContinuousComparison(ScoreMemory(MinuteStore(SCORES_MAX_BYTES, time.monotonic)))
     # When the minute has settled.
-    scheduler.add_job(continuous.run, "cron", args=[sessions], second=20, id="scores")
+    scheduler.add_job(wait_for_database(continuous.run), "cron", args=[sessions], second=20, id="scores")
     watcher = Watcher(sessions, database_url=settings.database_url, database_dir=settings.database_dir)
-    scheduler.add_job(watcher.run, "interval", seconds=WATCH_S, id="watch")
+    scheduler.add_job(wait_for_database(watcher.run), "interval", seconds=WATCH_S, id="watch")
     router = AlertRouter(sessions, settings.public_url)
-    scheduler.add_job(router.run, "interval", seconds=ALERTS_S, id="alerts")
+    scheduler.add_job(wait_for_database(router.run), "interval", seconds=ALERTS_S, id="alerts")
     if settings.alert_days:
-        scheduler.add_job(forget_alerts, "cron", args=[sessions, settings.alert_days], hour=1, minute=43, id="forget_alerts")
-    scheduler.add_job(note_sizes, "cron", args=[sessions], minute=7, id="note_sizes")
-    scheduler.add_job(keep_columnstores, "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")
+        scheduler.add_job(
+            wait_for_database(forget_alerts), "cron", args=[sessions, settings.alert_days], hour=1, minute=43, id="forget_alerts"
+        )
+    scheduler.add_job(wait_for_database(note_sizes), "cron", args=[sessions], minute=7, id="note_sizes")
+    scheduler.add_job(wait_for_database(keep_columnstores), "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")
     return scheduler
 
 

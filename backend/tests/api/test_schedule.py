@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
+import psycopg
+import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from normstat.api.state import AppState
-from normstat.schedule import build_scheduler, run_schedule
+from normstat.schedule import build_scheduler, run_schedule, wait_for_database
 from normstat.storage.leader import LEADER_LOCK, try_lead
 from normstat.storage.session import open_read_session
 
@@ -76,3 +78,15 @@ async def test_every_job_has_a_time(state: AppState) -> None:
         "forget_alerts",
         "rolling_baselines",
     }
+
+
+async def test_a_task_whose_database_is_away_waits_for_its_next_run() -> None:
+    async def meet(error: Exception) -> str:
+        raise error
+
+    task = wait_for_database(meet)
+    with capture_logs() as logs:
+        assert await task(psycopg.errors.AdminShutdown("terminating connection")) is None
+    assert [(entry["event"], entry["log_level"]) for entry in logs] == [("scheduled_task_waits", "warning")]
+    with pytest.raises(ValueError, match="a defect"):
+        await task(ValueError("a defect"))
