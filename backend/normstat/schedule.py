@@ -8,8 +8,10 @@ from datetime import UTC
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
+import psycopg
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.alerts.alert_router import AlertRouter, forget_alerts
@@ -55,7 +57,7 @@ def wait_for_database(task: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[
     async def run(*args: P.args, **kwargs: P.kwargs) -> T | None:
         try:
             return await task(*args, **kwargs)
-        except Exception as error:
+        except (SQLAlchemyError, psycopg.Error) as error:
             if not is_database_away(error):
                 raise
             log.warning("scheduled_task_waits", task=getattr(task, "__qualname__", ""), cause=describe(error))
