@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import random
 import re
 import shutil
 import signal
@@ -26,9 +27,15 @@ START_TIMEOUT_S = 300.0
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on.
+
+    Below those that the system gives to outgoing connections (32768 and up): one of them may be taken before the product starts.
+    """
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_until(is_done: Callable[[], bool], what: str, timeout_s: float = START_TIMEOUT_S) -> None:

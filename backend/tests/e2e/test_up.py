@@ -1,5 +1,6 @@
 """`normstat up` from nothing: samples within seconds, a clean end, a second run that goes on with the data, and faults."""
 
+import contextlib
 import json
 import os
 import pwd
@@ -36,6 +37,15 @@ def uid_of(pid: int) -> int:
     return int(next(line for line in status.splitlines() if line.startswith("Uid:")).split()[1])
 
 
+def files_below(*folders: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Everything below the folders, except what vanishes meanwhile: a running product makes and deletes files all the time."""
+    for folder in folders:
+        for place, folder_names, file_names in os.walk(folder):
+            for name in folder_names + file_names:
+                with contextlib.suppress(FileNotFoundError):
+                    yield (Path(place) / name), (Path(place) / name).lstat()
+
+
 def descendants(pid: int) -> set[int]:
     parents = {}
     for entry in Path("/proc").glob("[0-9]*"):
@@ -52,20 +62,24 @@ def descendants(pid: int) -> set[int]:
 def assert_nothing_is_roots(up: Up) -> None:
     """What works for others has no privileges: neither the processes nor the role in the database."""
     # Only this command and the writer of its log files keep the account that it was started with.
-    roots = [pid for pid in descendants(up.process.pid) if Path(f"/proc/{pid}").exists() and uid_of(pid) == 0]
-    commands = [Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode() for pid in roots]
-    assert all("local/log_writer.py" in command for command in commands), commands
+    commands = []
+    for pid in descendants(up.process.pid):
+        # One that has ended meanwhile has no files, or no command line, any more.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if uid_of(pid) == 0:
+                commands.append(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode())
+    assert all("local/log_writer.py" in command for command in commands if command), commands
     server, database = uid_of(up.server), uid_of(up.postmaster)
     nobody = pwd.getpwnam("nobody").pw_uid
     assert len({0, nobody, server, database}) == 4, "the server cannot read the files of the database"
-    assert {path.lstat().st_uid for path in (up.home / "postgres").rglob("*")} == {database}
+    assert {status.st_uid for _, status in files_below(up.home / "postgres")} == {database}
 
 
 def assert_files_are_private(up: Up) -> None:
-    for path in {*up.data_dir.rglob("*"), *up.home.rglob("*")}:
-        mode = stat.S_IMODE(path.lstat().st_mode)
-        if path.is_socket() or path.is_symlink():
+    for path, status in files_below(up.data_dir, up.home):
+        if stat.S_ISSOCK(status.st_mode) or stat.S_ISLNK(status.st_mode):
             continue
+        mode = stat.S_IMODE(status.st_mode)
         # The server passes through to the socket; nobody but its owner reads or lists anything.
         allowed = 0o710 if path.name == "run" else 0o700
         assert mode & ~allowed == 0, f"{path} has mode {mode:o}"
