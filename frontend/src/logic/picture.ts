@@ -2,7 +2,8 @@
 
 import { inkOf, type Scheme, type Stroke } from "./palette";
 import { bandShare, type Margins, pixelOfTime } from "./surface";
-import type { EpochMs, Window } from "./time";
+import { describeDuration, type EpochMs, lengthOf, type Window } from "./time";
+import { formatWindow, type Zone, zoneLabel } from "./zone";
 import { words } from "../words";
 
 /** A row of the legend. */
@@ -42,7 +43,7 @@ export interface Picture {
 }
 
 /** The font of pictures, also to measure texts in. */
-export const MEASURED_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+export const PICTURE_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 const PAD = 16;
 const ROW = 17;
 const SIZE = 11.5;
@@ -207,7 +208,7 @@ export function buildPicture(input: PictureInput): Picture {
   const height = y + PAD;
   const size = `width="${String(width)}" height="${String(height)}" viewBox="0 0 ${String(width)} ${String(height)}"`;
   const svg = [
-    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${size} font-family="${escapeXml(MEASURED_FONT)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${size} font-family="${escapeXml(PICTURE_FONT)}">`,
     `<title>${escapeXml([input.title, ...input.subtitles].join(", "))}</title>`,
     `<rect width="100%" height="100%" fill="${inkOf(scheme).background}"/>`,
     ...head,
@@ -222,6 +223,12 @@ export function buildPicture(input: PictureInput): Picture {
     "</svg>",
   ].join("");
   return { svg, width, height };
+}
+
+/** Return the line of a picture that says when it is about: `2026-11-22 06:45:00 – 07:00:00 UTC, 15 min`. */
+export function describeTimes(zone: Zone, window: Window): string {
+  const zoneName = zone === "UTC" ? "" : ` (${zone})`;
+  return `${formatWindow(zone, window)} ${zoneLabel(zone, window.end)}${zoneName}, ${describeDuration(lengthOf(window))}`;
 }
 
 /** Return the name of a file about a panel: `web1-mpstat_linux.cpu-20261122T064500Z-20261122T070000Z.png`. */

@@ -3,6 +3,12 @@
 // Twice as fine as a screen of the usual density.
 const PNG_SCALE = 2;
 
+interface SvgPicture {
+  readonly svg: string;
+  readonly width: number;
+  readonly height: number;
+}
+
 /** Hand a file to the browser, which saves it or asks where. */
 export function saveFile(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
@@ -24,8 +30,13 @@ export function downloadFrom(address: string): void {
   link.click();
 }
 
+/** Hand a picture to the browser as a file. Raises: Error if the browser cannot draw it. */
+export async function savePictureFile(name: string, picture: SvgPicture, format: "png" | "svg"): Promise<void> {
+  saveFile(name, format === "svg" ? new Blob([picture.svg], { type: "image/svg+xml" }) : await toPng(picture));
+}
+
 /** Return an SVG as PNG. Raises: Error if the browser cannot draw it. */
-export async function toPng({ svg, width, height }: { svg: string; width: number; height: number }): Promise<Blob> {
+async function toPng({ svg, width, height }: SvgPicture): Promise<Blob> {
   const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
     const image = new Image();

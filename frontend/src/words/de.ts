@@ -882,7 +882,10 @@ export const de: Words = {
     hostHeatmap: {
       heatmapUseArrowKeys: "Heatmap: mit den Pfeiltasten durch die Messwerte gehen",
       heatmapOfRows: (title, lines) => `Heatmap von ${title}: ${lines} Zeilen`,
-      eachCellSampleSpan: (which) => `Jede Zelle ist der ${which} Messwert ihrer Zeitspanne; eine leere Zelle hat keinen.`,
+      eachCell: {
+        lowest: "Jede Zelle ist der niedrigste Messwert ihrer Zeitspanne; eine leere Zelle hat keinen.",
+        highest: "Jede Zelle ist der höchste Messwert ihrer Zeitspanne; eine leere Zelle hat keinen.",
+      },
     },
     lineGraph: { useArrowKeysStep: (title) => `${title}: mit den Pfeiltasten durch die Messwerte gehen` },
     lineTable: {

@@ -863,7 +863,10 @@ export const en = {
     hostHeatmap: {
       heatmapUseArrowKeys: "Heatmap: use the arrow keys to step through the samples",
       heatmapOfRows: (title: string, lines: string) => `Heatmap of ${title}: ${lines} rows`,
-      eachCellSampleSpan: (which: string) => `Each cell is the ${which} sample in its span of time; an empty cell has none.`,
+      eachCell: {
+        lowest: "Each cell is the lowest sample in its span of time; an empty cell has none.",
+        highest: "Each cell is the highest sample in its span of time; an empty cell has none.",
+      },
     },
     lineGraph: { useArrowKeysStep: (title: string) => `${title}: use the arrow keys to step through the samples` },
     lineTable: {

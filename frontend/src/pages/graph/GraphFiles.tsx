@@ -19,7 +19,7 @@ export function GraphFiles({ graph, kind }: GraphFilesProps) {
   const take = (format: "png" | "svg", scheme: Scheme): void => {
     setProblem("");
     import("./saveGraphPicture")
-      .then(({ saveGraphPicture }) => saveGraphPicture(graph, kind, scheme, format))
+      .then(({ saveGraphPicture }) => saveGraphPicture({ ...graph, scheme }, kind, format))
       .catch((reason: unknown) => {
         setProblem(words.host.takenNote.noPicture(reason instanceof Error ? reason.message : String(reason)));
       });

@@ -1,8 +1,7 @@
 import { useMemo } from "react";
-import { heatmapColumns, heatmapRows, sampleColumns } from "../../logic/host_lines";
-import { heatmapColumnCount, HOST_HEATMAP_MARGINS, hostHeatmapHeight } from "../../logic/surface";
-import { buildHeatmapFigure } from "../../plot/heatmap";
+import { HOST_HEATMAP_MARGINS, hostHeatmapHeight } from "../../logic/surface";
 import { Plot } from "../../plot/Plot";
+import { figureOfRows, pickOf } from "./figures";
 import type { HostGraphContext } from "./HostGraph";
 import { GraphSurface } from "./LineGraph";
 import { words } from "../../words";
@@ -12,22 +11,9 @@ export function HostHeatmap({ graph }: { readonly graph: HostGraphContext }) {
   const { block, window, zone, scheme, width } = graph;
   const height = hostHeatmapHeight(block.lines.length);
   const figure = useMemo(
-    () =>
-      buildHeatmapFigure({
-        distribution: heatmapRows(block),
-        columns: heatmapColumns(block, window) ?? sampleColumns(block, window, heatmapColumnCount(width, HOST_HEATMAP_MARGINS)),
-        pick: block.metric?.worse === "lower" ? "lowest" : "highest",
-        scale: { kind: "values", unit: block.metric?.unit ?? "" },
-        window,
-        zone,
-        scheme,
-        margins: HOST_HEATMAP_MARGINS,
-        width,
-        height,
-      }),
+    () => figureOfRows({ block, window, zone, scheme }, { width, height, margins: HOST_HEATMAP_MARGINS }),
     [block, window, zone, scheme, width, height],
   );
-  const which = block.metric?.worse === "lower" ? "lowest" : "highest";
   return (
     <>
       <GraphSurface
@@ -42,7 +28,7 @@ export function HostHeatmap({ graph }: { readonly graph: HostGraphContext }) {
           label={words.graph.hostHeatmap.heatmapOfRows(block.metric?.title ?? "", String(block.lines.length))}
         />
       </GraphSurface>
-      <p className="graph-caption soft">{words.graph.hostHeatmap.eachCellSampleSpan(which)}</p>
+      <p className="graph-caption soft">{words.graph.hostHeatmap.eachCell[pickOf(block)]}</p>
     </>
   );
 }

@@ -3,8 +3,8 @@ import { TimeSurface } from "../../components/TimeSurface";
 import { describeHostLines } from "../../logic/host_lines";
 import { nextSampleTime } from "../../logic/series";
 import { PANEL_MARGINS } from "../../logic/surface";
-import { buildHostFigure } from "../../plot/hosts";
 import { Plot } from "../../plot/Plot";
+import { figureOfLines } from "./figures";
 import type { HostGraphContext } from "./HostGraph";
 import { words } from "../../words";
 
@@ -15,20 +15,7 @@ export function LineGraph({ graph }: { readonly graph: HostGraphContext }) {
   const { block, window, zone, scheme, slots, width } = graph;
   const figure = useMemo(
     () =>
-      buildHostFigure({
-        lines: block.lines,
-        slots,
-        shared: [],
-        window,
-        unit: block.metric?.unit ?? "",
-        isPercent: block.metric?.is_percent ?? false,
-        isLevel: block.metric?.is_level ?? false,
-        zone,
-        scheme,
-        margins: PANEL_MARGINS,
-        width,
-        height: HEIGHT,
-      }),
+      figureOfLines({ block, slots, window, zone, scheme }, block.lines, [], { width, height: HEIGHT, margins: PANEL_MARGINS }),
     [block, slots, window, zone, scheme, width],
   );
   const title = block.metric?.title ?? "";

@@ -2,8 +2,8 @@ import { memo, useMemo, useRef } from "react";
 import { useNear } from "../../components/useNear";
 import { type HostLine, sharedValues } from "../../logic/host_lines";
 import { SMALL_GRAPH_MARGINS, smallGraphWidth } from "../../logic/surface";
-import { buildHostFigure } from "../../plot/hosts";
 import { Plot } from "../../plot/Plot";
+import { figureOfLines } from "./figures";
 import type { HostGraphContext } from "./HostGraph";
 import { GraphSurface } from "./LineGraph";
 import { words } from "../../words";
@@ -37,21 +37,12 @@ const SmallGraph = memo(function SmallGraph({ line, graph, shared, width }: Smal
   const { block, window, zone, scheme, slots } = graph;
   const figure = useMemo(
     () =>
-      buildHostFigure({
-        lines: [line],
-        slots,
-        shared,
-        window,
-        unit: block.metric?.unit ?? "",
-        isPercent: block.metric?.is_percent ?? false,
-        isLevel: block.metric?.is_level ?? false,
-        zone,
-        scheme,
-        margins: SMALL_GRAPH_MARGINS,
+      figureOfLines({ block, slots, window, zone, scheme }, [line], shared, {
         width,
         height: HEIGHT,
+        margins: SMALL_GRAPH_MARGINS,
       }),
-    [line, slots, shared, window, block.metric, zone, scheme, width],
+    [block, line, slots, shared, window, zone, scheme, width],
   );
   return (
     <figure ref={frame} className="graph-small-one" style={{ minHeight: HEIGHT + 20 }}>

@@ -1,21 +1,10 @@
 /** Draws the graph of several hosts as a file. Loaded when somebody asks for one. */
 
-import {
-  describeHostLines,
-  describeMissing,
-  formatOf,
-  heatmapColumns,
-  heatmapRows,
-  type HostLine,
-  lineRows,
-  sampleColumns,
-  sharedValues,
-} from "../../logic/host_lines";
-import { type Scheme, strokeOf } from "../../logic/palette";
-import { buildPicture, graphText, MEASURED_FONT, type Picture, pictureName } from "../../logic/picture";
+import { describeHostLines, describeMissing, formatOf, lineRows, sharedValues } from "../../logic/host_lines";
+import { strokeOf } from "../../logic/palette";
+import { buildPicture, describeTimes, graphText, type Picture, pictureName } from "../../logic/picture";
 import {
   gridOf,
-  heatmapColumnCount,
   HOST_HEATMAP_MARGINS,
   hostHeatmapHeight,
   type Margins,
@@ -23,13 +12,11 @@ import {
   SMALL_GRAPH_MARGINS,
 } from "../../logic/surface";
 import { describeDuration, lengthOf } from "../../logic/time";
-import { ELAPSED, formatWindow, zoneLabel } from "../../logic/zone";
-import type { Figure } from "../../plot/figure";
-import { buildHeatmapFigure } from "../../plot/heatmap";
-import { buildHostFigure } from "../../plot/hosts";
-import { drawSvg } from "../../plot/image";
-import { saveFile, toPng } from "../../state/download";
+import { ELAPSED } from "../../logic/zone";
+import { drawSvg, textMeasure } from "../../plot/image";
+import { savePictureFile } from "../../state/download";
 import type { GraphView } from "../../state/graph";
+import { figureOfLines, figureOfRows } from "./figures";
 import type { HostGraphContext } from "./HostGraph";
 import { words } from "../../words";
 
@@ -44,34 +31,21 @@ interface Drawing {
 }
 
 /** Draw the graph as it is on the page, with its table of lines, and hand it to the browser as a file. */
-export async function saveGraphPicture(
-  graph: HostGraphContext,
-  kind: GraphView["kind"],
-  scheme: Scheme,
-  format: "png" | "svg",
-): Promise<void> {
-  const picture = await drawPicture(graph, kind, scheme);
+export async function saveGraphPicture(graph: HostGraphContext, kind: GraphView["kind"], format: "png" | "svg"): Promise<void> {
   const name = pictureName("hosts", graph.block.metric?.key ?? "graph", graph.window, format);
-  saveFile(name, format === "svg" ? new Blob([picture.svg], { type: "image/svg+xml" }) : await toPng(picture));
+  await savePictureFile(name, await drawPicture(graph, kind), format);
 }
 
-async function drawPicture(graph: HostGraphContext, kind: GraphView["kind"], scheme: Scheme): Promise<Picture> {
-  const { block, window, zone, slots } = graph;
-  const drawing = await (kind === "heatmap"
-    ? drawHeatmap(graph, scheme)
-    : kind === "small"
-      ? drawSmall(graph, scheme)
-      : drawLines(graph, scheme));
-  const length = describeDuration(lengthOf(window));
-  const when =
-    zone === ELAPSED
-      ? words.graph.saveGraphPicture.elapsed(length)
-      : `${formatWindow(zone, window)} ${zoneLabel(zone, window.end)}${zone === "UTC" ? "" : ` (${zone})`}, ${length}`;
-  const measured = document.createElement("canvas").getContext("2d");
+async function drawPicture(graph: HostGraphContext, kind: GraphView["kind"]): Promise<Picture> {
+  const { block, window, zone, slots, scheme } = graph;
+  const drawing = await (kind === "heatmap" ? drawHeatmap(graph) : kind === "small" ? drawSmall(graph) : drawLines(graph));
   const missing = describeMissing(block);
   return buildPicture({
     title: block.metric?.title ?? words.graph.hostGraph.graph,
-    subtitles: [describeHostLines(block), when],
+    subtitles: [
+      describeHostLines(block),
+      zone === ELAPSED ? words.graph.saveGraphPicture.elapsed(describeDuration(lengthOf(window))) : describeTimes(zone, window),
+    ],
     unit: drawing.unit,
     graph: drawing.svg,
     width: WIDTH,
@@ -88,73 +62,30 @@ async function drawPicture(graph: HostGraphContext, kind: GraphView["kind"], sch
     })),
     notes: [...(missing === "" ? [] : [missing]), ...block.left_out.map(({ reason }) => reason)],
     scheme,
-    measure: (text, size) => {
-      if (measured === null) {
-        return text.length * size;
-      }
-      measured.font = `${String(size)}px ${MEASURED_FONT}`;
-      return measured.measureText(text).width;
-    },
+    measure: textMeasure(),
   });
 }
 
-interface Size {
-  readonly width: number;
-  readonly height: number;
-  readonly margins: Margins;
-}
-
-function figureOf(
-  { block, window, zone, slots }: HostGraphContext,
-  lines: readonly HostLine[],
-  shared: readonly (number | null)[],
-  scheme: Scheme,
-  size: Size,
-): Figure {
-  return buildHostFigure({
-    lines,
-    slots,
-    shared,
-    window,
-    unit: block.metric?.unit ?? "",
-    isPercent: block.metric?.is_percent ?? false,
-    isLevel: block.metric?.is_level ?? false,
-    zone,
-    scheme,
-    ...size,
-  });
-}
-
-async function drawLines(graph: HostGraphContext, scheme: Scheme): Promise<Drawing> {
+async function drawLines(graph: HostGraphContext): Promise<Drawing> {
   const size = { width: WIDTH, height: LINES_HEIGHT, margins: PANEL_MARGINS };
-  const figure = figureOf(graph, graph.block.lines, [], scheme, size);
+  const figure = figureOfLines(graph, graph.block.lines, [], size);
   return { svg: await drawSvg(figure), ...size, unit: figure.axisUnit === "" ? words.common.number : figure.axisUnit };
 }
 
-async function drawHeatmap({ block, window, zone }: HostGraphContext, scheme: Scheme): Promise<Drawing> {
-  const size = { width: WIDTH, height: hostHeatmapHeight(block.lines.length), margins: HOST_HEATMAP_MARGINS };
-  const figure = buildHeatmapFigure({
-    distribution: heatmapRows(block),
-    columns: heatmapColumns(block, window) ?? sampleColumns(block, window, heatmapColumnCount(WIDTH, HOST_HEATMAP_MARGINS)),
-    pick: block.metric?.worse === "lower" ? "lowest" : "highest",
-    scale: { kind: "values", unit: block.metric?.unit ?? "" },
-    window,
-    zone,
-    scheme,
-    ...size,
-  });
-  return { svg: await drawSvg(figure), ...size, unit: "" };
+async function drawHeatmap(graph: HostGraphContext): Promise<Drawing> {
+  const size = { width: WIDTH, height: hostHeatmapHeight(graph.block.lines.length), margins: HOST_HEATMAP_MARGINS };
+  return { svg: await drawSvg(figureOfRows(graph, size)), ...size, unit: "" };
 }
 
-async function drawSmall(graph: HostGraphContext, scheme: Scheme): Promise<Drawing> {
+async function drawSmall(graph: HostGraphContext): Promise<Drawing> {
   const { lines } = graph.block;
   const shared = sharedValues(graph.block);
   const grid = gridOf(lines.length, WIDTH);
   const parts: string[] = [];
   for (const [index, line] of lines.entries()) {
-    const figure = figureOf(graph, [line], shared, scheme, { ...grid.cell, margins: SMALL_GRAPH_MARGINS });
+    const figure = figureOfLines(graph, [line], shared, { ...grid.cell, margins: SMALL_GRAPH_MARGINS });
     const { x, y } = grid.placeOf(index);
-    const caption = graphText(SMALL_GRAPH_MARGINS.left, grid.baseline, `${line.name} ${figure.axisUnit}`.trim(), scheme);
+    const caption = graphText(SMALL_GRAPH_MARGINS.left, grid.baseline, `${line.name} ${figure.axisUnit}`.trim(), graph.scheme);
     parts.push(
       `<g transform="translate(${String(x)}, ${String(y)})">${caption}`,
       `<g transform="translate(0, ${String(grid.caption)})">${await drawSvg(figure)}</g></g>`,

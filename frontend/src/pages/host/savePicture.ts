@@ -6,15 +6,14 @@ import type { LineValues } from "../../logic/api";
 import { describeMark } from "../../logic/event";
 import { type Scheme, strokeOf } from "../../logic/palette";
 import { fieldsAsked, type PanelPlan } from "../../logic/panel";
-import { buildPicture, MEASURED_FONT, type Picture, pictureName } from "../../logic/picture";
+import { buildPicture, describeTimes, type Picture, pictureName } from "../../logic/picture";
 import { describeResolution } from "../../logic/series";
 import { byLine, formatStatistic, STATISTIC_LABELS, STATISTICS, statisticsOfBlock } from "../../logic/statistics";
-import { describeDuration, lengthOf, overlaps, type Window } from "../../logic/time";
-import { formatWindow, zoneLabel } from "../../logic/zone";
+import { overlaps, type Window } from "../../logic/time";
 import { buildPanelFigure, type Figure } from "../../plot/figure";
 import { buildHeatmapFigure } from "../../plot/heatmap";
-import { drawSvg } from "../../plot/image";
-import { saveFile, toPng } from "../../state/download";
+import { drawSvg, textMeasure } from "../../plot/image";
+import { savePictureFile } from "../../state/download";
 import type { GraphContext } from "./graph";
 import type { LinesSource, PictureSource } from "./picture_source";
 import { drawnChoice } from "./useLegendStatistics";
@@ -36,8 +35,7 @@ const LINES_HEIGHT = 300;
 export async function savePicture(order: PictureOrder): Promise<void> {
   const { plan, graph, source, format } = order;
   const picture = await drawPicture(order);
-  const name = pictureName(graph.host, plan.id, source.input.window, format);
-  saveFile(name, format === "svg" ? new Blob([picture.svg], { type: "image/svg+xml" }) : await toPng(picture));
+  await savePictureFile(pictureName(graph.host, plan.id, source.input.window, format), picture, format);
 }
 
 async function drawPicture({ client, plan, graph, source, scheme }: PictureOrder): Promise<Picture> {
@@ -46,13 +44,9 @@ async function drawPicture({ client, plan, graph, source, scheme }: PictureOrder
   const { rows, notes } =
     source.kind === "lines" ? await legendOf(client, plan, graph, source, figure, scheme) : { rows: [], notes: [] };
   const periods = graph.bands.filter((band) => overlaps(band.window, window));
-  const measured = document.createElement("canvas").getContext("2d");
   return buildPicture({
     title: plan.title,
-    subtitles: [
-      `${graph.host} · ${plan.stat.title} (${plan.stat.name})`,
-      `${formatWindow(zone, window)} ${zoneLabel(zone, window.end)}${zone === "UTC" ? "" : ` (${zone})`}, ${describeDuration(lengthOf(window))}`,
-    ],
+    subtitles: [`${graph.host} · ${plan.stat.title} (${plan.stat.name})`, describeTimes(zone, window)],
     unit: source.kind === "heatmap" ? "" : figure.axisUnit === "" ? "number" : figure.axisUnit,
     graph: await drawSvg(figure),
     width: WIDTH,
@@ -70,13 +64,7 @@ async function drawPicture({ client, plan, graph, source, scheme }: PictureOrder
         : [words.host.savePicture.shaded([...new Set(periods.map(({ label }) => label))].join(", "))]),
     ],
     scheme,
-    measure: (text, size) => {
-      if (measured === null) {
-        return text.length * size;
-      }
-      measured.font = `${String(size)}px ${MEASURED_FONT}`;
-      return measured.measureText(text).width;
-    },
+    measure: textMeasure(),
   });
 }
 
