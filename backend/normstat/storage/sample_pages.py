@@ -6,17 +6,20 @@ two columns of four bytes in one of eight; COPY BINARY 45 ns, but then 150 ns mo
 function gives nothing for a NULL: a column without any value costs next to nothing, and one with some missing is recognised by its
 length, and read again with a number that stands for NULL. The next page is requested while the one before is processed.
 
-Pages follow each other by time (keyset), and a page never ends between two rows of one instant.
+Pages follow each other by time (keyset), and a page never ends between two rows of one instant. Samples that are sealed
+(storage/sealed/) come as pages too, merged with late rows of their time: who reads samples here need not know which are which.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from importlib import resources
 from typing import Final, cast
 
+import anyio.to_thread
 import numpy as np
 import numpy.typing as npt
 from psycopg import AsyncConnection, sql
@@ -25,10 +28,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import TooLarge
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
+from normstat.storage.sealed.sealed_codec import SealedRows
+from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
+from normstat.storage.sealed.sealed_rows import BlockSpan, find_blocks
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
 from normstat.storage.wide_columns import printed_sql, stored_sql
-from normstat.window import Window, from_us
+from normstat.window import Window, from_us, to_us
 
 # Keeps a page of any table below 10 MB on the wire; the database is slower with much smaller and with much larger ones.
 VALUES_PER_PAGE: Final = 1_000_000
@@ -69,6 +75,10 @@ NOTHING: Final = {
     Storage.FLOAT4: sql.SQL("'NaN'"),
     Storage.FLOAT8: sql.SQL("'NaN'"),
 }
+
+FIRST_ROW: Final = """
+    SELECT time FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s ORDER BY time LIMIT 1
+"""
 
 BoolArray = npt.NDArray[np.bool_]
 Float64Array = npt.NDArray[np.float64]
@@ -118,14 +128,18 @@ class Page:
 
     def head(self, n: int) -> "Page":
         """Return the first n rows."""
+        return self.slice(0, n)
+
+    def slice(self, start: int, end: int) -> "Page":
+        """Return the rows [start, end)."""
         return replace(
             self,
-            time_us=self.time_us[:n],
-            instance_id=self.instance_id[:n],
-            values=tuple(column[:n] for column in self.values),
-            stream_id=self.stream_id[:n],
-            line_offset=self.line_offset[:n],
-            printed={row: text for row, text in self.printed.items() if row < n},
+            time_us=self.time_us[start:end],
+            instance_id=self.instance_id[start:end],
+            values=tuple(column[start:end] for column in self.values),
+            stream_id=self.stream_id[start:end],
+            line_offset=self.line_offset[start:end],
+            printed={row - start: text for row, text in self.printed.items() if start <= row < end},
         )
 
 
@@ -137,15 +151,134 @@ def load_sql(name: str) -> sql.SQL:
 
 async def read_page(session: AsyncSession, query: PageQuery) -> Page:
     """Return the first page only; it may end between two rows of one instant."""
-    return await _PageReader(await driver_of(session), query).fetch(query.window, query.n_rows_per_page)
+    connection = await driver_of(session)
+    if not await find_blocks(connection, query.host_id, query.table, query.window):
+        return await _PageReader(connection, query).fetch(query.window, query.n_rows_per_page)
+    async with aclosing(read_pages(session, query)) as pages:
+        async for page in pages:
+            return page.head(query.n_rows_per_page)
+    return _to_page(query, _no_rows())
 
 
 async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[Page]:
-    """Yield all samples of the query, page by page; nothing if there are none.
+    """Yield all samples of the query, page by page, whether they are rows or sealed; nothing if there are none.
 
     The session's connection is busy between two pages: a caller that stops early must close the iterator (`aclosing`), which
     cancels the running statement.
     """
+    connection = await driver_of(session)
+    blocks = await find_blocks(connection, query.host_id, query.table, query.window)
+    if not blocks:
+        async with aclosing(read_hot_pages(session, query)) as pages:
+            async for page in pages:
+                yield page
+        return
+    at_us = query.window.start_us
+    # Where nothing is left as rows, as in all of the past but the last days, they are looked for once.
+    hot_us = await _find_hot(connection, query, at_us)
+    for block in [*blocks, None]:
+        if block is None or at_us < block.start_us:
+            end_us = query.window.end_us if block is None else block.start_us
+            if hot_us is not None and hot_us < end_us and at_us < end_us:
+                before = replace(query, window=Window(from_us(max(at_us, hot_us)), from_us(end_us)))
+                async with aclosing(read_hot_pages(session, before)) as pages:
+                    async for page in pages:
+                        yield page
+                hot_us = await _find_hot(connection, query, end_us)
+        if block is None:
+            return
+        start_us, end_us = max(at_us, block.start_us), min(query.window.end_us, block.end_us)
+        own = replace(query, window=Window(from_us(start_us), from_us(end_us)))
+        parts = [await _read_sealed(connection, own, block)]
+        if hot_us is not None and hot_us < end_us:
+            # Late samples of a time that is sealed already.
+            async with aclosing(read_hot_pages(session, own)) as pages:
+                parts += [page async for page in pages]
+            hot_us = await _find_hot(connection, query, end_us)
+        for page in _in_pages(await anyio.to_thread.run_sync(_merge, parts), query.n_rows_per_page):
+            yield page
+        at_us = end_us
+
+
+async def _find_hot(connection: AsyncConnection[tuple[object, ...]], query: PageQuery, start_us: int) -> int | None:
+    """Return the time of the first row from then on. Missing: None without one in the window"""
+    if start_us >= query.window.end_us:
+        return None
+    asked = {"host_id": query.host_id, "start": from_us(start_us), "end": query.window.end}
+    cursor = await connection.execute(sql.SQL(FIRST_ROW).format(table=table_of(query.table)), asked, prepare=False)
+    row = await cursor.fetchone()
+    return None if row is None or not isinstance(row[0], datetime) else to_us(row[0])
+
+
+async def _read_sealed(connection: AsyncConnection[tuple[object, ...]], query: PageQuery, block: BlockSpan) -> Page:
+    wanted = SealedQuery(query.host_id, query.table, query.window, query.fields, query.instance_ids, query.has_lines)
+    return _to_page(query, await read_block(connection, wanted, block))
+
+
+def _to_page(query: PageQuery, rows: SealedRows) -> Page:
+    n = len(rows)
+    columns = [rows.columns.get(field.key) for field in query.fields]
+    return Page(
+        rows.time_us,
+        rows.instance_id,
+        tuple(
+            _no_values(field.storage, n) if column is None else column for field, column in zip(query.fields, columns, strict=True)
+        ),
+        tuple(column is not None for column in columns),
+        rows.stream_id,
+        rows.line_offset,
+        dict(rows.printed),
+    )
+
+
+def _no_rows() -> SealedRows:
+    nothing = np.empty(0, dtype=np.int64)
+    return SealedRows(nothing, nothing, nothing, nothing, [], {})
+
+
+def _merge(parts: Sequence[Page]) -> Page:
+    """Return the rows of pages of the same columns as one, in the order of time."""
+    if len(parts) == 1:
+        return parts[0]
+    time_us = np.concatenate([part.time_us for part in parts])
+    order = np.argsort(time_us, kind="stable")
+    starts = np.cumsum([0, *(len(part) for part in parts)])
+    words = {start + row: text for start, part in zip(starts.tolist(), parts, strict=False) for row, text in part.printed.items()}
+    return Page(
+        time_us[order],
+        np.concatenate([part.instance_id for part in parts])[order],
+        tuple(
+            cast("StoredArray", np.concatenate([part.values[number] for part in parts])[order])
+            for number in range(len(parts[0].values))
+        ),
+        tuple(any(has) for has in zip(*(part.has_values for part in parts), strict=True)),
+        _ordered([part.stream_id for part in parts], order),
+        _ordered([part.line_offset for part in parts], order),
+        {place: words[row] for place, row in enumerate(order.tolist()) if row in words} if words else {},
+    )
+
+
+def _ordered(parts: Sequence[Int64Array], order: npt.NDArray[np.intp]) -> Int64Array:
+    joined = np.concatenate(parts)
+    return joined[order] if len(joined) else joined
+
+
+def _in_pages(page: Page, n_rows: int) -> Iterator[Page]:
+    """Yield pages of about so many rows, none of which ends between two rows of one instant; nothing of an empty one."""
+    start = 0
+    while start < len(page):
+        end = len(page)
+        if end - start > n_rows:
+            last_us = page.time_us[start + n_rows]
+            end = int(np.searchsorted(page.time_us, last_us))
+            if end == start:
+                end = int(np.searchsorted(page.time_us, last_us, side="right"))
+        yield page if (start, end) == (0, len(page)) else page.slice(start, end)
+        start = end
+
+
+async def read_hot_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[Page]:
+    """Yield the samples of the query that are rows, page by page. For who seals; readers want `read_pages`."""
     steps = _PageSteps(_PageReader(await driver_of(session), query), query)
     coming: asyncio.Task[Page] | None = asyncio.create_task(steps.take())
     try:

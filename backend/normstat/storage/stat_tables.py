@@ -30,7 +30,7 @@ from normstat.stats.spec import Field, Spec, Stat, Storage
 from normstat.storage.hypertables import make_hypertable
 from normstat.storage.schema.models import StatField, StatTable
 from normstat.storage.session import WriteSession, driver_of
-from normstat.storage.wide_columns import column_name, find_wider, is_wider, merged_sql
+from normstat.storage.wide_columns import column_name, find_wider, is_wider, merged_sql, types_of
 
 log = structlog.get_logger()
 
@@ -90,8 +90,7 @@ class Column:
     @property
     def types(self) -> Mapping[str, Storage]:
         """The types of all columns of the table that hold rows of this one, by their names."""
-        found = [replace(self, storage=storage, earlier=self.earlier[:at]) for at, storage in enumerate(self.earlier)]
-        return {column.name: column.storage for column in [*found, self]}
+        return types_of(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,12 @@ def column_name(column: Widened) -> str:
     return _name(column.key, column.storage) if column.earlier else column.key
 
 
+def types_of(column: Widened) -> dict[str, Storage]:
+    """Return the types of all columns of the table that hold rows of the field, by their names."""
+    found = {_name(column.key, storage) if at else column.key: storage for at, storage in enumerate(column.earlier)}
+    return found | {column_name(column): column.storage}
+
+
 def _name(key: str, storage: Storage) -> str:
     ending = f":{storage.value}"
     return key.encode()[: MAX_IDENTIFIER_BYTES - len(ending)].decode(errors="ignore") + ending

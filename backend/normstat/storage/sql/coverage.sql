@@ -9,7 +9,7 @@ SELECT first.time AS first_at, last.time AS last_at
 FROM generate_series(0, %(n_steps)s - 1) AS step (number)
 CROSS JOIN LATERAL (
     SELECT time
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s
       AND time >= %(start)s
       AND time < %(end)s
@@ -20,7 +20,7 @@ CROSS JOIN LATERAL (
 ) AS first
 CROSS JOIN LATERAL (
     SELECT time
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s
       AND time >= %(start)s
       AND time < %(end)s

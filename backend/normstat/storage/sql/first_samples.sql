@@ -4,7 +4,7 @@
 -- Result: instance_id, time, stream_id, line_offset.
 -- Index: (host_id, time); reads every sample of the window.
 SELECT DISTINCT ON (instance_id) instance_id, time, stream_id, line_offset
-FROM {table}
+FROM {table} AS t
 WHERE host_id = %(host_id)s
   AND time >= %(start)s
   AND time < %(end)s

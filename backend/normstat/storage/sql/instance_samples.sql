@@ -4,7 +4,7 @@
 -- Result: time, stream_id, line_offset of at most n samples.
 -- Index: (host_id, time); reads every sample of the window, or as many as it takes to find n.
 SELECT time, stream_id, line_offset
-FROM {table}
+FROM {table} AS t
 WHERE host_id = %(host_id)s
   AND time >= %(start)s
   AND time < %(end)s

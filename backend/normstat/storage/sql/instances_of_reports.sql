@@ -4,7 +4,7 @@
 -- Result: stream_id, instance_id.
 -- Index: (host_id, time), a lookup for each time.
 SELECT DISTINCT stream_id, instance_id
-FROM {table}
+FROM {table} AS t
 WHERE host_id = %(host_id)s
   AND time >= %(start)s
   AND time < %(end)s

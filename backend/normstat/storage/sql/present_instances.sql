@@ -4,7 +4,7 @@
 -- Result: instance_id.
 -- Index: (host_id, time); reads every sample of the window, which is at most LAST_STEP long.
 SELECT DISTINCT instance_id
-FROM {table}
+FROM {table} AS t
 WHERE host_id = %(host_id)s
   AND time >= %(start)s
   AND time < %(end)s

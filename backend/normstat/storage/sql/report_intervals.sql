@@ -11,7 +11,7 @@ FROM unnest(%(stream_ids)s::int4[], %(firsts)s::timestamptz[], %(lasts)s::timest
 JOIN unnest(%(probes)s::timestamptz[]) AS probe (at) ON probe.at <= stream.last_at
 CROSS JOIN LATERAL (
     SELECT time
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s
       AND time >= %(start)s
       AND time < %(end)s
@@ -23,7 +23,7 @@ CROSS JOIN LATERAL (
 ) AS first
 CROSS JOIN LATERAL (
     SELECT time
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s
       AND time >= %(start)s
       AND time < %(end)s
@@ -35,7 +35,7 @@ CROSS JOIN LATERAL (
 ) AS second
 CROSS JOIN LATERAL (
     SELECT time
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s
       AND time >= %(start)s
       AND time < %(end)s
@@ -47,7 +47,7 @@ CROSS JOIN LATERAL (
 ) AS third
 CROSS JOIN LATERAL (
     SELECT time
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s
       AND time >= %(start)s
       AND time < %(end)s

@@ -7,7 +7,7 @@ SELECT own.time, own.stream_id, earlier.time, earlier.stream_id, later.time
 FROM (SELECT 1) AS one
 LEFT JOIN LATERAL (
     SELECT time, stream_id
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s
       AND time >= %(start)s
       AND time < %(until)s
@@ -16,7 +16,7 @@ LEFT JOIN LATERAL (
 ) AS own ON TRUE
 LEFT JOIN LATERAL (
     SELECT time, stream_id
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s
       AND time >= %(start)s
       AND time < %(until)s
@@ -26,7 +26,7 @@ LEFT JOIN LATERAL (
 ) AS earlier ON TRUE
 LEFT JOIN LATERAL (
     SELECT time
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s
       AND time >= %(until)s
       AND time < %(end)s

@@ -6,19 +6,19 @@
 -- Index: (host_id, time); reads every sample of the window, and those around it until one is of the stream.
 WITH inside AS (
     SELECT min(time) AS first_at, min(line_offset) AS first_offset, max(time) AS last_at, max(line_offset) AS last_offset
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s AND stream_id = %(stream_id)s AND time >= %(start)s AND time < %(end)s
 ),
 before AS (
     SELECT time, line_offset
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s AND stream_id = %(stream_id)s AND time >= %(back)s AND time < %(start)s
     ORDER BY time DESC, line_offset DESC
     LIMIT 1
 ),
 after AS (
     SELECT time, line_offset
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s AND stream_id = %(stream_id)s AND time >= %(end)s AND time < %(ahead)s
     ORDER BY time, line_offset
     LIMIT 1

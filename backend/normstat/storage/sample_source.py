@@ -1,0 +1,181 @@
+"""What stands for a stat's table in a statement: the table itself, or its rows together with those that are sealed.
+
+Most readers take pages (storage/sample_pages.py). A statement that counts or looks up in the database gets the sealed rows of its
+window as arrays, which it reads like rows; so it is for windows of some hours, or of some instances.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import psycopg
+from psycopg import sql
+from psycopg.adapt import Buffer, Dumper
+from psycopg.pq import Format
+
+from normstat.stats.records import Int64Array
+from normstat.stats.spec import Storage
+from normstat.storage.sealed.sealed_codec import NumberArray, SealedRows, find_missing
+from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
+from normstat.storage.sealed.sealed_rows import find_blocks
+from normstat.storage.stat_tables import SQL_TYPES, table_of
+from normstat.storage.wide_columns import column_name, types_of
+
+# PostgreSQL counts microseconds from 2000-01-01.
+PG_EPOCH_US: Final = 946_684_800_000_000
+# By type: its number in PostgreSQL, that of its array, and its form on the wire.
+WIRE: Final[Mapping[str, tuple[int, int, str]]] = {
+    "integer": (23, 1007, ">i4"),
+    "bigint": (20, 1016, ">i8"),
+    "real": (700, 1021, ">f4"),
+    "double precision": (701, 1022, ">f8"),
+    "timestamptz": (1184, 1185, ">i8"),
+}
+NULL_LENGTH: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSource:
+    """What to put in the place of a table in a statement, and the parameters that it needs besides the statement's own."""
+
+    table: sql.Composable
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SqlArray:
+    """An array parameter as PostgreSQL has it on the wire: numbers of one type, some of which may be missing."""
+
+    type: str
+    numbers: npt.NDArray[np.generic]
+    missing: npt.NDArray[np.bool_] | None = None
+
+    def to_wire(self) -> bytes:
+        """Return the array in binary form."""
+        element, _, wire_type = WIRE[self.type]
+        n = len(self.numbers)
+        has_missing = self.missing is not None and bool(self.missing.any())
+        head = np.array([1, int(has_missing), element, n, 1] if n else [0, 0, element], ">i4").tobytes()
+        rows = np.empty(n, np.dtype([("length", ">i4"), ("value", wire_type)]))
+        rows["length"] = np.dtype(wire_type).itemsize
+        rows["value"] = self.numbers
+        if not has_missing:
+            return head + rows.tobytes()
+        rows["length"][self.missing] = NULL_LENGTH
+        keep = np.ones((n, rows.dtype.itemsize), np.bool_)
+        keep[self.missing, 4:] = False
+        return head + rows.view(np.uint8).reshape(n, -1)[keep].tobytes()
+
+
+def _dumper_of(type_: str) -> type[Dumper]:
+    class SqlArrayDumper(Dumper):
+        format = Format.BINARY
+        oid = WIRE[type_][1]
+
+        def dump(self, obj: SqlArray) -> Buffer:
+            return obj.to_wire()
+
+    return SqlArrayDumper
+
+
+class IntegerArray(SqlArray):
+    """Of four bytes."""
+
+
+class BigintArray(SqlArray):
+    """Of eight bytes."""
+
+
+class RealArray(SqlArray):
+    """Of floating numbers of four bytes."""
+
+
+class DoubleArray(SqlArray):
+    """Of floating numbers of eight bytes."""
+
+
+class TimeArray(SqlArray):
+    """Of instants, microseconds since 2000."""
+
+
+ARRAYS: Final[Mapping[str, type[SqlArray]]] = {
+    "integer": IntegerArray,
+    "bigint": BigintArray,
+    "real": RealArray,
+    "double precision": DoubleArray,
+    "timestamptz": TimeArray,
+}
+DUMPERS: Final = {made: _dumper_of(type_) for type_, made in ARRAYS.items()}
+
+
+def array_of(type_: str, numbers: npt.NDArray[np.generic], missing: npt.NDArray[np.bool_] | None = None) -> SqlArray:
+    """Return a parameter for an array of that SQL type."""
+    return ARRAYS[type_](type_, numbers, missing)
+
+
+async def open_source(connection: psycopg.AsyncConnection, query: SealedQuery, *, other_hosts: Sequence[int] = ()) -> SampleSource:
+    """Return what stands for the stat's table in a statement about the query's host, window and instances, and perhaps more hosts.
+
+    The statement may use time, host_id, instance_id and the columns of the query's fields; with `has_lines` also stream_id and
+    line_offset. It must give the table an alias.
+    """
+    parts: list[tuple[int, SealedRows]] = []
+    for host_id in (query.host_id, *other_hosts):
+        own = replace(query, host_id=host_id)
+        for block in await find_blocks(connection, host_id, query.stat, query.window):
+            rows = await read_block(connection, own, block)
+            if len(rows):
+                parts.append((host_id, rows))
+    return _source_of(connection, query, parts) if parts else SampleSource(table_of(query.stat), {})
+
+
+def _source_of(connection: psycopg.AsyncConnection, query: SealedQuery, parts: Sequence[tuple[int, SealedRows]]) -> SampleSource:
+    for made, dumper in DUMPERS.items():
+        connection.adapters.register_dumper(made, dumper)
+    hosts = np.concatenate([np.full(len(rows), host_id, np.int64) for host_id, rows in parts])
+    times = np.concatenate([rows.time_us for _, rows in parts]) - PG_EPOCH_US
+    arrays: dict[str, SqlArray] = {
+        "time": array_of("timestamptz", times),
+        "host_id": array_of("integer", hosts),
+        "instance_id": array_of("integer", _joined([rows.instance_id for _, rows in parts])),
+    }
+    if query.has_lines:
+        arrays["stream_id"] = array_of("integer", _joined([rows.stream_id for _, rows in parts]))
+        arrays["line_offset"] = array_of("bigint", _joined([rows.line_offset for _, rows in parts]))
+    empty: dict[str, Storage] = {}
+    for field in query.fields:
+        columns = [rows.columns.get(field.key) for _, rows in parts]
+        name = column_name(field)
+        if any(column is not None for column in columns):
+            numbers, missing = _with_missing(columns, [len(rows) for _, rows in parts])
+            arrays[name] = array_of(SQL_TYPES[field.storage], numbers, missing)
+        # Rows have their value in one column of a widened field; these have it in the newest.
+        empty |= {own: storage for own, storage in types_of(field).items() if own not in arrays}
+    nulls = [sql.SQL("NULL::" + SQL_TYPES[storage]) for storage in empty.values()]
+    names = [*arrays, *empty]
+    table = sql.SQL("(SELECT {columns} FROM {table} UNION ALL SELECT {sealed} FROM unnest({arrays}) AS sealed ({names}))").format(
+        columns=sql.SQL(", ").join(map(sql.Identifier, names)),
+        table=table_of(query.stat),
+        sealed=sql.SQL(", ").join([*map(sql.Identifier, arrays), *nulls]),
+        arrays=sql.SQL(", ").join(
+            sql.SQL("{}::{}[]").format(sql.Placeholder(f"sealed_{number}"), sql.SQL(array.type))
+            for number, array in enumerate(arrays.values())
+        ),
+        names=sql.SQL(", ").join(map(sql.Identifier, arrays)),
+    )
+    return SampleSource(table, {f"sealed_{number}": array for number, array in enumerate(arrays.values())})
+
+
+def _joined(parts: Sequence[Int64Array]) -> Int64Array:
+    return np.concatenate(parts)
+
+
+def _with_missing(
+    columns: Sequence[NumberArray | None], sizes: Sequence[int]
+) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.bool_]]:
+    dtype = next(column.dtype for column in columns if column is not None)
+    parts = [np.zeros(n, dtype) if column is None else column for column, n in zip(columns, sizes, strict=True)]
+    missing = [np.ones(n, np.bool_) if column is None else find_missing(column) for column, n in zip(columns, sizes, strict=True)]
+    return np.concatenate(parts), np.concatenate(missing)

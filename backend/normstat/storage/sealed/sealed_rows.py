@@ -1,0 +1,217 @@
+"""The rows of `sealed_blocks`: which blocks there are, parts of them, and changes of whole blocks.
+
+Whoever moves samples between rows and blocks, or removes samples of either, holds the seal lock of the host. Readers need none:
+they see one state of the database.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import anyio.to_thread
+import psycopg
+
+from normstat.storage.sealed.sealed_codec import Directory, Part, SealedRows, pack, read_head, unpack
+from normstat.window import Window, from_us, to_us
+
+# With the number of the host.
+SEAL_LOCK: Final = 0x6E6F0012
+TRY_LOCK: Final = "SELECT pg_try_advisory_xact_lock(%(key)s, %(host_id)s::int4)"
+WAIT_LOCK: Final = "SELECT pg_advisory_xact_lock(%(key)s, %(host_id)s::int4)"
+# No block is longer than a day.
+FIND: Final = """
+    SELECT b.start_at, b.end_at, b.n_rows, b.first_at, b.last_at
+    FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
+    WHERE b.host_id = %(host_id)s AND s.name = %(stat)s
+      AND b.start_at > %(start)s::timestamptz - interval '1 day' AND b.start_at < %(end)s
+      AND b.last_at >= %(start)s AND b.first_at < %(end)s AND b.n_rows > 0
+    ORDER BY b.start_at
+"""
+READ: Final = """
+    SELECT b.head, CASE WHEN octet_length(b.body) <= %(n_bytes)s THEN b.body END
+    FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
+    WHERE b.host_id = %(host_id)s AND s.name = %(stat)s AND b.start_at = %(start)s
+"""
+READ_PARTS: Final = """
+    SELECT substring(b.body FROM p.first FOR p.size)
+    FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
+    CROSS JOIN unnest(%(firsts)s::int4[], %(sizes)s::int4[]) WITH ORDINALITY AS p (first, size, number)
+    WHERE b.host_id = %(host_id)s AND s.name = %(stat)s AND b.start_at = %(start)s
+    ORDER BY p.number
+"""
+WRITE: Final = """
+    INSERT INTO sealed_blocks (
+        host_id, stat_id, start_at, end_at, n_rows, n_values, first_at, last_at, stream_ids, held_until, head, body
+    )
+    SELECT %(host_id)s, id, %(start)s, %(end)s, %(n_rows)s, %(n_values)s, %(first)s, %(last)s, %(stream_ids)s::int4[], NULL,
+        %(head)s, %(body)s
+    FROM stats WHERE name = %(stat)s
+    ON CONFLICT (host_id, stat_id, start_at) DO UPDATE SET
+        end_at = excluded.end_at, n_rows = excluded.n_rows, n_values = excluded.n_values, first_at = excluded.first_at,
+        last_at = excluded.last_at, stream_ids = excluded.stream_ids, held_until = NULL, head = excluded.head, body = excluded.body
+"""
+HOLD: Final = """
+    UPDATE sealed_blocks SET n_rows = 0, n_values = 0, stream_ids = '{}', held_until = %(until)s, head = '', body = ''
+    WHERE host_id = %(host_id)s AND start_at = %(start)s AND stat_id = (SELECT id FROM stats WHERE name = %(stat)s)
+"""
+DELETE: Final = """
+    DELETE FROM sealed_blocks
+    WHERE host_id = %(host_id)s AND start_at = %(start)s AND stat_id = (SELECT id FROM stats WHERE name = %(stat)s)
+"""
+OF_STREAM: Final = """
+    SELECT s.name, b.start_at, b.end_at
+    FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
+    WHERE b.host_id = %(host_id)s AND b.stream_ids @> ARRAY[%(stream_id)s::int4]
+    ORDER BY s.name, b.start_at
+"""
+# Bodies up to this size are read whole: one round trip instead of two.
+WHOLE_UP_TO: Final = 128 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSpan:
+    """A block with samples: its span, [start, end), and those of its rows."""
+
+    start_us: int
+    end_us: int
+    n_rows: int
+    first_us: int
+    last_us: int
+
+
+async def try_seal_lock(connection: psycopg.AsyncConnection, host_id: int) -> bool:
+    """Lock what is sealed of the host until the transaction ends; return False when another process holds the lock."""
+    row = await (await connection.execute(TRY_LOCK, {"key": SEAL_LOCK, "host_id": host_id})).fetchone()
+    return row is not None and row[0] is True
+
+
+async def wait_seal_lock(connection: psycopg.AsyncConnection, host_id: int) -> None:
+    """Wait for the lock on what is sealed of the host, held until the transaction ends."""
+    await connection.execute(WAIT_LOCK, {"key": SEAL_LOCK, "host_id": host_id})
+
+
+async def find_blocks(connection: psycopg.AsyncConnection, host_id: int, stat: str, window: Window) -> list[BlockSpan]:
+    """Return the blocks with samples in the window, in the order of time."""
+    asked = {"host_id": host_id, "stat": stat, "start": window.start, "end": window.end}
+    cursor = await connection.execute(FIND, asked, prepare=False)
+    return [
+        BlockSpan(_us(start), _us(end), int(str(n_rows)), _us(first), _us(last))
+        for start, end, n_rows, first, last in await cursor.fetchall()
+    ]
+
+
+async def read_directory(
+    connection: psycopg.AsyncConnection, host_id: int, stat: str, start_us: int
+) -> tuple[Directory, bytes | None]:
+    """Return the directory of a block, and its body where that is small."""
+    asked = {"host_id": host_id, "stat": stat, "start": from_us(start_us), "n_bytes": WHOLE_UP_TO}
+    async with connection.cursor(binary=True) as cursor:
+        row = await (await cursor.execute(READ, asked)).fetchone()
+    assert row is not None
+    head, body = row
+    assert isinstance(head, bytes)
+    return read_head(head), body if isinstance(body, bytes) else None
+
+
+async def read_parts(
+    connection: psycopg.AsyncConnection, host_id: int, stat: str, start_us: int, parts: Sequence[Part]
+) -> list[bytes]:
+    """Return parts of a body, neighbours of which are read together."""
+    runs: list[Part] = []
+    for part in sorted({part for part in parts if part.start < part.end}, key=lambda part: part.start):
+        if runs and runs[-1].end == part.start:
+            runs[-1] = Part(runs[-1].start, part.end)
+        else:
+            runs.append(part)
+    asked = {
+        "host_id": host_id,
+        "stat": stat,
+        "start": from_us(start_us),
+        "firsts": [run.start + 1 for run in runs],
+        "sizes": [run.end - run.start for run in runs],
+    }
+    async with connection.cursor(binary=True) as cursor:
+        cells = await (await cursor.execute(READ_PARTS, asked)).fetchall() if runs else []
+    found = dict(zip(runs, (cell for (cell,) in cells), strict=True))
+    return [_cut(found, part) for part in parts]
+
+
+def _cut(runs: dict[Part, object], part: Part) -> bytes:
+    for run, data in runs.items():
+        if run.start <= part.start and part.end <= run.end:
+            assert isinstance(data, bytes)
+            return data[part.start - run.start : part.end - run.start]
+    return b""
+
+
+async def read_whole(connection: psycopg.AsyncConnection, host_id: int, stat: str, start_us: int) -> SealedRows | None:
+    """Return all rows of a block. Missing: None where there is none, or an unsealed one"""
+    asked = {"host_id": host_id, "stat": stat, "start": from_us(start_us), "n_bytes": 2**31 - 1}
+    async with connection.cursor(binary=True) as cursor:
+        row = await (await cursor.execute(READ, asked)).fetchone()
+    if row is None or not row[0]:
+        return None
+    head, body = row
+    assert isinstance(head, bytes)
+    assert isinstance(body, bytes)
+    return await anyio.to_thread.run_sync(unpack, head, body)
+
+
+async def write_block(
+    connection: psycopg.AsyncConnection, host_id: int, stat: str, *, start_us: int, end_us: int, rows: SealedRows
+) -> None:
+    """Write the block of that span, in place of one that begins there; deletes it where no row is left."""
+    if not len(rows):
+        await delete_block(connection, host_id, stat, start_us)
+        return
+    head, body = await anyio.to_thread.run_sync(pack, rows)
+    values = {
+        "host_id": host_id,
+        "stat": stat,
+        "start": from_us(start_us),
+        "end": from_us(end_us),
+        "n_rows": len(rows),
+        "n_values": sum(read_head(head).n_values),
+        "first": from_us(int(rows.time_us.min())),
+        "last": from_us(int(rows.time_us.max())),
+        "stream_ids": sorted(set(rows.stream_id.tolist())),
+        "head": head,
+        "body": body,
+    }
+    async with connection.cursor(binary=True) as cursor:
+        await cursor.execute(WRITE, values)
+
+
+async def hold_block(connection: psycopg.AsyncConnection, host_id: int, stat: str, start_us: int, until: datetime) -> None:
+    """Empty a block whose samples are rows again, and keep them rows until then."""
+    await connection.execute(HOLD, {"host_id": host_id, "stat": stat, "start": from_us(start_us), "until": until})
+
+
+async def delete_block(connection: psycopg.AsyncConnection, host_id: int, stat: str, start_us: int) -> None:
+    """Delete the block that begins there, if any."""
+    await connection.execute(DELETE, {"host_id": host_id, "stat": stat, "start": from_us(start_us)})
+
+
+async def delete_stream(
+    connection: psycopg.AsyncConnection, host_id: int, stream_id: int, stats: Sequence[str] | None = None
+) -> int:
+    """Delete the sealed samples of a stream, of these stats (None: all); return their number. Needs the seal lock."""
+    cursor = await connection.execute(OF_STREAM, {"host_id": host_id, "stream_id": stream_id})
+    n_deleted = 0
+    for name, start, end in await cursor.fetchall():
+        stat, start_us = str(name), _us(start)
+        if stats is not None and stat not in stats:
+            continue
+        rows = await read_whole(connection, host_id, stat, start_us)
+        if rows is None:
+            continue
+        is_kept = rows.stream_id != stream_id
+        n_deleted += int(len(rows) - is_kept.sum())
+        await write_block(connection, host_id, stat, start_us=start_us, end_us=_us(end), rows=rows.take(is_kept))
+    return n_deleted
+
+
+def _us(value: object) -> int:
+    assert isinstance(value, datetime)
+    return to_us(value)
