@@ -1,6 +1,6 @@
 """Means by minute of a few fields of many hosts at once, and samples of many hosts in windows of their own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,8 +14,9 @@ from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
 from normstat.storage.lookup import StatRef
 from normstat.storage.sample_pages import load_sql
+from normstat.storage.sample_source import SampleSource, open_source
+from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
 from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window
 
@@ -68,10 +69,17 @@ async def read_minute_means(
     """Return the means of each minute of the window, of these instances of these hosts: one query."""
     means = [sql.SQL("avg({}::float8)::float4 AS {}").format(stored_sql(field, "t"), _name(at)) for at, field in enumerate(fields)]
     packed = [PACKED.format(_name(at)) for at in range(len(fields))]
+    source = await _open_source(session, stat, fields, host_ids=host_ids, instance_ids=instance_ids, window=window)
     statement = load_sql("minute_means").format(
-        means=sql.SQL(", ").join(means), packed=sql.SQL(", ").join(packed), table=table_of(stat.name)
+        means=sql.SQL(", ").join(means), packed=sql.SQL(", ").join(packed), table=source.table
     )
-    asked = {"host_ids": list(host_ids), "instance_ids": list(instance_ids), "start": window.start, "end": window.end}
+    asked = {
+        "host_ids": list(host_ids),
+        "instance_ids": list(instance_ids),
+        "start": window.start,
+        "end": window.end,
+        **source.parameters,
+    }
     instances, minutes, counts, *cells = await _read_row(session, statement, asked)
     n = len(instances or b"") // 4
     values = await anyio.to_thread.run_sync(_to_values, cells, fields, n)
@@ -88,14 +96,18 @@ async def read_span_samples(
 ) -> SpanSamples:
     """Return the samples of these instances in windows, each of one host (its id): one query."""
     packed = [PACKED.format(sql.SQL("{}::float4").format(stored_sql(field, "t"))) for field in fields]
-    statement = load_sql("span_samples").format(packed=sql.SQL(", ").join(packed), table=table_of(stat.name))
+    window = Window(min(window.start for _, window in spans), max(window.end for _, window in spans))
+    host_ids = sorted({host_id for host_id, _ in spans})
+    source = await _open_source(session, stat, fields, host_ids=host_ids, instance_ids=instance_ids, window=window)
+    statement = load_sql("span_samples").format(packed=sql.SQL(", ").join(packed), table=source.table)
     asked = {
         "host_ids": [host_id for host_id, _ in spans],
         "starts": [window.start for _, window in spans],
         "ends": [window.end for _, window in spans],
         "instance_ids": list(instance_ids),
-        "start": min(window.start for _, window in spans),
-        "end": max(window.end for _, window in spans),
+        "start": window.start,
+        "end": window.end,
+        **source.parameters,
     }
     instances, minutes, *cells = await _read_row(session, statement, asked)
     n = len(instances or b"") // 4
@@ -103,7 +115,20 @@ async def read_span_samples(
     return SpanSamples(_to_integers(instances), _to_integers(minutes), values)
 
 
-async def _read_row(session: AsyncSession, statement: sql.Composed, asked: dict[str, object]) -> tuple[bytes | None, ...]:
+async def _open_source(
+    session: AsyncSession,
+    stat: StatRef,
+    fields: Sequence[Field],
+    *,
+    host_ids: Sequence[int],
+    instance_ids: Sequence[int],
+    window: Window,
+) -> SampleSource:
+    query = SealedQuery(host_ids[0], stat.name, window, fields, instance_ids)
+    return await open_source(await driver_of(session), query, other_hosts=host_ids[1:])
+
+
+async def _read_row(session: AsyncSession, statement: sql.Composed, asked: Mapping[str, object]) -> tuple[bytes | None, ...]:
     connection = await driver_of(session)
     async with connection.cursor(binary=True) as cursor:
         # Starting workers takes longer than they save, and ingest needs the processors.

@@ -30,9 +30,10 @@ from normstat.stats.process_lines import (
 from normstat.storage import lookup
 from normstat.storage.lookup import InstanceRef, StatRef
 from normstat.storage.sample_pages import load_sql
+from normstat.storage.sample_source import open_source
 from normstat.storage.schema.models import Chunk, Instance
+from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
 from normstat.window import Window
 
 # The stat whose raw output is snapshots of /proc.
@@ -343,21 +344,22 @@ class _Source:
         """Return the first sample of each of these instances in the window."""
         if not ids:
             return {}
-        cursor = await (await driver_of(self.session)).execute(
-            load_sql("first_samples").format(table=table_of(self.stat.name)),
-            {"host_id": self.host_id, "start": window.start, "end": window.end, "instance_ids": list(ids)},
-            prepare=False,
-        )
-        return {int(str(id_)): _to_place(*row) for id_, *row in await cursor.fetchall()}
+        rows = await self._fetch("first_samples", window, ids, {"instance_ids": list(ids)})
+        return {int(str(id_)): _to_place(*row) for id_, *row in rows}
 
     async def samples(self, instance_id: int, window: Window, n: int) -> list[SamplePlace]:
         """Return the first n samples of an instance in the window."""
-        cursor = await (await driver_of(self.session)).execute(
-            load_sql("instance_samples").format(table=table_of(self.stat.name)),
-            {"host_id": self.host_id, "start": window.start, "end": window.end, "instance_id": instance_id, "n": n},
-            prepare=False,
-        )
-        return [_to_place(*row) for row in await cursor.fetchall()]
+        rows = await self._fetch("instance_samples", window, [instance_id], {"instance_id": instance_id, "n": n})
+        return [_to_place(*row) for row in rows]
+
+    async def _fetch(self, name: str, window: Window, ids: Sequence[int], values: Mapping[str, object]) -> list[tuple[object, ...]]:
+        """Return the rows of that statement about samples of these instances in the window."""
+        connection = await driver_of(self.session)
+        query = SealedQuery(self.host_id, self.stat.name, window, instance_ids=ids, has_lines=True)
+        source = await open_source(connection, query)
+        asked = {"host_id": self.host_id, "start": window.start, "end": window.end, **values, **source.parameters}
+        cursor = await connection.execute(load_sql(name).format(table=source.table), asked, prepare=False)
+        return await cursor.fetchall()
 
 
 def _to_place(at: object, stream_id: object, offset: object) -> SamplePlace:

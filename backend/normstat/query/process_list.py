@@ -23,8 +23,9 @@ from normstat.stats.spec import Field, Storage, Worse
 from normstat.storage import lookup
 from normstat.storage.lookup import StatRef
 from normstat.storage.sample_pages import load_sql
+from normstat.storage.sample_source import open_source
+from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
 from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window, from_us, to_us
 
@@ -304,10 +305,10 @@ async def _sum_samples(
     each: list[sql.Composable] = [
         sql.SQL("count({0}), sum({0}::float8), max({0})::float8").format(stored_sql(field, "t")) for _, field in fields
     ]
-    statement = load_sql("process_totals").format(
-        table=table_of(ref.name), sums=sql.SQL(", ").join([sql.SQL("count(*) AS n"), *each])
-    )
-    asked = {"host_id": place.host_id, "start": from_us(span.start_us), "end": from_us(span.end_us)}
+    window = Window(from_us(span.start_us), from_us(span.end_us))
+    source = await open_source(connection, SealedQuery(place.host_id, ref.name, window, [field for _, field in fields]))
+    statement = load_sql("process_totals").format(table=source.table, sums=sql.SQL(", ").join([sql.SQL("count(*) AS n"), *each]))
+    asked = {"host_id": place.host_id, "start": window.start, "end": window.end, **source.parameters}
     cursor = await connection.execute(statement, asked, prepare=False)
     rows = await cursor.fetchall()
     powers = [10.0**field.decimals if field.storage is Storage.DEC4 else 1.0 for _, field in fields]

@@ -23,8 +23,9 @@ from normstat.stats.spec import Field, Semantics
 from normstat.storage import lookup
 from normstat.storage.lookup import StatRef
 from normstat.storage.sample_pages import Float64Array, PageQuery, load_sql, read_page, to_floats
+from normstat.storage.sample_source import open_source
+from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
 from normstat.window import EPOCH, LATEST, MICROSECOND, Window
 
 # An older report says nothing of the instant.
@@ -312,9 +313,12 @@ async def _read_times(session: AsyncSession, host_id: int, ref: StatRef, summary
 
 async def _fetch_times(session: AsyncSession, host_id: int, stat: StatRef, at: datetime) -> tuple[object, ...]:
     until = at + MILLISECOND
-    asked = {"host_id": host_id, "start": max(EPOCH, at - MAX_AGE), "until": until, "end": min(LATEST, until + MAX_AGE)}
-    statement = load_sql("report_times").format(table=table_of(stat.name))
-    row = await (await (await driver_of(session)).execute(statement, asked, prepare=False)).fetchone()
+    connection = await driver_of(session)
+    window = Window(max(EPOCH, at - MAX_AGE), min(LATEST, until + MAX_AGE))
+    source = await open_source(connection, SealedQuery(host_id, stat.name, window, has_lines=True))
+    asked = {"host_id": host_id, "start": window.start, "until": until, "end": window.end, **source.parameters}
+    statement = load_sql("report_times").format(table=source.table)
+    row = await (await connection.execute(statement, asked, prepare=False)).fetchone()
     assert row is not None
     return row
 

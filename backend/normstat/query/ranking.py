@@ -17,7 +17,8 @@ from normstat.rollups.rollup_rows import HOUR_US, Place
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage, Worse
 from normstat.storage.sample_pages import BoolArray, load_sql
-from normstat.storage.stat_tables import table_of
+from normstat.storage.sample_source import open_source
+from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window, from_us
 
@@ -67,9 +68,11 @@ async def read_totals(
 
 
 async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, span: Span) -> RankedTotals:
-    statement = load_sql("top_instances").format(table=table_of(stat), field=stored_sql(field, "t"))
-    places = {"host_id": place.host_id, "start": from_us(span.start_us), "end": from_us(span.end_us)}
-    cursor = await connection.execute(statement, places, prepare=False)
+    window = Window(from_us(span.start_us), from_us(span.end_us))
+    source = await open_source(connection, SealedQuery(place.host_id, stat, window, [field]))
+    statement = load_sql("top_instances").format(table=source.table, field=stored_sql(field, "t"))
+    asked = {"host_id": place.host_id, "start": window.start, "end": window.end, **source.parameters}
+    cursor = await connection.execute(statement, asked, prepare=False)
     power = 10.0**field.decimals if field.storage is Storage.DEC4 else 1.0
     rows = await cursor.fetchall()
     # This takes a while for hundreds of thousands of instances.

@@ -1,11 +1,13 @@
 """When a host has samples."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
+import psycopg
 from sqlalchemy import BigInteger, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -16,9 +18,11 @@ from normstat.stats.records import Int64Array
 from normstat.storage.lookup import StatRef, list_host_stats, require_host
 from normstat.storage.sample_pages import PageQuery, load_sql, read_page
 from normstat.storage.schema.models import Gap, Stream
+from normstat.storage.sealed.sealed_reader import SealedQuery, read_report_times
+from normstat.storage.sealed.sealed_rows import BlockSpan, find_blocks
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
-from normstat.window import Window, clamp, from_us, to_us
+from normstat.window import MICROSECOND, Window, clamp, from_us, to_us
 
 # The report interval is probed at the beginning, in the middle and at the end of the data.
 N_PROBES: Final = 3
@@ -202,4 +206,34 @@ async def read_steps(
             if isinstance(first, datetime) and isinstance(last, datetime)
         ]
     steps = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    blocks = await find_blocks(connection, host_id, stat.name, window)
+    if blocks:
+        steps = await _add_sealed(connection, SealedQuery(host_id, stat.name, window), blocks, step, steps)
     return steps[:, 0], steps[:, 1]
+
+
+async def _add_sealed(
+    connection: psycopg.AsyncConnection, query: SealedQuery, blocks: Sequence[BlockSpan], step: timedelta, steps: Int64Array
+) -> Int64Array:
+    """Return the first and last sample of each step, of rows and of blocks. Shape: (n, 2), ascending"""
+    step_us, start_us = step // MICROSECOND, query.window.start_us
+    found = [steps]
+    for block in blocks:
+        ends = np.array([block.first_us, block.last_us])
+        if ends[0] >= start_us and ends[1] < query.window.end_us and len(np.unique((ends - start_us) // step_us)) == 1:
+            # All of it is in one step, as in a graph of a year.
+            times = ends
+        else:
+            times = await read_report_times(connection, query, block)
+        at = (times - start_us) // step_us
+        firsts = np.flatnonzero(np.diff(at, prepend=-1))
+        lasts = np.concatenate([firsts[1:] - 1, [len(times) - 1]]) if len(times) else firsts
+        found.append(np.stack([times[firsts], times[lasts]], axis=1))
+    joined = np.concatenate(found)
+    number = (joined[:, 0] - start_us) // step_us
+    distinct, places = np.unique(number, return_inverse=True)
+    merged = np.empty((len(distinct), 2), np.int64)
+    merged[:, 0], merged[:, 1] = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+    np.minimum.at(merged[:, 0], places, joined[:, 0])
+    np.maximum.at(merged[:, 1], places, joined[:, 1])
+    return merged

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
+import psycopg
 from psycopg import sql
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -15,7 +16,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.stats.records import Int64Array
 from normstat.storage.lookup import StatRef
 from normstat.storage.sample_pages import load_sql
+from normstat.storage.sample_source import open_source
 from normstat.storage.schema.models import Stream
+from normstat.storage.sealed.sealed_reader import SealedQuery, read_block, read_report_times
+from normstat.storage.sealed.sealed_rows import BlockSpan, find_blocks
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
 from normstat.window import MICROSECOND, Window, from_us, to_us
@@ -29,8 +33,17 @@ DAY: Final = timedelta(days=1)
 MAX_STREAMS: Final = 50
 # Distances of four reports that differ more are events, not reports at an interval.
 MAX_RATIO: Final = 3
+# Reports in a row whose distances are compared.
+N_REPORTS: Final = 4
+HOT_REPORTS: Final = """
+    SELECT DISTINCT time, {stream} FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s
+"""
 # Streams whose intervals differ more are told apart.
 SIMILAR: Final = 1.5
+
+
+# A stream, a probe, and the reports that follow it.
+Reports = tuple[int, datetime, list[datetime]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +119,11 @@ async def read_intervals(
     # By the times alone, where no two streams overlap.
     spans = sorted((stream.first_sample_at, stream.last_sample_at) for stream in streams)
     is_alone = all(last < first for (_, last), (first, _) in pairwise(spans))
-    own = sql.SQL("TRUE" if is_alone else "stream_id = stream.id")
-    reports: list[tuple[int, datetime, list[datetime]]] = []
+    connection = await driver_of(session)
+    reports: list[Reports] = []
     for part, probes in _parts_of(span):
-        found = await _fetch(
-            session,
-            "report_intervals",
-            stat,
-            own,
-            {
-                "host_id": host_id,
-                "start": part.start,
-                "end": part.end,
-                "probes": probes,
-                "stream_ids": [stream.id for stream in streams],
-                "firsts": [stream.first_sample_at for stream in streams],
-                "lasts": [stream.last_sample_at for stream in streams],
-            },
-        )
-        for at, stream_id, times in found:
-            assert isinstance(at, datetime)
-            assert isinstance(times, list)
-            reports.append((int(str(stream_id)), at, times))
+        query = SealedQuery(host_id, stat.name, part, has_lines=not is_alone)
+        reports += await _read_probes(connection, query, streams, probes)
     by_stream = find_intervals(reports)
     everything = _longest(by_stream.values())
     if everything is None:
@@ -135,9 +131,8 @@ async def read_intervals(
     streams_of: dict[int, set[int]] = defaultdict(set)
     if not _are_alike(by_stream, n_streams=len(streams)):
         times = [time for *_, some in reports for time in some]
-        asked = {"host_id": host_id, "start": span.start, "end": span.end, "times": times, "instance_ids": list(instance_ids)}
-        for stream_id, instance_id in await _fetch(session, "instances_of_reports", stat, own, asked):
-            streams_of[int(str(instance_id))].add(int(str(stream_id)))
+        for stream_id, instance_id in await _find_instances(session, host_id, stat, times, instance_ids):
+            streams_of[instance_id].add(stream_id)
     intervals = {}
     for instance_id in instance_ids:
         seen = streams_of.get(instance_id)
@@ -147,12 +142,110 @@ async def read_intervals(
     return intervals
 
 
-async def _fetch(
-    session: AsyncSession, name: str, stat: StatRef, own: sql.SQL, asked: Mapping[str, object]
-) -> list[tuple[object, ...]]:
-    statement = load_sql(name).format(table=table_of(stat.name), own=own)
-    cursor = await (await driver_of(session)).execute(statement, dict(asked), prepare=False)
-    return await cursor.fetchall()
+async def _read_probes(
+    connection: psycopg.AsyncConnection, query: SealedQuery, streams: Sequence[StreamSpan], probes: Sequence[datetime]
+) -> list[Reports]:
+    """Return four reports in a row of each stream from each probe on, where there are as many.
+
+    Without the query's `has_lines`, no two streams overlap, and a report's time tells its stream.
+    """
+    blocks = await find_blocks(connection, query.host_id, query.stat, query.window)
+    if blocks:
+        return _find_reports(await _read_reports(connection, query, blocks), streams, probes, is_alone=not query.has_lines)
+    own = sql.SQL("stream_id = stream.id" if query.has_lines else "TRUE")
+    asked = {
+        "host_id": query.host_id,
+        "start": query.window.start,
+        "end": query.window.end,
+        "probes": list(probes),
+        "stream_ids": [stream.id for stream in streams],
+        "firsts": [stream.first_sample_at for stream in streams],
+        "lasts": [stream.last_sample_at for stream in streams],
+    }
+    statement = load_sql("report_intervals").format(table=table_of(query.stat), own=own)
+    found = []
+    for at, stream_id, times in await (await connection.execute(statement, asked, prepare=False)).fetchall():
+        assert isinstance(at, datetime)
+        assert isinstance(times, list)
+        found.append((int(str(stream_id)), at, times))
+    return found
+
+
+async def _find_instances(
+    session: AsyncSession, host_id: int, stat: StatRef, times: Sequence[datetime], instance_ids: Sequence[int]
+) -> set[tuple[int, int]]:
+    """Return stream and instance of the samples of these instances at these instants."""
+    if not times:
+        return set()
+    connection = await driver_of(session)
+    found: set[tuple[int, int]] = set()
+    for part in _around(times):
+        source = await open_source(connection, SealedQuery(host_id, stat.name, part, instance_ids=instance_ids, has_lines=True))
+        asked = {
+            "host_id": host_id,
+            "start": part.start,
+            "end": part.end,
+            "times": [time for time in times if part.start <= time < part.end],
+            "instance_ids": list(instance_ids),
+            **source.parameters,
+        }
+        statement = load_sql("instances_of_reports").format(table=source.table)
+        rows = await (await connection.execute(statement, asked, prepare=False)).fetchall()
+        found |= {(int(str(stream_id)), int(str(instance_id))) for stream_id, instance_id in rows}
+    return found
+
+
+def _around(times: Sequence[datetime]) -> list[Window]:
+    """Return windows of a day at most that hold these instants: probes of a year are far apart."""
+    windows: list[Window] = []
+    for time in sorted(set(times)):
+        if windows and time - windows[-1].start < DAY:
+            windows[-1] = Window(windows[-1].start, time + MICROSECOND)
+        else:
+            windows.append(Window(time, time + MICROSECOND))
+    return windows
+
+
+async def _read_reports(
+    connection: psycopg.AsyncConnection, query: SealedQuery, blocks: Sequence[BlockSpan]
+) -> tuple[Int64Array, Int64Array]:
+    """Return time and stream of each report of the query's window, some of whose samples are sealed; ascending by time.
+
+    Without the query's `has_lines` the streams are 0.
+    """
+    times, streams = [], []
+    for block in blocks:
+        if query.has_lines:
+            rows = await read_block(connection, query, block)
+            times.append(rows.time_us)
+            streams.append(rows.stream_id)
+        else:
+            times.append(await read_report_times(connection, query, block))
+            streams.append(np.zeros(len(times[-1]), np.int64))
+    hot = sql.SQL(HOT_REPORTS).format(stream=sql.SQL("stream_id" if query.has_lines else "0"), table=table_of(query.stat))
+    asked = {"host_id": query.host_id, "start": query.window.start, "end": query.window.end}
+    rows_left = await (await connection.execute(hot, asked, prepare=False)).fetchall()
+    times.append(np.array([to_us(at) for at, _ in rows_left if isinstance(at, datetime)], np.int64))
+    streams.append(np.array([int(str(stream_id)) for _, stream_id in rows_left], np.int64))
+    reports = np.unique(np.stack([np.concatenate(times), np.concatenate(streams)], axis=1), axis=0)
+    return reports[:, 0], reports[:, 1]
+
+
+def _find_reports(
+    reports: tuple[Int64Array, Int64Array], streams: Sequence[StreamSpan], probes: Sequence[datetime], *, is_alone: bool
+) -> list[Reports]:
+    """Return what report_intervals.sql returns, from the reports of a window."""
+    found = []
+    for stream in streams:
+        first_us, last_us = to_us(stream.first_sample_at), to_us(stream.last_sample_at)
+        times = reports[0] if is_alone else reports[0][reports[1] == stream.id]
+        times = times[times <= last_us]
+        for probe in probes:
+            at = int(np.searchsorted(times, max(to_us(probe), first_us)))
+            own = times[at : at + N_REPORTS]
+            if to_us(probe) <= last_us and len(own) == N_REPORTS:
+                found.append((stream.id, probe, [from_us(time) for time in own.tolist()]))
+    return found
 
 
 def _parts_of(span: Window) -> list[tuple[Window, list[datetime]]]:

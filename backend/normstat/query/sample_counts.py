@@ -14,6 +14,8 @@ from normstat.stats.spec import Field
 from normstat.storage.lookup import StatRef
 from normstat.storage.sample_pages import load_sql
 from normstat.storage.schema.models import Host, RollupMark
+from normstat.storage.sealed.sealed_reader import SealedQuery, count_in_block
+from normstat.storage.sealed.sealed_rows import find_blocks
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
 from normstat.storage.wide_columns import stored_sql
@@ -43,7 +45,12 @@ async def count_samples(
     row = await cursor.fetchone()
     assert row is not None
     n_rows, *n_values = (int(str(number)) for number in row)
-    return SampleCount(n_rows, tuple(field for field, n in zip(fields, n_values, strict=True) if n))
+    printed = {field.key for field, n in zip(fields, n_values, strict=True) if n}
+    for block in await find_blocks(connection, host_id, table, window):
+        n_sealed, keys = await count_in_block(connection, SealedQuery(host_id, table, window, fields), block)
+        n_rows += n_sealed
+        printed |= keys
+    return SampleCount(n_rows, tuple(field for field in fields if field.key in printed))
 
 
 async def find_printed_fields(session: AsyncSession, host_id: int, stat: StatRef, window: Window) -> Sequence[Field]:
@@ -115,6 +122,12 @@ async def _search_rows(session: AsyncSession, host_id: int, stat: StatRef, windo
         n_rows, *n_values = (int(str(number)) for number in row)
         found |= {field.key for field, n in zip(stat.fields, n_values, strict=True) if n}
         n_left -= n_rows
+        for block in await find_blocks(connection, host_id, stat.name, window) if n_left > 0 else ():
+            n_sealed, own = await count_in_block(connection, SealedQuery(host_id, stat.name, window, stat.fields), block)
+            found |= own
+            n_left -= n_sealed
+            if n_left <= 0:
+                break
         if n_left <= 0:
             return None
     return [field for field in stat.fields if field.key in found]

@@ -13,9 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.sample_pages import load_sql
+from normstat.storage.sample_source import open_source
 from normstat.storage.schema.models import Gap, StatTable, StoredRejectedLine, Stream
+from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
 from normstat.storage.stream_rows import MAX_KEPT_PER_REASON
 from normstat.window import Window
 
@@ -106,17 +107,20 @@ async def _read_span(
     """Return the samples of a stream around a window. Missing: None without any."""
     tables = (await session.scalars(select(StatTable.name).where(StatTable.name.in_(stat_names)))).all()
     connection = await driver_of(session)
+    around = Window(window.start - LOOK_AROUND, window.end + LOOK_AROUND)
     asked = {
         "host_id": host_id,
         "stream_id": stream_id,
         "start": window.start,
         "end": window.end,
-        "back": window.start - LOOK_AROUND,
-        "ahead": window.end + LOOK_AROUND,
+        "back": around.start,
+        "ahead": around.end,
     }
     rows: list[list[_Place | None]] = []
     for table in tables:
-        cursor = await connection.execute(load_sql("stream_span").format(table=table_of(table)), asked, prepare=False)
+        source = await open_source(connection, SealedQuery(host_id, table, around, has_lines=True))
+        statement = load_sql("stream_span").format(table=source.table)
+        cursor = await connection.execute(statement, {**asked, **source.parameters}, prepare=False)
         row = await cursor.fetchone()
         assert row is not None
         rows.append([_to_place(row[at], row[at + 1]) for at in range(0, len(row), 2)])

@@ -29,6 +29,7 @@ from normstat.stats.spec import Field
 from normstat.storage.lookup import StatRef, list_host_stats, list_stats
 from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_floats, to_missing
 from normstat.storage.schema.job_models import JobKind
+from normstat.storage.sealed.sealed_rows import find_blocks
 from normstat.storage.session import WriteSession, driver_of, open_read_session, open_write_session
 from normstat.storage.stat_tables import table_of
 from normstat.storage.turns import Turns, describe
@@ -171,8 +172,12 @@ async def _find_firsts(
     span = {"host_id": host_id, "start": from_us(start_us), "end": from_us(limit_us)}
     for stat in stats:
         row = await (await connection.execute(sql.SQL(NEXT_SAMPLE).format(table=table_of(stat.name)), span)).fetchone()
-        if row is not None and isinstance(row[0], datetime):
-            found[stat.id] = to_us(row[0]) // HOUR_US * HOUR_US
+        firsts = [to_us(row[0])] if row is not None and isinstance(row[0], datetime) else []
+        blocks = await find_blocks(connection, host_id, stat.name, Window(from_us(start_us), from_us(limit_us)))
+        # Of a block that began earlier, the first sample may be before `start`: that hour is looked at for nothing.
+        firsts += [max(start_us, block.first_us) for block in blocks[:1]]
+        if firsts:
+            found[stat.id] = min(firsts) // HOUR_US * HOUR_US
     return found
 
 

@@ -15,9 +15,11 @@ from normstat.stats.spec import Field, Kind, Semantics, Storage, Worse
 from normstat.stats.spec_defaults import usual_semantics
 from normstat.storage.instance_cache import LAST_STEP
 from normstat.storage.sample_pages import load_sql
+from normstat.storage.sample_source import open_source
 from normstat.storage.schema.models import Host, Instance, StatField, StatTable
+from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import earlier_types, table_of
+from normstat.storage.stat_tables import earlier_types
 from normstat.window import MICROSECOND, Window
 
 DIGITS: Final = re.compile(r"(\d+)")
@@ -223,16 +225,11 @@ async def was_present(
 
 async def _find_late(session: AsyncSession, host_id: int, stat: StatRef, window: Window, candidates: Sequence[int]) -> set[int]:
     """Return which of the instances have a sample in the first LAST_STEP of the window."""
-    cursor = await (await driver_of(session)).execute(
-        load_sql("present_instances").format(table=table_of(stat.name)),
-        {
-            "host_id": host_id,
-            "start": window.start,
-            "end": min(window.end, window.start + LAST_STEP + MICROSECOND),
-            "instance_ids": list(candidates),
-        },
-        prepare=False,
-    )
+    connection = await driver_of(session)
+    part = Window(window.start, min(window.end, window.start + LAST_STEP + MICROSECOND))
+    source = await open_source(connection, SealedQuery(host_id, stat.name, part, instance_ids=candidates))
+    asked = {"host_id": host_id, "start": part.start, "end": part.end, "instance_ids": list(candidates), **source.parameters}
+    cursor = await connection.execute(load_sql("present_instances").format(table=source.table), asked, prepare=False)
     return {int(str(id_)) for (id_,) in await cursor.fetchall()}
 
 

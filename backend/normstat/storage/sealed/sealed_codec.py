@@ -357,7 +357,7 @@ def _pack_values(column: NumberArray, missing: BoolArray, own: SealedField) -> b
     if n_missing == len(column):
         return b""
     values = column if n_missing == 0 else column[~missing]
-    kind, data = _pack_kind(cast("NumberArray", values), own)
+    kind, data = _pack_kind(values, own)
     if n_missing == 0:
         return bytes([kind]) + data
     mask = _zstd(np.packbits(missing).tobytes())

@@ -66,6 +66,16 @@ async def read_block(connection: psycopg.AsyncConnection, query: SealedQuery, bl
     return await anyio.to_thread.run_sync(_unpack, _Wanted(query, directory, found, ids, groups, wanted))
 
 
+async def count_in_block(connection: psycopg.AsyncConnection, query: SealedQuery, block: BlockSpan) -> tuple[int, set[str]]:
+    """Return how many rows of a block are in the query's window, and which of its fields have a value there."""
+    if query.window.start_us <= block.first_us and block.last_us < query.window.end_us:
+        directory, _ = await read_directory(connection, query.host_id, query.stat, block.start_us)
+        printed = {own.key for own, n in zip(directory.fields, directory.n_values, strict=True) if n}
+        return block.n_rows, printed & {field.key for field in query.fields}
+    rows = await read_block(connection, query, block)
+    return len(rows), {key for key, column in rows.columns.items() if not find_missing(column).all()}
+
+
 async def read_report_times(connection: psycopg.AsyncConnection, query: SealedQuery, block: BlockSpan) -> Int64Array:
     """Return the instants of the query's window at which a block has rows, ascending."""
     directory, body = await read_directory(connection, query.host_id, query.stat, block.start_us)
