@@ -25,6 +25,7 @@ from normstat.jobs.background import keep_running
 from normstat.profiles.profile_job import run_profiles
 from normstat.retention.deletion_worker import queue_nightly_retention
 from normstat.rollups.rollup_job import run_rollups
+from normstat.sealing.seal_job import Sealing
 from normstat.settings import Settings
 from normstat.storage.hypertables import keep_columnstores
 from normstat.storage.leader import try_lead
@@ -42,6 +43,8 @@ T = TypeVar("T")
 CHECK_S: Final = 30.0
 # Work left after this time waits for the next run.
 ROLLUPS_S: Final = 30.0
+SEALING_S: Final = 150.0
+SEALING_EVERY_MIN: Final = 5
 PROFILES_S: Final = 25.0
 # Half an hour of the means of 500 hosts with 800 series each takes half of it.
 SCORES_MAX_BYTES: Final = 128 << 20
@@ -76,6 +79,11 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     scheduler.add_job(wait_for_database(queue_nightly_retention), "cron", args=[sessions], hour=1, minute=23, id="retention")
     options: dict[str, object] = {"budget_s": ROLLUPS_S, "turns": rollup_turns}
     scheduler.add_job(wait_for_database(run_rollups), "interval", args=[sessions], kwargs=options, minutes=1, id="rollups")
+    if settings.seal_after_days != 0:
+        sealing = Sealing(sessions, settings.seal_after_days)
+        scheduler.add_job(
+            wait_for_database(sealing.run), "interval", kwargs={"budget_s": SEALING_S}, minutes=SEALING_EVERY_MIN, id="sealing"
+        )
     options = {"turns": baseline_turns}
     scheduler.add_job(
         wait_for_database(update_baselines), "interval", args=[sessions], kwargs=options, minutes=1, id="update_baselines"

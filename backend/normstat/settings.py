@@ -112,6 +112,13 @@ class Settings(BaseSettings):
         default=64 * MIB, ge=0, description="results of comparisons kept in memory, per process; 0: none"
     )
     compare_max_rows: int = Field(default=500_000, description="maximum rows of one stat read for each side of a comparison")
+    seal_after_days: int | None = Field(
+        default=None,
+        ge=0,
+        le=100_000,
+        description="samples of a day are packed into sealed blocks this many days after its end; 0: never; None: 1, and"
+        " never where TimescaleDB's columnstore packs them",
+    )
     alert_scripts_dir: Path | None = Field(
         default=None, description="folder of the programs that alert channels may run; None: none may be run"
     )

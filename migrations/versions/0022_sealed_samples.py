@@ -1,7 +1,7 @@
 """sealed samples: blocks of packed rows.
 
-Compatibility: code before 0022 works after it as long as nothing is sealed; it does not see samples in blocks. `normstat unseal --all`
-gives all of them back as rows.
+Compatibility: code before 0022 works after it as long as nothing is sealed; it does not see samples in blocks. `normstat unseal
+--all` gives all of them back as rows.
 """
 
 import sqlalchemy as sa
@@ -36,6 +36,8 @@ def upgrade() -> None:
         sa.Column("body", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("host_id", "stat_id", "start_at", name=op.f("pk_sealed_blocks")),
     )
+    op.drop_index("uq_jobs__rollup", "jobs")
+    op.create_index("uq_jobs__by_clock", "jobs", ["kind"], unique=True, postgresql_where=sa.text("kind IN ('rollup', 'sealing')"))
     # Already compressed; and parts of a body are read without the rest only where it is stored as it is.
     op.execute("ALTER TABLE sealed_blocks ALTER COLUMN head SET STORAGE EXTERNAL, ALTER COLUMN body SET STORAGE EXTERNAL")
 
@@ -47,3 +49,6 @@ def downgrade() -> None:
     if op.get_bind().execute(HAS_BLOCKS).scalar_one():
         raise RuntimeError("Some samples are sealed; `normstat unseal --all` makes them rows again")
     op.drop_table("sealed_blocks")
+    op.execute("DELETE FROM jobs WHERE kind = 'sealing'")
+    op.drop_index("uq_jobs__by_clock", "jobs")
+    op.create_index("uq_jobs__rollup", "jobs", ["kind"], unique=True, postgresql_where=sa.text("kind = 'rollup'"))

@@ -30,7 +30,11 @@ class ExportFormat(StrEnum):
     PARQUET = "parquet"
 
 
-def _parse(text: str) -> datetime:
+def parse_option(text: str) -> datetime:
+    """Return the instant of an option.
+
+    Raises: BadParameter
+    """
     try:
         return parse_instant(text)
     except ValueError as error:
@@ -42,9 +46,9 @@ def export(
     *,
     host: Annotated[str, typer.Option(help="name of the host")],
     start: Annotated[
-        datetime, typer.Option("--from", parser=_parse, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")
+        datetime, typer.Option("--from", parser=parse_option, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")
     ],
-    end: Annotated[datetime, typer.Option("--to", parser=_parse, metavar="INSTANT", help="first instant after the window")],
+    end: Annotated[datetime, typer.Option("--to", parser=parse_option, metavar="INSTANT", help="first instant after the window")],
     stat: Annotated[str | None, typer.Option(help="name of the stat; default: all stats, as long CSV")] = None,
     file_format: Annotated[ExportFormat, typer.Option("--format", help="csv, or parquet for one stat")] = ExportFormat.CSV,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: standard output")] = None,

@@ -19,14 +19,16 @@ RETRIED_STATES: Final = frozenset({JobState.FAILED, JobState.STOPPED})
 REMOVES_DATA: Final = frozenset({JobKind.RETENTION, JobKind.DELETION})
 # Retention runs every night, and each run is a job.
 MAX_ENDED_RUNS: Final = 400
-# A deletion has hidden the host already and cannot be undone; rollups follow the samples.
+# A deletion has hidden the host already and cannot be undone; rollups and sealing follow the samples.
 NOT_STOPPED: Final = {
     JobKind.DELETION: "The host is gone already; its deletion cannot be stopped",
     JobKind.ROLLUP: "Rollups are made every minute and cannot be stopped",
+    JobKind.SEALING: "Samples are sealed every few minutes; NORMSTAT_SEAL_AFTER_DAYS=0 stops that",
 }
 NOT_RETRIED: Final = {
     JobKind.IMPORT: "The server no longer has the file of a finished import; upload it again",
     JobKind.ROLLUP: "Rollups are tried again every minute",
+    JobKind.SEALING: "Sealing is tried again every few minutes",
 }
 
 

@@ -26,11 +26,11 @@ class Outcome:
 
 @asynccontextmanager
 async def recorded(sessions: async_sessionmaker[AsyncSession], kind: JobKind, *, unit: str) -> AsyncIterator[Outcome]:
-    """Record the block as the latest run of the kind, which must be JobKind.ROLLUP."""
+    """Record the block as the latest run of the kind, which must be one that runs by the clock (uq_jobs__by_clock)."""
     now = func.clock_timestamp()
     started = {"state": JobState.RUNNING, "queued_at": now, "started_at": now, "heartbeat_at": now, "finished_at": None}
     put = insert(Job).values(kind=kind, unit=unit, asked_by=ASKED_BY, next_try_at=None, **started)
-    put = put.on_conflict_do_update(index_elements=["kind"], index_where=text("kind = 'rollup'"), set_=started)
+    put = put.on_conflict_do_update(index_elements=["kind"], index_where=text("kind IN ('rollup', 'sealing')"), set_=started)
     async with open_write_session(sessions) as session:
         await session.execute(put)
     outcome = Outcome()

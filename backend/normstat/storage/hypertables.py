@@ -4,6 +4,7 @@ Three cases, one schema: TimescaleDB community edition (hypertables and the colu
 hypertables; what Debian packages), and plain PostgreSQL (ordinary tables).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -16,6 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.storage.session import driver_of, open_read_session, open_write_session
 from normstat.storage.turns import Failures
+from normstat.window import Window
 
 log = structlog.get_logger()
 
@@ -307,6 +309,73 @@ async def drop_oldest_part(session: AsyncSession, schema: str, name: str, before
         [part.range_end],
     )
     return 0 if row is None else int(str(row[0]))
+
+
+PARTS_BEFORE: Final = text("""
+    SELECT hypertable_name, chunk_schema, chunk_name, range_start, range_end
+    FROM timescaledb_information.chunks
+    WHERE hypertable_schema = :schema AND range_end <= :before
+    ORDER BY range_start, hypertable_name
+""")
+OLDEST_SNAPSHOT: Final = text("""
+    SELECT clock_timestamp(), coalesce(min(coalesce(xact_start, query_start)), clock_timestamp())
+    FROM pg_stat_activity WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+""")
+DROP_PART: Final = """
+    SELECT drop_chunks({table}::regclass, older_than => %(end)s::timestamptz, newer_than => %(start)s::timestamptz)
+"""
+
+
+class EmptyParts:
+    """Drops chunks of hypertables whose rows have all been deleted. Remembers, in one process, since when each is empty.
+
+    A chunk is dropped once no transaction is left that could still see its rows: dropping does not wait for those. There is nothing
+    to do with plain PostgreSQL, which reuses the space of deleted rows.
+    """
+
+    def __init__(self) -> None:
+        self._empty_since: dict[str, datetime] = {}
+
+    async def drop(self, sessions: async_sessionmaker[AsyncSession], schema: str, *, before: datetime) -> int:
+        """Drop the empty chunks that end at `before` or earlier and were empty when last looked at; return their number."""
+        async with open_read_session(sessions) as session:
+            if await read_storage(session) == "postgresql":
+                return 0
+            parts = (await session.execute(PARTS_BEFORE, {"schema": schema, "before": before})).all()
+        n_dropped = 0
+        known, self._empty_since = self._empty_since, {}
+        for name, chunk_schema, chunk, start, end in parts:
+            place = {"table": sql.Identifier(schema, name), "chunk": sql.Identifier(chunk_schema, chunk)}
+            async with open_write_session(sessions) as session:
+                is_dropped, seen_at = await self._drop_one(session, place, Window(start, end), known.get(chunk))
+            n_dropped += is_dropped
+            if seen_at is not None:
+                self._empty_since[chunk] = seen_at
+        return n_dropped
+
+    async def _drop_one(
+        self, session: AsyncSession, place: Mapping[str, sql.Identifier], span: Window, empty_since: datetime | None
+    ) -> tuple[bool, datetime | None]:
+        """Return whether the chunk is dropped now, and since when it is empty if it is not."""
+        connection = await driver_of(session)
+        is_empty = sql.SQL("SELECT NOT EXISTS (SELECT FROM {chunk})").format(**place)
+        now, oldest = (await session.execute(OLDEST_SNAPSHOT)).one()
+        if await (await connection.execute(is_empty)).fetchone() != (True,):
+            return False, None
+        if empty_since is None or oldest <= empty_since:
+            return False, empty_since or now
+        try:
+            async with connection.transaction():
+                await connection.execute("SET LOCAL lock_timeout = '1s'")
+                # Nobody writes to it any more, and it is still empty.
+                await connection.execute(sql.SQL("LOCK TABLE {chunk} IN ACCESS EXCLUSIVE MODE").format(**place))
+                if await (await connection.execute(is_empty)).fetchone() != (True,):
+                    return False, None
+                statement = sql.SQL(DROP_PART).format(table=sql.Literal(place["table"].as_string(connection)))
+                await connection.execute(statement, {"start": span.start, "end": span.end})
+        except psycopg.errors.LockNotAvailable:
+            return False, empty_since
+        return True, None
 
 
 async def read_delete_step(session: AsyncSession) -> timedelta:

@@ -66,7 +66,7 @@ async def copy_block(
     `into` names a table with the same columns to write to instead.
     Raises: SpecError when a field's values do not fit the type of its column
     """
-    await _copy(connection, into or stored.table, _names_of(stored, block.fields), [encode_rows(stored, block, place)])
+    await copy_rows(connection, into or stored.table, _names_of(stored, block.fields), [encode_rows(stored, block, place)])
 
 
 async def copy_blocks(
@@ -81,16 +81,17 @@ async def copy_blocks(
         keys = tuple(field.key for field in block.fields)
         by_keys.setdefault(keys, (block.fields, []))[1].append(encode_rows(stored, block, place))
     for fields, pieces in by_keys.values():
-        await _copy(connection, stored.table, _names_of(stored, fields), pieces)
+        await copy_rows(connection, stored.table, _names_of(stored, fields), pieces)
 
 
 def _names_of(stored: StoredStat, fields: Sequence[Field]) -> list[str]:
     return [stored.columns[field.key].name for field in fields]
 
 
-async def _copy(
+async def copy_rows(
     connection: psycopg.AsyncConnection, table: sql.Identifier, columns: Sequence[str], pieces: Sequence[bytes]
 ) -> None:
+    """Write rows in COPY BINARY format, with these columns between `line_offset` and `printed`."""
     names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *columns, "printed"]
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(table, sql.SQL(", ").join(map(sql.Identifier, names)))
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
@@ -102,9 +103,21 @@ def encode_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> byt
 
     Raises: SpecError when a field's values do not fit the type of its column
     """
-    rows = _fixed_rows(stored, block, place)
-    keep = _kept_bytes(rows, block)
-    printed = _printed_rows(stored, block)
+    return encode_wire(len(block), _columns_of(stored, block, place), block.missing, _printed_rows(stored, block))
+
+
+def encode_wire(
+    n_rows: int,
+    columns: Sequence[tuple[str, npt.NDArray[np.generic] | int]],
+    missing: Sequence[npt.NDArray[np.bool_] | None],
+    printed: Mapping[int, str],
+) -> bytes:
+    """Return rows in COPY BINARY format: the BASE_COLUMNS and the fields, each with its type on the wire, then `printed`.
+
+    `missing`: for each field, which of its values are none. `printed`: row -> its words.
+    """
+    rows = _fixed_rows(n_rows, columns, missing)
+    keep = _kept_bytes(rows, missing)
     row_bytes = rows.view(np.uint8).reshape(len(rows), rows.dtype.itemsize)
     if not printed:
         return rows.tobytes() if keep is None else row_bytes[keep].tobytes()
@@ -120,8 +133,8 @@ def encode_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> byt
     return b"".join(parts)
 
 
-def _fixed_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> npt.NDArray[np.void]:
-    """Return the wire rows with all columns filled and `printed` empty. Shape: (n,)."""
+def _columns_of(stored: StoredStat, block: SampleBlock, place: RowTarget) -> Sequence[tuple[str, npt.NDArray[np.generic] | int]]:
+    """Return the columns of the block's rows, each with its type on the wire."""
     ids = np.fromiter(map(place.instance_ids.__getitem__, block.instances), dtype=np.int32, count=len(block))
     columns: list[tuple[str, npt.NDArray[np.generic] | int]] = [
         (">i8", block.time_us - POSTGRES_EPOCH_US),
@@ -137,38 +150,43 @@ def _fixed_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> npt
         if storage is Storage.DEC4:
             values = np.rint(values * 10.0 ** stored.columns[field.key].decimals)  # noqa: PLW2901
         columns.append((WIRE_TYPES[storage], values))
+    return columns
+
+
+def _fixed_rows(
+    n_rows: int,
+    columns: Sequence[tuple[str, npt.NDArray[np.generic] | int]],
+    missing: Sequence[npt.NDArray[np.bool_] | None],
+) -> npt.NDArray[np.void]:
+    """Return the wire rows with all columns filled and `printed` empty. Shape: (n,)."""
     layout = [("n", ">i2")]
     for number, (wire_type, _) in enumerate(columns):
         layout += [(f"l{number}", ">i4"), (f"v{number}", wire_type)]
-    rows = np.empty(len(block), dtype=np.dtype([*layout, ("printed", ">i4")]))
+    rows = np.empty(n_rows, dtype=np.dtype([*layout, ("printed", ">i4")]))
     rows["n"] = len(columns) + 1
     for number, (wire_type, column) in enumerate(columns):
         rows[f"l{number}"] = np.dtype(wire_type).itemsize
         rows[f"v{number}"] = column
     rows["printed"] = 0
-    _mark_missing(rows, block)
+    for number, own in enumerate(missing, start=FIRST_FIELD):
+        if own is not None:
+            rows[f"l{number}"][own] = NULL_LENGTH
     return rows
 
 
 FIRST_FIELD: Final = 5
 
 
-def _mark_missing(rows: npt.NDArray[np.void], block: SampleBlock) -> None:
-    for number, missing in enumerate(block.missing, start=FIRST_FIELD):
-        if missing is not None:
-            rows[f"l{number}"][missing] = NULL_LENGTH
-
-
-def _kept_bytes(rows: npt.NDArray[np.void], block: SampleBlock) -> npt.NDArray[np.bool_] | None:
+def _kept_bytes(rows: npt.NDArray[np.void], missing: Sequence[npt.NDArray[np.bool_] | None]) -> npt.NDArray[np.bool_] | None:
     """Return which bytes of the rows go on the wire. Shape: (n, row size). Missing: None when all do."""
-    if all(missing is None or not missing.any() for missing in block.missing):
+    if all(own is None or not own.any() for own in missing):
         return None
     keep = np.ones((len(rows), rows.dtype.itemsize), dtype=np.bool_)
     assert rows.dtype.fields is not None
-    for number, missing in enumerate(block.missing, start=FIRST_FIELD):
-        if missing is not None:
+    for number, own in enumerate(missing, start=FIRST_FIELD):
+        if own is not None:
             column, at = rows.dtype.fields[f"v{number}"][:2]
-            keep[missing, at : at + column.itemsize] = False
+            keep[own, at : at + column.itemsize] = False
     return keep
 
 

@@ -1,0 +1,73 @@
+"""Give sealed samples of a window back as rows, for people's own SQL, or before a downgrade."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.storage.lookup import find_stats
+from normstat.storage.sealed import sealed_rows
+from normstat.storage.sealed.sealed_copy import copy_sealed
+from normstat.storage.session import driver_of, open_read_session, open_write_session
+from normstat.storage.stat_tables import read_stored_stats
+from normstat.window import Window, to_us
+
+Sessions = async_sessionmaker[AsyncSession]
+OF_HOST = """
+    SELECT s.name, b.start_at FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
+    WHERE b.host_id = %(host_id)s AND b.n_rows > 0 AND (%(stats)s::text[] IS NULL OR s.name = ANY(%(stats)s::text[]))
+      AND (%(start)s::timestamptz IS NULL OR b.last_at >= %(start)s::timestamptz)
+      AND (%(end)s::timestamptz IS NULL OR b.first_at < %(end)s::timestamptz)
+    ORDER BY s.name, b.start_at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsealed:
+    """What was given back."""
+
+    n_blocks: int
+    n_rows: int
+
+
+async def unseal(
+    sessions: Sessions,
+    host_id: int,
+    *,
+    window: Window | None = None,
+    stats: Sequence[str] | None = None,
+    until: datetime,
+) -> Unsealed:
+    """Make the sealed samples of a host in the window (None: all) rows again, until then; whole blocks, one transaction each.
+
+    `stats`: None for all
+    """
+    asked = {
+        "host_id": host_id,
+        "stats": None if stats is None else list(stats),
+        "start": None if window is None else window.start,
+        "end": None if window is None else window.end,
+    }
+    async with open_read_session(sessions) as session:
+        found = await (await (await driver_of(session)).execute(OF_HOST, asked)).fetchall()
+    n_rows = 0
+    for name, start in found:
+        assert isinstance(start, datetime)
+        n_rows += await _unseal_block(sessions, host_id, str(name), start, until)
+    return Unsealed(len(found), n_rows)
+
+
+async def _unseal_block(sessions: Sessions, host_id: int, stat: str, start: datetime, until: datetime) -> int:
+    async with open_write_session(sessions) as session:
+        connection = await driver_of(session)
+        await sealed_rows.wait_seal_lock(connection, host_id)
+        start_us = to_us(start)
+        rows = await sealed_rows.read_whole(connection, host_id, stat, start_us)
+        if rows is None:
+            return 0
+        stored = (await read_stored_stats(session, [stat]))[stat]
+        [ref] = await find_stats(session, [stat])
+        await copy_sealed(connection, stored, ref.fields, host_id, rows)
+        await sealed_rows.hold_block(connection, host_id, stat, start_us, until)
+        return len(rows)
