@@ -1,23 +1,28 @@
 """Fills wide tables with samples, through the store's own functions."""
 
+import os
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.sealing.seal_job import seal_next
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.readers import read
 from normstat.stats.records import SampleBlock
 from normstat.stats.spec import Field, Spec
 from normstat.storage.ingest_rows import add_hosts, lock_hosts
 from normstat.storage.instance_cache import InstanceCache
+from normstat.storage.lookup import require_host
 from normstat.storage.samples import RowTarget, copy_block, instance_spans
 from normstat.storage.schema.models import Stream
 from normstat.storage.session import WriteSession, driver_of
 from normstat.storage.stat_tables import RequiredTable, make_stat_tables, read_stored_stats
-from normstat.window import from_us
+from normstat.window import LATEST, from_us, to_us
 
 Sessions = async_sessionmaker[AsyncSession]
 
@@ -95,3 +100,20 @@ async def fill_blocks(sessions: Sessions, host: str, spec: Spec, blocks: Sequenc
                 await copy_block(connection, stored[name], block, RowTarget(owner.id, stream.id, ids))
         times = np.concatenate([block.time_us for block in blocks])
         stream.first_sample_at, stream.last_sample_at = from_us(int(times.min())), from_us(int(times.max()))
+    if os.environ.get(SEALED):
+        await seal_all(sessions, host)
+
+
+# Set while a test must find the same in blocks as in rows.
+SEALED: Final = "NORMSTAT_TEST_SEALED"
+
+
+async def seal_all(sessions: Sessions, host: str) -> int:
+    """Seals everything that a host has; the number of samples."""
+    async with sessions() as session:
+        host_id = await require_host(session, host)
+    n_rows = 0
+    while (made := await seal_next(sessions, host_id, to_us(LATEST), datetime.now(UTC))) is not None:
+        assert made, "nobody else works on the host"
+        n_rows += made
+    return n_rows
