@@ -33,6 +33,7 @@ from normstat.storage.schema.models import (
     Stream,
 )
 from normstat.storage.schema.retention_models import HostDeletionRow
+from normstat.storage.schema.sealed_models import SealedBlockRow
 from normstat.storage.session import WriteSession, open_write_session
 
 log = structlog.get_logger()
@@ -134,6 +135,7 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) 
     async with open_write_session(sessions) as session:
         await session.execute(delete(Rollup).where(Rollup.host_id == host_id))
         await session.execute(delete(RollupMark).where(RollupMark.host_id == host_id))
+        await session.execute(delete(SealedBlockRow).where(SealedBlockRow.host_id == host_id))
         await session.execute(delete(Host).where(Host.id == host_id))
         await claim.finish(session)
         deletion = await read_deletion(session, claim.id)

@@ -26,12 +26,16 @@ from normstat.rollups.rollup_rows import Place
 from normstat.storage.hypertables import drop_oldest_part
 from normstat.storage.instance_cache import LAST_STEP, forget_instances
 from normstat.storage.profile_marks import forget_profiles_before
+from normstat.storage.sample_source import open_source
 from normstat.storage.schema.models import Instance, StatTable, Stream
 from normstat.storage.schema.retention_models import RetentionMark
+from normstat.storage.sealed.sealed_reader import SealedQuery
+from normstat.storage.sealed.sealed_rows import wait_seal_lock
 from normstat.storage.session import WriteSession, driver_of, open_write_session
 from normstat.storage.stat_tables import SCHEMA, table_of
 from normstat.storage.stream_rows import lock_host_by_id, set_time_limits
 from normstat.storage.turns import Failures
+from normstat.window import Window
 
 log = structlog.get_logger()
 Sessions = async_sessionmaker[AsyncSession]
@@ -44,7 +48,7 @@ STATEMENT_TIMEOUT_S: Final = 600
 LOOK_AHEAD: Final = (timedelta(minutes=10), timedelta(hours=3), timedelta(days=1))
 FIRST_SAMPLES: Final = """
     SELECT instance_id, min(time)
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s AND instance_id = ANY(%(ids)s::int8[])
     GROUP BY instance_id
 """
@@ -55,7 +59,7 @@ SET_FIRST: Final = """
 """
 FIRST_OF_STREAMS: Final = """
     SELECT stream_id, min(time)
-    FROM {table}
+    FROM {table} AS t
     WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s AND stream_id = ANY(%(ids)s::int8[])
     GROUP BY stream_id
 """
@@ -151,6 +155,7 @@ class _Removal:
     async def _settle(self, session: WriteSession, host_id: int) -> None:
         """Make instances and rollups fit what is left. Ingest waits meanwhile: it notes new samples in the same rows."""
         await set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
+        await wait_seal_lock(await driver_of(session), host_id)
         await rollup_rows.wait_lock(session, host_id)
         if await lock_host_by_id(session, host_id) is None:
             return
@@ -180,14 +185,15 @@ class _Removal:
 async def _find_firsts(
     connection: psycopg.AsyncConnection, statement: str, stat: str, host_id: int, *, ids: list[int], start: datetime
 ) -> dict[int, datetime]:
-    """Return the first sample from `start` on of each of those that have one soon."""
+    """Return the first sample from `start` on of each of those that have one soon. Needs the seal lock."""
     found: dict[int, datetime] = {}
     for ahead in LOOK_AHEAD:
         left = [id_ for id_ in ids if id_ not in found]
         if not left:
             break
-        places = {"host_id": host_id, "start": start, "end": start + ahead, "ids": left}
-        cursor = await connection.execute(sql.SQL(statement).format(table=table_of(stat)), places)
+        source = await open_source(connection, SealedQuery(host_id, stat, Window(start, start + ahead), has_lines=True))
+        places = {"host_id": host_id, "start": start, "end": start + ahead, "ids": left, **source.parameters}
+        cursor = await connection.execute(sql.SQL(statement).format(table=source.table), places)
         for id_, first in await cursor.fetchall():
             assert isinstance(first, datetime)
             found[int(str(id_))] = first
@@ -207,6 +213,7 @@ async def _narrow_streams(sessions: Sessions, starts: dict[str, datetime], failu
         with failures.keep(f"streams of host {host_id}"):
             async with open_write_session(sessions) as session:
                 await set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
+                await wait_seal_lock(await driver_of(session), host_id)
                 if await lock_host_by_id(session, host_id) is not None:
                     streams = await session.scalars(select(Stream).where(Stream.host_id == host_id, has_old))
                     await _narrow_streams_of(session, host_id, list(streams), starts)

@@ -1,4 +1,4 @@
-"""Deletes rows of the wide tables, of one host, by pieces of time: each piece is a short transaction that keeps nobody waiting."""
+"""Deletes samples of one host, by pieces of time: each piece is a short transaction that keeps nobody waiting."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -8,6 +8,7 @@ from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.storage.hypertables import allow_large_changes, read_delete_step
+from normstat.storage.sealed.sealed_rows import delete_before, wait_seal_lock
 from normstat.storage.session import WriteSession, driver_of, open_write_session
 from normstat.storage.stat_tables import END_OF_TIME, table_of, time_bound
 from normstat.window import EPOCH
@@ -22,7 +23,16 @@ DELETE_ROWS: Final = "DELETE FROM {table} WHERE host_id = %(host_id)s AND time >
 async def delete_samples(
     sessions: async_sessionmaker[AsyncSession], stat: str, host_id: int, *, before: datetime | None, note: NoteDeleted
 ) -> None:
-    """Delete the host's rows of the stat that are older than `before` (None: all)."""
+    """Delete the host's samples of the stat that are older than `before` (None: all), sealed or not."""
+    is_more = True
+    while is_more:
+        async with open_write_session(sessions) as session:
+            connection = await driver_of(session)
+            await wait_seal_lock(connection, host_id)
+            n_rows = await delete_before(connection, host_id, stat, before)
+            is_more = n_rows is not None
+            if n_rows:
+                await note(session, n_rows)
     end = before or END_OF_TIME
     cursor: datetime | None = datetime.min.replace(tzinfo=UTC)
     while cursor is not None:

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import count_of
 from normstat.jobs.periodic import recorded
+from normstat.rollups.rollup_rows import try_lock
 from normstat.storage.hypertables import EmptyParts, allow_large_changes, read_storage
 from normstat.storage.lookup import StatRef, find_stats, list_host_stats
 from normstat.storage.sample_pages import Page, PageQuery, read_hot_pages
@@ -237,7 +238,8 @@ async def seal_block(sessions: Sessions, host_id: int, stat: StatRef, span: Wind
         await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         connection = await driver_of(session)
         await connection.execute("SET LOCAL lock_timeout = '2s'")
-        if not await sealed_rows.try_seal_lock(connection, host_id):
+        # Rollups read samples by several statements, each of which sees what is stored by then.
+        if not (await sealed_rows.try_seal_lock(connection, host_id) and await try_lock(connection, host_id)):
             return 0
         # A column may have been widened since the caller looked.
         [stat] = await find_stats(session, [stat.name])

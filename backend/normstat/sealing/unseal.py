@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.rollups.rollup_rows import wait_lock
 from normstat.storage.lookup import find_stats
 from normstat.storage.sealed import sealed_rows
 from normstat.storage.sealed.sealed_copy import copy_sealed
@@ -62,6 +63,7 @@ async def _unseal_block(sessions: Sessions, host_id: int, stat: str, start: date
     async with open_write_session(sessions) as session:
         connection = await driver_of(session)
         await sealed_rows.wait_seal_lock(connection, host_id)
+        await wait_lock(session, host_id)
         start_us = to_us(start)
         rows = await sealed_rows.read_whole(connection, host_id, stat, start_us)
         if rows is None:

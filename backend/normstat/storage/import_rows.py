@@ -16,10 +16,11 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import Conflict, NotFound
 from normstat.field_docs import Documented
 from normstat.stats.records import Timing
+from normstat.storage.sample_source import open_source
 from normstat.storage.schema.job_models import OPEN_STATES, ImportedFileRow, ImportRow, Job, JobKind, JobState
 from normstat.storage.schema.models import Host, Load, StoredRejectedLine, Stream
+from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import WriteSession, driver_of, open_read_session
-from normstat.storage.stat_tables import table_of
 from normstat.window import Window
 
 MAX_REASONS: Final = 50
@@ -250,10 +251,10 @@ async def _count_samples(sessions: async_sessionmaker[AsyncSession], stream: Str
 
 
 async def _count_within(sessions: async_sessionmaker[AsyncSession], stream: Stream, stat: str, window: Window) -> tuple[int, int]:
-    statement = sql.SQL(
-        "SELECT count(*), count(DISTINCT time) FROM {}"
+    count = (
+        "SELECT count(*), count(DISTINCT time) FROM {} AS t"
         " WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s AND stream_id = %(stream_id)s"
-    ).format(table_of(stat))
+    )
     arguments: dict[str, object] = {
         "host_id": stream.host_id,
         "stream_id": stream.id,
@@ -262,7 +263,10 @@ async def _count_within(sessions: async_sessionmaker[AsyncSession], stream: Stre
     }
     try:
         async with open_read_session(sessions) as session:
-            row = await (await (await driver_of(session)).execute(statement, arguments)).fetchone()
+            connection = await driver_of(session)
+            source = await open_source(connection, SealedQuery(stream.host_id, stat, window, has_lines=True))
+            statement = sql.SQL(count).format(source.table)
+            row = await (await connection.execute(statement, {**arguments, **source.parameters})).fetchone()
     except psycopg.errors.OutOfMemory:
         middle = window.start + (window.end - window.start) / 2
         halves = [

@@ -14,7 +14,8 @@ from normstat.storage import import_rows, stream_rows
 from normstat.storage.hypertables import allow_large_changes
 from normstat.storage.schema.job_models import ImportRow, Job
 from normstat.storage.schema.models import Stream
-from normstat.storage.session import WriteSession, open_write_session
+from normstat.storage.sealed.sealed_rows import wait_seal_lock
+from normstat.storage.session import WriteSession, driver_of, open_write_session
 from normstat.storage.stat_tables import read_stored_stats
 
 log = structlog.get_logger()
@@ -72,7 +73,10 @@ async def _remove_stream(session: WriteSession, stream_id: int) -> int:
     await stream_rows.set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
     await allow_large_changes(session)
     stream = await session.get(Stream, stream_id)
-    if stream is None or await stream_rows.lock_host_by_id(session, stream.host_id) is None:
+    if stream is None:
+        return 0
+    await wait_seal_lock(await driver_of(session), stream.host_id)
+    if await stream_rows.lock_host_by_id(session, stream.host_id) is None:
         return 0
     await session.refresh(stream)
     # Nothing is staged: the old samples go, and instances, rollups and profiles learn of it.

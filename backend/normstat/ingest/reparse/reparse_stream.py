@@ -26,7 +26,8 @@ from normstat.storage import stream_rows
 from normstat.storage.chunks import StoredChunk, read_batch
 from normstat.storage.hypertables import allow_large_changes
 from normstat.storage.schema.models import Host, Stream
-from normstat.storage.session import WriteSession, open_write_session
+from normstat.storage.sealed.sealed_rows import wait_seal_lock
+from normstat.storage.session import WriteSession, driver_of, open_write_session
 from normstat.storage.stat_tables import RequiredTable, StoredStat, TablePlan, make_stat_tables, read_stored_stats
 from normstat.storage.stream_rows import is_being_deleted
 from normstat.window import from_us
@@ -180,6 +181,7 @@ class StreamReparse:
         Without `locks_first` the host is locked at the end, for a moment; that is right when nothing more of the stream came.
         Raises: Moved; Lacking
         """
+        await wait_seal_lock(await driver_of(session), self._host_id)
         host = await self._lock_host(session) if locks_first else None
         stream = await self._read_stream(session)
         reading, blocks = await self._read_end(session, self._reading.copy(), stream, staging)

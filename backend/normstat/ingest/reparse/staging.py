@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+import numpy as np
 import psycopg
 from psycopg import sql
 
@@ -22,10 +23,13 @@ from normstat.stats.records import SampleBlock
 from normstat.storage.hypertables import make_chunks_for
 from normstat.storage.instance_cache import forget_instances
 from normstat.storage.profile_marks import Changed, mark_profiles
+from normstat.storage.sample_source import open_source
 from normstat.storage.samples import RowTarget, copy_block, instance_spans
+from normstat.storage.sealed.sealed_reader import SealedQuery
+from normstat.storage.sealed.sealed_rows import RemovedRows, delete_stream
 from normstat.storage.session import WriteSession, driver_of
 from normstat.storage.stat_tables import BASE_COLUMNS, SQL_TYPES, StoredStat, table_of
-from normstat.window import from_us
+from normstat.window import MICROSECOND, Window, from_us
 
 TEMPORARY: Final = "pg_temp"
 
@@ -54,7 +58,7 @@ NARROW_INSTANCES: Final = """
         SELECT id, first_sample_at, last_sample_at FROM instances WHERE id = ANY(%(ids)s::int8[])
     ), seen AS (
         SELECT instance_id, min(time) AS first, max(time) AS last
-        FROM {table}
+        FROM {table} AS t
         WHERE host_id = %(host_id)s AND instance_id = ANY(%(ids)s::int8[])
           AND time >= (SELECT min(first_sample_at) FROM wanted) AND time <= (SELECT max(last_sample_at) FROM wanted)
         GROUP BY instance_id
@@ -66,6 +70,7 @@ NARROW_INSTANCES: Final = """
     UPDATE instances SET first_sample_at = ends.first, last_sample_at = ends.last
     FROM ends WHERE instances.id = ends.id AND ends.first IS NOT NULL
 """
+SPAN_OF_INSTANCES: Final = "SELECT min(first_sample_at), max(last_sample_at) FROM instances WHERE id = ANY(%(ids)s::int8[])"
 DELETE_ROWS: Final = """
     WITH gone AS (
         DELETE FROM {table}
@@ -210,7 +215,7 @@ class Staging:
     async def replace(self, session: WriteSession, old_stats: Iterable[str], span: Span | None) -> Replaced:
         """Put the staged rows in the place of the stream's rows, which are of these stats and within the span.
 
-        Call `settle` afterwards in the same transaction, with the host locked.
+        Call `settle` afterwards in the same transaction, with the host locked. Needs the seal lock.
         """
         connection = await driver_of(session)
         old: dict[str, dict[int, Span]] = {}
@@ -226,6 +231,13 @@ class Staging:
             old[name] = {int(str(id_)): (_instant(first), _instant(last)) for id_, _, first, last, _ in rows if id_ is not None}
             old_hours_us[name] = {int(str(hour)) * HOUR_US for *_, hour in rows if hour is not None}
             n_before += sum(int(str(n)) for _, n, *_ in rows)
+        for removed in await delete_stream(connection, self._host_id, self._stream_id) if span is not None else ():
+            n_before += len(removed.time_us)
+            own = old.setdefault(removed.stat, {})
+            for id_, found in _spans_of(removed).items():
+                known = own.get(id_, found)
+                own[id_] = (min(known[0], found[0]), max(known[1], found[1]))
+            old_hours_us.setdefault(removed.stat, set()).update(hours_of([removed.time_us]))
         self._old, self._old_hours_us = old, old_hours_us
         for staged in self._stats.values():
             keys = [*BASE_COLUMNS, *sorted(staged.columns)]
@@ -257,9 +269,18 @@ class Staging:
             new = spans.get(name, {})
             shrunk = [id_ for id_, span in old.items() if not _covers(new.get(id_), span)]
             if shrunk:
-                statement = sql.SQL(NARROW_INSTANCES).format(table=table_of(name))
-                await connection.execute(statement, {"host_id": self._host_id, "ids": shrunk})
+                await self._narrow(connection, name, shrunk)
         await self._mark_changed(connection, spans)
+
+    async def _narrow(self, connection: psycopg.AsyncConnection, stat: str, ids: Sequence[int]) -> None:
+        """Make the spans of these instances those of the samples that are left."""
+        row = await (await connection.execute(SPAN_OF_INSTANCES, {"ids": list(ids)})).fetchone()
+        if row is None or row[0] is None:
+            return
+        window = Window(_instant(row[0]), _instant(row[1]) + MICROSECOND)
+        source = await open_source(connection, SealedQuery(self._host_id, stat, window, instance_ids=ids))
+        statement = sql.SQL(NARROW_INSTANCES).format(table=source.table)
+        await connection.execute(statement, {"host_id": self._host_id, "ids": list(ids), **source.parameters})
 
     async def _mark_changed(self, connection: psycopg.AsyncConnection, spans: Mapping[str, Mapping[int, Span]]) -> None:
         """Mark the hours that had or have samples of the stream, where they are rolled up already or in profiles."""
@@ -365,3 +386,15 @@ def _covers(new: Span | None, old: Span) -> bool:
 def _instant(value: object) -> datetime:
     assert isinstance(value, datetime)
     return value
+
+
+def _spans_of(removed: RemovedRows) -> dict[int, Span]:
+    """Return the first and last of the removed samples of each instance."""
+    ids, codes = np.unique(removed.instance_id, return_inverse=True)
+    firsts = np.full(len(ids), np.iinfo(np.int64).max)
+    lasts = np.full(len(ids), np.iinfo(np.int64).min)
+    np.minimum.at(firsts, codes, removed.time_us)
+    np.maximum.at(lasts, codes, removed.time_us)
+    return {
+        id_: (from_us(first), from_us(last)) for id_, first, last in zip(ids.tolist(), firsts.tolist(), lasts.tolist(), strict=True)
+    }

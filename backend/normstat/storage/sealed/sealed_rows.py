@@ -12,6 +12,7 @@ from typing import Final
 import anyio.to_thread
 import psycopg
 
+from normstat.stats.records import Int64Array
 from normstat.storage.sealed.sealed_codec import Directory, Part, SealedRows, pack, read_head, unpack
 from normstat.window import Window, from_us, to_us
 
@@ -64,6 +65,14 @@ OF_STREAM: Final = """
     FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
     WHERE b.host_id = %(host_id)s AND b.stream_ids @> ARRAY[%(stream_id)s::int4]
     ORDER BY s.name, b.start_at
+"""
+OLDEST: Final = """
+    SELECT b.start_at, b.end_at, b.n_rows
+    FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
+    WHERE b.host_id = %(host_id)s AND s.name = %(stat)s
+      AND (%(before)s::timestamptz IS NULL OR b.end_at <= %(before)s::timestamptz
+           OR b.n_rows > 0 AND b.first_at < %(before)s::timestamptz)
+    ORDER BY b.start_at LIMIT 1
 """
 # Bodies up to this size are read whole: one round trip instead of two.
 WHOLE_UP_TO: Final = 128 * 1024
@@ -193,23 +202,48 @@ async def delete_block(connection: psycopg.AsyncConnection, host_id: int, stat: 
     await connection.execute(DELETE, {"host_id": host_id, "stat": stat, "start": from_us(start_us)})
 
 
-async def delete_stream(
-    connection: psycopg.AsyncConnection, host_id: int, stream_id: int, stats: Sequence[str] | None = None
-) -> int:
-    """Delete the sealed samples of a stream, of these stats (None: all); return their number. Needs the seal lock."""
+@dataclass(frozen=True, slots=True)
+class RemovedRows:
+    """Samples that are gone from a block. Shape: instance_id, time_us (n,) int64"""
+
+    stat: str
+    instance_id: Int64Array
+    time_us: Int64Array
+
+
+async def delete_stream(connection: psycopg.AsyncConnection, host_id: int, stream_id: int) -> list[RemovedRows]:
+    """Delete the sealed samples of a stream, block by block. Needs the seal lock."""
     cursor = await connection.execute(OF_STREAM, {"host_id": host_id, "stream_id": stream_id})
-    n_deleted = 0
+    removed = []
     for name, start, end in await cursor.fetchall():
         stat, start_us = str(name), _us(start)
-        if stats is not None and stat not in stats:
-            continue
         rows = await read_whole(connection, host_id, stat, start_us)
         if rows is None:
             continue
-        is_kept = rows.stream_id != stream_id
-        n_deleted += int(len(rows) - is_kept.sum())
-        await write_block(connection, host_id, stat, start_us=start_us, end_us=_us(end), rows=rows.take(is_kept))
-    return n_deleted
+        is_gone = rows.stream_id == stream_id
+        removed.append(RemovedRows(stat, rows.instance_id[is_gone], rows.time_us[is_gone]))
+        await write_block(connection, host_id, stat, start_us=start_us, end_us=_us(end), rows=rows.take(~is_gone))
+    return removed
+
+
+async def delete_before(connection: psycopg.AsyncConnection, host_id: int, stat: str, before: datetime | None) -> int | None:
+    """Delete the samples of the oldest block that has some before that instant (None: of the oldest block); return how many.
+
+    Needs the seal lock. Missing: None when no block has any
+    """
+    asked = {"host_id": host_id, "stat": stat, "before": before}
+    row = await (await connection.execute(OLDEST, asked)).fetchone()
+    if row is None:
+        return None
+    start_us, end_us, n_rows = _us(row[0]), _us(row[1]), int(str(row[2]))
+    if before is None or end_us <= to_us(before):
+        await delete_block(connection, host_id, stat, start_us)
+        return n_rows
+    rows = await read_whole(connection, host_id, stat, start_us)
+    assert rows is not None
+    is_kept = rows.time_us >= to_us(before)
+    await write_block(connection, host_id, stat, start_us=start_us, end_us=end_us, rows=rows.take(is_kept))
+    return int(len(rows) - is_kept.sum())
 
 
 def _us(value: object) -> int:
