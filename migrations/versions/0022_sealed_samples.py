@@ -31,6 +31,7 @@ def upgrade() -> None:
         sa.Column("first_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("last_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("stream_ids", postgresql.ARRAY(sa.Integer), nullable=False),
+        sa.Column("made_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("held_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("head", sa.LargeBinary, nullable=False),
         sa.Column("body", sa.LargeBinary, nullable=False),

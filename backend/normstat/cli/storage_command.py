@@ -30,17 +30,19 @@ def storage() -> None:
         typer.echo()
         print_table(
             [
-                ("stat", "table", "index", "samples", "bytes/value", "per day"),
+                ("stat", "table", "index", "sealed", "samples", "of these sealed", "bytes/value", "per day"),
                 *(
                     (
                         stat.stat,
                         format_bytes(stat.table_bytes),
                         format_bytes(stat.index_bytes),
+                        format_bytes(stat.sealed_bytes),
                         f"{stat.n_samples}",
+                        f"{stat.n_sealed}",
                         "-" if stat.bytes_per_value is None else f"{stat.bytes_per_value:.2f}",
                         format_bytes(stat.bytes_per_day),
                     )
-                    for stat in sorted(record.stats, key=lambda stat: -(stat.table_bytes + stat.index_bytes))
+                    for stat in sorted(record.stats, key=lambda stat: -(stat.table_bytes + stat.index_bytes + stat.sealed_bytes))
                 ),
             ]
         )

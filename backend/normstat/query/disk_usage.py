@@ -13,7 +13,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.field_docs import Documented
 from normstat.storage.hypertables import Storage, TableSize
 from normstat.storage.schema.models import StatField, StatTable
-from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, Sizes, measure_sizes, read_days, read_disk
+from normstat.storage.storage_sizes import (
+    NOT_SEALED,
+    DaySizes,
+    DiskSpace,
+    HostSize,
+    SealedSize,
+    Sizes,
+    measure_sizes,
+    read_days,
+    read_disk,
+)
 
 KEPT_S: Final = 60.0
 # Growth is measured over the last week; today is left out because it has only begun.
@@ -35,7 +45,7 @@ class StoragePart(Documented):
     """Size of one kind of data."""
 
     part: str
-    """samples, chunks (raw bytes), rollups, or other."""
+    """samples (rows), sealed (packed samples of past days), chunks (raw bytes), rollups, or other."""
 
     bytes: int
 
@@ -47,11 +57,15 @@ class StatStorage(Documented):
     stat: str
     table_bytes: int
     index_bytes: int
-    n_samples: int
-    """An estimate."""
+    sealed_bytes: int
+    """Of packed samples, which are not in the table."""
 
+    n_samples: int
+    """An estimate; sealed ones included."""
+
+    n_sealed: int
     n_values: int
-    """An estimate."""
+    """An estimate; sealed ones included."""
 
     bytes_per_value: float | None
     """null without samples."""
@@ -128,7 +142,7 @@ def build_info(sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_fie
     growth = _growth(sizes, days)
     then = _compared_day(sizes, days)
     is_full_soon = disk is not None and growth is not None and growth > 0
-    known = sizes.sample_bytes + sizes.chunk_bytes + sizes.rollup_bytes
+    known = sizes.sample_bytes + sizes.sealed_bytes + sizes.chunk_bytes + sizes.rollup_bytes
     return StorageInfo(
         kind=sizes.kind,
         measured_at=sizes.measured_at,
@@ -138,11 +152,15 @@ def build_info(sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_fie
         days_until_full=disk.free_bytes / growth if is_full_soon and disk and growth else None,
         parts=[
             StoragePart("samples", sizes.sample_bytes),
+            StoragePart("sealed", sizes.sealed_bytes),
             StoragePart("chunks", sizes.chunk_bytes),
             StoragePart("rollups", sizes.rollup_bytes),
             StoragePart("other", max(0, sizes.database_bytes - known)),
         ],
-        stats=[_to_stat(stat, n_fields.get(stat.name, 0), then, sizes.measured_at) for stat in sizes.stats],
+        stats=[
+            _to_stat(stat, sizes.sealed.get(stat.name, NOT_SEALED), n_fields.get(stat.name, 0), then, sizes.measured_at)
+            for stat in sizes.stats
+        ],
         hosts=[_to_host(host, then, sizes.measured_at) for host in sizes.hosts if not host.is_being_deleted],
     )
 
@@ -167,13 +185,15 @@ def _per_day(n_bytes: int, start: datetime, end: datetime) -> float:
     return n_bytes / ((end - start) / DAY)
 
 
-def _to_stat(size: TableSize, n_fields: int, then: DaySizes | None, now: datetime) -> StatStorage:
-    n_bytes, n_values = size.table_bytes + size.index_bytes, size.n_rows * n_fields
+def _to_stat(size: TableSize, sealed: SealedSize, n_fields: int, then: DaySizes | None, now: datetime) -> StatStorage:
+    n_bytes, n_values = size.table_bytes + size.index_bytes + sealed.n_bytes, size.n_rows * n_fields + sealed.n_values
     return StatStorage(
         stat=size.name,
         table_bytes=size.table_bytes,
         index_bytes=size.index_bytes,
-        n_samples=size.n_rows,
+        sealed_bytes=sealed.n_bytes,
+        n_samples=size.n_rows + sealed.n_rows,
+        n_sealed=sealed.n_rows,
         n_values=n_values,
         bytes_per_value=n_bytes / n_values if n_values else None,
         bytes_per_day=_per_day(n_bytes - then.stats.get(size.name, 0), then.measured_at, now) if then else None,

@@ -24,7 +24,14 @@ from normstat.storage.stat_tables import SCHEMA
 DATABASE_BYTES: Final = text("SELECT pg_database_size(current_database())")
 PART_BYTES: Final = text("""
     SELECT pg_total_relation_size('chunks') AS chunks,
-        pg_total_relation_size('rollups') + pg_total_relation_size('rollup_marks') AS rollups
+        pg_total_relation_size('rollups') + pg_total_relation_size('rollup_marks') AS rollups,
+        pg_total_relation_size('sealed_blocks') AS sealed
+""")
+# The length of a value that is stored outside its row is in the row.
+SEALED: Final = text("""
+    SELECT s.name, sum(b.n_rows)::int8, sum(b.n_values)::int8, sum(octet_length(b.head) + octet_length(b.body))::int8
+    FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
+    GROUP BY s.name
 """)
 # Streams of hosts that are being deleted count as well: their bytes are still there.
 HOST_SHARES: Final = text("""
@@ -64,6 +71,18 @@ class HostSize:
 
 
 @dataclass(frozen=True, slots=True)
+class SealedSize:
+    """What is sealed of a stat."""
+
+    n_rows: int = 0
+    n_values: int = 0
+    n_bytes: int = 0
+
+
+NOT_SEALED: Final = SealedSize()
+
+
+@dataclass(frozen=True, slots=True)
 class Sizes:
     """All sizes at one time."""
 
@@ -72,18 +91,21 @@ class Sizes:
     database_bytes: int
     chunk_bytes: int
     rollup_bytes: int
+    sealed_bytes: int
     stats: list[TableSize]
+    sealed: Mapping[str, SealedSize]
     hosts: list[HostSize]
 
     @property
     def sample_bytes(self) -> int:
-        """The size of all sample tables, with their indexes."""
+        """The size of all sample tables, with their indexes; without what is sealed."""
         return sum(stat.table_bytes + stat.index_bytes for stat in self.stats)
 
 
 async def measure_sizes(session: AsyncSession) -> Sizes:
     """Return the current sizes."""
     stats = await read_table_sizes(session, SCHEMA)
+    sealed = {name: SealedSize(int(n_rows), int(n_values), int(n)) for name, n_rows, n_values, n in await session.execute(SEALED)}
     parts = (await session.execute(PART_BYTES)).one()
     return Sizes(
         measured_at=datetime.now(UTC),
@@ -91,12 +113,16 @@ async def measure_sizes(session: AsyncSession) -> Sizes:
         database_bytes=int(await session.scalar(DATABASE_BYTES) or 0),
         chunk_bytes=int(parts.chunks),
         rollup_bytes=int(parts.rollups),
+        sealed_bytes=int(parts.sealed),
         stats=stats,
-        hosts=await _read_hosts(session, stats, int(parts.chunks)),
+        sealed=sealed,
+        hosts=await _read_hosts(session, stats, sealed, int(parts.chunks)),
     )
 
 
-async def _read_hosts(session: AsyncSession, stats: list[TableSize], chunk_bytes: int) -> list[HostSize]:
+async def _read_hosts(
+    session: AsyncSession, stats: list[TableSize], sealed: Mapping[str, SealedSize], chunk_bytes: int
+) -> list[HostSize]:
     by_stat: dict[str, dict[int, int]] = {}
     for host_id, stat, n in await session.execute(HOST_SHARES):
         by_stat.setdefault(stat, {})[host_id] = int(n)
@@ -105,9 +131,11 @@ async def _read_hosts(session: AsyncSession, stats: list[TableSize], chunk_bytes
     for size in stats:
         shares = by_stat.get(size.name, {})
         total = sum(shares.values())
+        own = sealed.get(size.name, NOT_SEALED)
+        n_bytes, n_rows = size.table_bytes + size.index_bytes + own.n_bytes, size.n_rows + own.n_rows
         for host_id, n in shares.items():
-            sample_bytes[host_id] = sample_bytes.get(host_id, 0.0) + (size.table_bytes + size.index_bytes) * n / total
-            n_samples[host_id] = n_samples.get(host_id, 0.0) + size.n_rows * n / total
+            sample_bytes[host_id] = sample_bytes.get(host_id, 0.0) + n_bytes * n / total
+            n_samples[host_id] = n_samples.get(host_id, 0.0) + n_rows * n / total
     rows = (await session.execute(HOSTS)).all()
     n_raw_bytes = sum(row.n_raw_bytes for row in rows) or 1
     return [
@@ -148,7 +176,10 @@ async def note_sizes(sessions: async_sessionmaker[AsyncSession]) -> None:
         body: dict[str, object] = {
             **first,
             "database": sizes.database_bytes,
-            "stats": {stat.name: stat.table_bytes + stat.index_bytes for stat in sizes.stats},
+            "stats": {
+                stat.name: stat.table_bytes + stat.index_bytes + sizes.sealed.get(stat.name, NOT_SEALED).n_bytes
+                for stat in sizes.stats
+            },
             "hosts": {str(host.id): host.sample_bytes + host.chunk_bytes for host in sizes.hosts},
         }
         values = {"measured_at": sizes.measured_at, "sizes": body}

@@ -2,8 +2,8 @@
 
 A mark shows that a piece did not change, without reading its rows. Samples of a stat, a day and some hosts: by the streams that
 reach into that day; they only grow, or are replaced by a reparse, which is counted. Raw bytes: by the acknowledged offsets of the
-streams; they never change. When the mark differs, the fingerprint counts the rows and sums up which lines of which streams they
-are. Tables that have neither are copied every time; they are small.
+streams; they never change. Sealed samples: by when each of a day's blocks was made. When the mark differs, the fingerprint counts
+the rows and sums up which lines of which streams they are. Tables that have neither are copied every time; they are small.
 
 Agents can send any offset, gap or time. So the number of pieces, and the memory of this plan, depend only on the stored bytes and
 on the days that have samples.
@@ -25,6 +25,7 @@ from normstat.storage.backup.backup_files import Connection
 from normstat.storage.schema.baseline_models import Profile, ProfilePiece
 from normstat.storage.schema.models import Base, Chunk, Host, KnownBrowser, LoginLink, Rollup, RollupMark, Session
 from normstat.storage.schema.retention_models import StoreIdentity
+from normstat.storage.schema.sealed_models import SealedBlockRow
 from normstat.storage.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound, to_column
 
 PUBLIC: Final = "public"
@@ -50,6 +51,8 @@ MAX_OFFSET: Final = 2**63 - 1
 LEFT_OUT: Final = frozenset(
     model.__tablename__ for model in (Rollup, RollupMark, ProfilePiece, Profile, Session, LoginLink, KnownBrowser, StoreIdentity)
 )
+# Large ones, of which a backup takes what changed.
+IN_PIECES: Final = frozenset({Chunk.__tablename__, SealedBlockRow.__tablename__})
 LEFT_OUT_COLUMNS: Final = frozenset({(Host.__tablename__, "rolled_until"), (Host.__tablename__, "profiled_until")})
 
 STREAMS: Final = """
@@ -69,11 +72,25 @@ CHUNKS: Final = """
         ORDER BY start_offset
     ) AS c
 """
+BLOCKS: Final = """
+    SELECT {columns}
+    FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
+    WHERE s.name = {stat} AND b.host_id >= {first_host} AND b.host_id < {end_host} AND b.start_at >= {start} AND b.start_at < {end}
+    ORDER BY b.host_id, b.start_at
+"""
 MARKS: Final = "SELECT stat, kept_from, marked_at FROM retention_marks"
 FIELDS: Final = """
     SELECT s.name, f.key, f.position, f.definition, f.is_documented
     FROM stats AS s JOIN stat_fields AS f ON f.stat_id = s.id
     ORDER BY s.name, f.position
+"""
+# Of each stat, group of hosts and day: what tells its blocks from those that they were, or will be.
+SEALED: Final = """
+    SELECT s.name, b.host_id / {hosts}, (b.start_at AT TIME ZONE 'UTC')::date,
+        md5(string_agg(concat_ws(' ', b.host_id, b.start_at, b.made_at), ',' ORDER BY b.host_id, b.start_at))
+    FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
+    GROUP BY 1, 2, 3
+    ORDER BY 1, 2, 3
 """
 NEXT_SAMPLE: Final = "SELECT min(time) FROM {table} WHERE host_id = %s AND time >= %s AND time <= %s"
 FINGERPRINT: Final = """
@@ -159,6 +176,12 @@ class BackupPlan:
             types = self.stats.setdefault(str(name), dict(BASE_TYPES))
             types |= {key: SQL_TYPES[storage] for key, storage in to_column(row).types.items()}
         self._marks = {str(stat): (kept_from, marked_at) for stat, kept_from, marked_at in connection.execute(MARKS).fetchall()}
+        query = sql.SQL(SEALED).format(hosts=sql.Literal(HOSTS_PER_PIECE))
+        self._sealed = {
+            (str(name), int(str(group)), day): str(mark)
+            for name, group, day, mark in connection.execute(query).fetchall()
+            if isinstance(day, date)
+        }
         self._streams = [_to_stream(row) for row in connection.execute(STREAMS).fetchall()]
 
     @property
@@ -170,9 +193,10 @@ class BackupPlan:
         """Yield all pieces: first the large ones, last those that are copied every time."""
         for name in sorted(self.stats):
             yield from self._samples(name)
+        yield from self._blocks()
         yield from self._chunks()
         for name in self.tables:
-            if name != Chunk.__tablename__:
+            if name not in IN_PIECES:
                 yield self._whole(name)
 
     def _whole(self, name: str) -> PieceRequest:
@@ -184,6 +208,21 @@ class BackupPlan:
             key=_names([column.name for column in table.primary_key.columns]),
         )
         return PieceRequest(f"tables/{name}", PUBLIC, name, columns, query, mark="")
+
+    def _blocks(self) -> Iterator[PieceRequest]:
+        columns = [column.name for column in Base.metadata.tables[SealedBlockRow.__tablename__].columns]
+        for (name, group, day), mark in self._sealed.items():
+            start = _start_of(day)
+            query = sql.SQL(BLOCKS).format(
+                columns=sql.SQL(", ").join(sql.Identifier("b", column) for column in columns),
+                stat=sql.Literal(name),
+                first_host=sql.Literal(group * HOSTS_PER_PIECE),
+                end_host=sql.Literal((group + 1) * HOSTS_PER_PIECE),
+                start=sql.Literal(start),
+                end=sql.Literal(start + DAY),
+            )
+            key = f"sealed/{name}/{day:%Y}/{day.isoformat()}-{group}"
+            yield PieceRequest(key, PUBLIC, SealedBlockRow.__tablename__, columns, query, mark=mark)
 
     def _chunks(self) -> Iterator[PieceRequest]:
         found: dict[tuple[int, int], list[ByteWindow]] = {}
@@ -253,6 +292,8 @@ class BackupPlan:
                 sorted(self.stats[name].items()),
                 [[stream.id, stream.acked, stream.n_replaced] for stream in streams],
                 str(marked_at) if is_cut else "",
+                # What is sealed is no row any more.
+                self._sealed.get((name, group, day), ""),
             ]
         )
         # In tables from before 0005 NULL means what '' means.

@@ -6,7 +6,7 @@ from sqlalchemy import Integer, LargeBinary
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from normstat.storage.schema.models import Base
+from normstat.storage.schema.models import NOW, Base
 
 
 class SealedBlockRow(Base):
@@ -27,6 +27,7 @@ class SealedBlockRow(Base):
     first_at: Mapped[datetime]
     last_at: Mapped[datetime]
     stream_ids: Mapped[list[int]] = mapped_column(ARRAY(Integer))
+    made_at: Mapped[datetime] = mapped_column(server_default=NOW)
     held_until: Mapped[datetime | None]
     head: Mapped[bytes] = mapped_column(LargeBinary)
     body: Mapped[bytes] = mapped_column(LargeBinary)

@@ -43,17 +43,19 @@ READ_PARTS: Final = """
 """
 WRITE: Final = """
     INSERT INTO sealed_blocks (
-        host_id, stat_id, start_at, end_at, n_rows, n_values, first_at, last_at, stream_ids, held_until, head, body
+        host_id, stat_id, start_at, end_at, n_rows, n_values, first_at, last_at, stream_ids, made_at, held_until, head, body
     )
-    SELECT %(host_id)s, id, %(start)s, %(end)s, %(n_rows)s, %(n_values)s, %(first)s, %(last)s, %(stream_ids)s::int4[], NULL,
-        %(head)s, %(body)s
+    SELECT %(host_id)s, id, %(start)s, %(end)s, %(n_rows)s, %(n_values)s, %(first)s, %(last)s, %(stream_ids)s::int4[],
+        clock_timestamp(), NULL, %(head)s, %(body)s
     FROM stats WHERE name = %(stat)s
     ON CONFLICT (host_id, stat_id, start_at) DO UPDATE SET
         end_at = excluded.end_at, n_rows = excluded.n_rows, n_values = excluded.n_values, first_at = excluded.first_at,
-        last_at = excluded.last_at, stream_ids = excluded.stream_ids, held_until = NULL, head = excluded.head, body = excluded.body
+        last_at = excluded.last_at, stream_ids = excluded.stream_ids, made_at = excluded.made_at, held_until = NULL,
+        head = excluded.head, body = excluded.body
 """
 HOLD: Final = """
-    UPDATE sealed_blocks SET n_rows = 0, n_values = 0, stream_ids = '{}', held_until = %(until)s, head = '', body = ''
+    UPDATE sealed_blocks SET
+        n_rows = 0, n_values = 0, stream_ids = '{}', made_at = clock_timestamp(), held_until = %(until)s, head = '', body = ''
     WHERE host_id = %(host_id)s AND start_at = %(start)s AND stat_id = (SELECT id FROM stats WHERE name = %(stat)s)
 """
 DELETE: Final = """
