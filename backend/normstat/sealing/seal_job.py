@@ -207,7 +207,6 @@ async def _find_first(
 
 async def _span_around(connection: psycopg.AsyncConnection, host_id: int, stat: StatRef, at: datetime) -> Window:
     """Return the span of the block in which that instant is, or of a new one that overlaps none."""
-    day_us = to_us(at) // DAY_US * DAY_US
     own = {"host_id": host_id, "stat_id": stat.id}
     blocks = await (await connection.execute(NEIGHBOURS, {**own, "at": at})).fetchall()
     starts, ends = [], []
@@ -218,17 +217,24 @@ async def _span_around(connection: psycopg.AsyncConnection, host_id: int, stat: 
             return Window(start, end)
         starts += [start] if start > at else []
         ends += [end] if end <= at else []
-    day = {"host_id": host_id, "start": from_us(day_us), "end": from_us(day_us + DAY_US)}
-    row = await (await connection.execute(sql.SQL(COUNT_ROWS).format(table=table_of(stat.name)), day)).fetchone()
-    assert row is not None
-    length_us = choose_length(int(str(row[0])) * (len(stat.fields) + OWN_COLUMNS)) * MINUTE_US
-    start_us = to_us(at) // length_us * length_us
-    return Window(max([from_us(start_us), *ends]), min([from_us(start_us + length_us), *starts]))
+    # A whole day, or the longest part of it around the instant that is not too much; the day's samples may lie close together.
+    length = LENGTHS[0]
+    while True:
+        start_us = to_us(at) // (length * MINUTE_US) * (length * MINUTE_US)
+        span = Window(max([from_us(start_us), *ends]), min([from_us(start_us + length * MINUTE_US), *starts]))
+        part = {"host_id": host_id, "start": span.start, "end": span.end}
+        row = await (await connection.execute(sql.SQL(COUNT_ROWS).format(table=table_of(stat.name)), part)).fetchone()
+        assert row is not None
+        n_values = int(str(row[0])) * (len(stat.fields) + OWN_COLUMNS)
+        if n_values <= VALUES_PER_BLOCK or length == LENGTHS[-1]:
+            return span
+        length = choose_length(n_values, length)
 
 
-def choose_length(n_values: int) -> int:
-    """Return the length of blocks, minutes, of a day with so many values."""
-    return next((length for length in LENGTHS if n_values * length <= VALUES_PER_BLOCK * LENGTHS[0]), LENGTHS[-1])
+def choose_length(n_values: int, length: int) -> int:
+    """Return the length of blocks, minutes, where so many values are in one of that length: a shorter one."""
+    shorter = LENGTHS[LENGTHS.index(length) + 1 :]
+    return next((part for part in shorter if n_values * part <= VALUES_PER_BLOCK * length), LENGTHS[-1])
 
 
 async def seal_block(sessions: Sessions, host_id: int, stat: StatRef, span: Window) -> int:

@@ -5091,7 +5091,7 @@ export interface components {
      * @description What a job does.
      * @enum {string}
      */
-    JobKind: "import" | "reparse" | "profile" | "rollup" | "retention" | "deletion" | "backtest";
+    JobKind: "import" | "reparse" | "profile" | "rollup" | "retention" | "deletion" | "backtest" | "sealing";
     /**
      * JobList
      * @description Background jobs: queued and running ones first, then the latest; at most 500.
@@ -7636,14 +7636,21 @@ export interface components {
       index_bytes: number;
       /**
        * N Samples
-       * @description An estimate.
+       * @description An estimate; sealed ones included.
        */
       n_samples: number;
+      /** N Sealed */
+      n_sealed: number;
       /**
        * N Values
-       * @description An estimate.
+       * @description An estimate; sealed ones included.
        */
       n_values: number;
+      /**
+       * Sealed Bytes
+       * @description Of packed samples, which are not in the table.
+       */
+      sealed_bytes: number;
       /** Stat */
       stat: string;
       /** Table Bytes */
@@ -7727,7 +7734,7 @@ export interface components {
       bytes: number;
       /**
        * Part
-       * @description samples, chunks (raw bytes), rollups, or other.
+       * @description samples (rows), sealed (packed samples of past days), chunks (raw bytes), rollups, or other.
        */
       part: string;
     };

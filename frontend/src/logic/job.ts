@@ -97,6 +97,7 @@ export const JOB_KINDS: Readonly<Record<Job["kind"], string>> = {
   reparse: words.common.reparse,
   profile: words.logic.job.profile,
   rollup: words.logic.job.rollups,
+  sealing: words.logic.job.sealing,
   retention: words.logic.job.retention,
   deletion: words.logic.job.hostDeletion,
   backtest: words.logic.job.backtest,

@@ -67,6 +67,7 @@ export interface DiskSlice {
 
 const PART_WORDS: Readonly<Record<string, string>> = {
   samples: words.common.samplesInText,
+  sealed: words.logic.storage.sealed,
   chunks: words.logic.storage.rawBytes,
   rollups: words.logic.storage.rollups,
   other: words.logic.storage.otherTables,

@@ -381,10 +381,10 @@ def _to_whole(values: npt.NDArray[np.float64] | npt.NDArray[np.float32], decimal
     wide = values.astype(np.float64)
     if not (np.abs(wide) < EXACT / power).all():
         return None
-    whole = np.rint(wide * power)
+    whole = np.rint(wide * power).astype(np.int64)
     back = (whole / power).astype(values.dtype)
     same = back.view(f"<i{values.dtype.itemsize}") == values.view(f"<i{values.dtype.itemsize}")
-    return whole.astype(np.int64) if same.all() else None
+    return whole if same.all() else None
 
 
 def _unpack_kind(kind: int, data: bytes, own: SealedField, dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:

@@ -13,7 +13,10 @@ const FIRST = 15;
 /** The storage used by each stat, and the bytes per value. */
 export function StatSizes({ stats }: { readonly stats: readonly StatStorage[] }) {
   const [isAll, setAll] = useState(false);
-  const sized = bySize(stats, ({ stat, table_bytes, index_bytes }) => ({ name: stat, bytes: table_bytes + index_bytes }));
+  const sized = bySize(stats, ({ stat, table_bytes, index_bytes, sealed_bytes }) => ({
+    name: stat,
+    bytes: table_bytes + index_bytes + sealed_bytes,
+  }));
   const shown = isAll ? sized : sized.slice(0, FIRST);
   return (
     <section className="storage-section" aria-labelledby="storage-stats">
@@ -36,6 +39,11 @@ export function StatSizes({ stats }: { readonly stats: readonly StatStorage[] })
                   </Tooltip>
                 </Table.Th>
                 <Table.Th className="number">{words.storage.statSizes.index}</Table.Th>
+                <Table.Th className="number">
+                  <Tooltip label={words.storage.statSizes.packedSamplesPastDays}>
+                    <span>{words.storage.statSizes.sealed}</span>
+                  </Tooltip>
+                </Table.Th>
                 <Table.Th className="number">{words.common.samples}</Table.Th>
                 <Table.Th className="number">{words.common.growthPerDay}</Table.Th>
               </Table.Tr>
@@ -50,6 +58,7 @@ export function StatSizes({ stats }: { readonly stats: readonly StatStorage[] })
                   </Table.Td>
                   <Table.Td className="number">{formatBytesPerValue(item.bytes_per_value)}</Table.Td>
                   <Table.Td className="number">{formatBytes(item.index_bytes)}</Table.Td>
+                  <Table.Td className="number">{formatBytes(item.sealed_bytes)}</Table.Td>
                   <Table.Td className="number">{formatCount(item.n_samples)}</Table.Td>
                   <Table.Td className="number">{formatGrowth(item.bytes_per_day)}</Table.Td>
                 </Table.Tr>

@@ -1,0 +1,257 @@
+"""Sealing moves samples and changes nothing: whatever reads them, changes them or removes them, before, while and after."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.errors import MigrationError
+from normstat.query.report_coverage import read_coverage
+from normstat.sealing import seal_job
+from normstat.sealing.seal_job import Sealing, choose_length, limit_at, seal_next
+from normstat.sealing.unseal import unseal
+from normstat.storage.hypertables import EmptyParts
+from normstat.storage.lookup import require_host
+from normstat.storage.schema import migrations
+from normstat.storage.session import open_read_session
+from normstat.window import LATEST, Window, from_us, to_us
+from tests.databases import on_either_database, on_one_database
+from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
+from tests.golden_captures import GOLDEN
+from tests.ingest.rereading import books, export, reparse
+from tests.ingest.sending import Agent
+from tests.ingest.test_intake import query
+from tests.query.filling import seal_all
+from tests.storage.test_retention import RetentionRuleRequest, apply
+
+Sessions = async_sessionmaker[AsyncSession]
+ROWS_LEFT = (
+    "SELECT sum(n) FROM (SELECT count(*) AS n FROM samples.vmstat_linux UNION ALL SELECT count(*) FROM samples.mpstat_linux) AS t"
+)
+SEALED = "SELECT coalesce(sum(n_rows), 0)::int8 FROM sealed_blocks"
+
+
+@pytest.fixture
+def agent(engine: AsyncEngine) -> Agent:
+    return Agent(engine)
+
+
+async def fill(agent: Agent) -> None:
+    """Two days of one tool, CPUs of another that come and go, processes, and odd words."""
+    await agent.send_file(vmstat_text(vmstat_times(200)), key="v1")
+    await agent.send_file(vmstat_text(vmstat_times(60, START + timedelta(days=1))), key="v2")
+    await agent.send_file(mpstat_text(30, 2) + mpstat_text(30, 4, start=START + timedelta(hours=2)), "mpstat_linux", "m")
+    for number, path in enumerate(sorted(GOLDEN.glob("*/pidstat_linux/*.txt"), key=lambda path: path.name)):
+        await agent.send_file(path.read_bytes(), "pidstat_linux", f"p{number}")
+
+
+async def seen(engine: AsyncEngine, sessions: Sessions, url: str) -> tuple[object, ...]:
+    """What people see of a host."""
+    async with open_read_session(sessions) as session:
+        coverage = await read_coverage(session, "alpha", Window(START - timedelta(hours=1), START + timedelta(days=2)))
+    return await export(engine), await export(engine, stat="mpstat_linux"), books(url), coverage
+
+
+@on_either_database
+async def test_everything_is_seen_as_before(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    await fill(agent)
+    before = await seen(engine, sessions, database_url)
+    n_rows = query(database_url, ROWS_LEFT)[0][0]
+    assert await seal_all(sessions, "alpha") >= n_rows > 300
+    assert query(database_url, ROWS_LEFT) == [(0,)]
+    assert await seen(engine, sessions, database_url) == before
+
+
+@on_either_database
+async def test_late_samples_are_seen_at_once_and_join_the_block(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    other = Agent(engine, "beta")
+    texts = [vmstat_text(vmstat_times(100)), vmstat_text(vmstat_times(100, START + timedelta(seconds=50))), mpstat_text(20, 3)]
+    for own in (agent, other):
+        await own.send_file(texts[0], key="1")
+    await seal_all(sessions, "beta")
+    for own in (agent, other):
+        await own.send_file(texts[1], key="2")
+        await own.send_file(texts[2], "mpstat_linux", "m")
+    expected = (await export(engine)).replace(b"alpha", b"beta")
+    assert await export(engine, "beta") == expected
+    assert await seal_all(sessions, "beta") > 0
+    assert await export(engine, "beta") == expected
+    assert query(database_url, "SELECT count(*) FROM sealed_blocks") == [(2,)]
+
+
+@on_either_database
+async def test_a_reparse_and_an_older_spec_find_what_is_sealed(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    await fill(agent)
+    before = await seen(engine, sessions, database_url)
+    await seal_all(sessions, "alpha")
+    record = await reparse(sessions, database_url)
+    assert record.n_samples_before == record.n_samples_after > 300
+    assert query(database_url, SEALED) == [(0,)], "all of it was read again"
+    assert await seen(engine, sessions, database_url) == before
+
+
+@on_either_database
+async def test_retention_and_deletion_take_blocks(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    other = Agent(engine, "beta")
+    for own in (agent, other):
+        await own.send_file(vmstat_text(vmstat_times(100, START)), key="1")
+        await own.send_file(vmstat_text(vmstat_times(100, START + timedelta(days=2))), key="2")
+    await seal_all(sessions, "beta")
+    now = START + timedelta(days=3)
+    run = await apply(sessions, RetentionRuleRequest(stat=None, samples_days=2, chunks_days=None), now=now)
+    assert run.n_samples == 198
+    assert books(database_url, "beta")["instances"] == books(database_url)["instances"]
+    assert await export(engine, "beta") == (await export(engine)).replace(b"alpha", b"beta") != b""
+    assert query(database_url, SEALED) == [(99,)]
+
+
+@on_either_database
+async def test_unsealed_rows_are_those_that_were_sealed(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    await fill(agent)
+    names = [str(name) for (name,) in query(database_url, "SELECT name FROM stats ORDER BY name")]
+    tables = {
+        name: query(database_url, f'SELECT * FROM samples."{name}" ORDER BY host_id, time, instance_id, line_offset')
+        for name in names
+    }
+    await seal_all(sessions, "alpha")
+    async with open_read_session(sessions) as session:
+        host_id = await require_host(session, "alpha")
+    until = datetime.now(UTC) + timedelta(days=1)
+    done = await unseal(sessions, host_id, until=until)
+    assert done.n_rows == sum(len(rows) for rows in tables.values())
+    for name, rows in tables.items():
+        assert query(database_url, f'SELECT * FROM samples."{name}" ORDER BY host_id, time, instance_id, line_offset') == rows
+    # They stay so until then.
+    assert await seal_next(sessions, host_id, to_us(LATEST), datetime.now(UTC)) is None
+    assert await seal_next(sessions, host_id, to_us(LATEST), until + timedelta(seconds=1)) is not None
+
+
+@on_either_database
+async def test_what_comes_while_it_is_sealed_is_kept(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    lines = vmstat_text(vmstat_times(600)).splitlines(keepends=True)
+    head, body = b"".join(lines[:2]), lines[2:]
+
+    async def send() -> None:
+        text = head
+        await agent.send_file(head, key="k")
+        at = len(head)
+        for start in range(0, len(body), 40):
+            piece = b"".join(body[start : start + 40])
+            at = await agent.send_file(piece, key="k", offset=at)
+            text += piece
+
+    async def seal() -> None:
+        for _ in range(30):
+            if query(database_url, "SELECT 1 FROM hosts WHERE name = 'alpha'"):
+                await seal_all(sessions, "alpha")
+            await asyncio.sleep(0.02)
+
+    await asyncio.gather(send(), seal())
+    assert len((await export(engine, stat="vmstat_linux")).splitlines()) == 600
+    await seal_all(sessions, "alpha")
+    assert query(database_url, SEALED) == [(599,)]
+
+
+@on_either_database
+async def test_only_whole_days_that_ended_are_sealed_and_empty_chunks_go(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    await agent.send_file(vmstat_text(vmstat_times(100, START)), key="1")
+    await agent.send_file(vmstat_text(vmstat_times(50, START + timedelta(days=1))), key="2")
+    sealing = Sealing(sessions, 1)
+    day_end = datetime(START.year, START.month, START.day, tzinfo=UTC) + timedelta(days=1)
+    for now, n_sealed in ((day_end + timedelta(hours=23), 0), (day_end + timedelta(hours=25), 99)):
+        assert (await sealing.seal(now=now, budget_s=60)).n_rows == n_sealed
+    before = await export(engine)
+    parts = EmptyParts()
+    assert await parts.drop(sessions, "samples", before=day_end) == 0, "somebody could still see its rows"
+    n_chunks = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'samples.vmstat_linux'::regclass"
+    n_before = int(str(query(database_url, n_chunks)[0][0]))
+    n_dropped = await parts.drop(sessions, "samples", before=day_end)
+    assert n_dropped == (1 if n_before else 0)
+    assert query(database_url, n_chunks) == [(n_before - n_dropped,)]
+    assert await export(engine) == before
+
+
+def test_a_block_has_about_as_many_values_as_are_read_at_once() -> None:
+    assert choose_length(5_000_000, 1440) == 720
+    assert choose_length(64 * 86_400 * 17, 1440) == 60
+    assert choose_length(10**12, 60) == 1
+    assert from_us(limit_at(datetime(2026, 3, 5, 7, tzinfo=UTC), timedelta(days=1))) == datetime(2026, 3, 4, tzinfo=UTC)
+
+
+@on_either_database
+async def test_a_busy_day_is_several_blocks(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seal_job, "VALUES_PER_BLOCK", 2000)
+    await fill(agent)
+    before = await seen(engine, sessions, database_url)
+    await seal_all(sessions, "alpha")
+    assert int(str(query(database_url, "SELECT count(*) FROM sealed_blocks")[0][0])) > 6
+    assert await seen(engine, sessions, database_url) == before
+    spans = (
+        "SELECT count(*) FROM sealed_blocks AS a JOIN sealed_blocks AS b USING (host_id, stat_id)"
+        " WHERE a.start_at < b.start_at AND a.end_at > b.start_at"
+    )
+    assert query(database_url, spans) == [(0,)], "no two overlap"
+
+
+@on_one_database
+@pytest.mark.slow
+async def test_a_kill_at_any_moment_leaves_each_sample_once(
+    agent: Agent, engine: AsyncEngine, database_url: str, tmp_path: Path
+) -> None:
+    for day in range(6):
+        await agent.send_file(mpstat_text(300, 4, start=START - timedelta(days=20 - day)), "mpstat_linux", f"{day}")
+    before = await export(engine)
+    left = "SELECT count(*) FROM samples.mpstat_linux"
+    ended = [await asyncio.to_thread(seal_and_kill, database_url, tmp_path / "log", 0.004 * number) for number in range(6)]
+    for _ in range(10):
+        assert await export(engine) == before
+        if query(database_url, left) == [(0,)]:
+            break
+        ended.append(await asyncio.to_thread(seal_and_kill, database_url, tmp_path / "log", 60))
+    assert -signal.SIGKILL in ended
+    assert set(ended) <= {0, -signal.SIGKILL}, (tmp_path / "log").read_text()
+    assert query(database_url, left) == [(0,)]
+
+
+def seal_and_kill(url: str, log_path: Path, after_s: float) -> int:
+    """Kills `normstat seal` so long after its first block; how it ended."""
+    known = query(url, SEALED)
+    with log_path.open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "normstat", "seal"], env=os.environ | {"NORMSTAT_DATABASE_URL": url}, stdout=log, stderr=log
+        )
+    while process.poll() is None and query(url, SEALED) == known:
+        time.sleep(0.002)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.wait(after_s)
+    process.kill()
+    return process.wait()
+
+
+@on_one_database
+async def test_the_schema_goes_back_only_when_nothing_is_sealed(agent: Agent, sessions: Sessions, database_url: str) -> None:
+    await agent.send_file(vmstat_text(vmstat_times(10)), key="1")
+    await seal_all(sessions, "alpha")
+    with pytest.raises((RuntimeError, MigrationError), match="unseal"):
+        migrations.downgrade(database_url, "0021")
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute(SEALED).fetchone() == (9,)
