@@ -2,19 +2,21 @@
 
     python -m bench.bench_disk [N]      N times a quarter of an hour of one host: 16 when it is not said, 96 is a day
 
-Plain PostgreSQL, TimescaleDB's Apache edition, and the community edition that BENCH_DSN names, before and after the job that moves
-chunks into the columnstore. Counted are values that are not NULL; bytes are those of table, TOAST and indexes, as the catalogue has
-them, with half-filled pages and all else that a table costs (PostgreSQL extends a growing table by half a megabyte at once, which
-shows in small ones). Raw chunks and instances stand apart: chunks as `normstat import` makes them, large ones, and as an agent does
-that sends every five seconds.
+Plain PostgreSQL, TimescaleDB's Apache edition, and the community edition that BENCH_DSN names, before and after the job that
+moves chunks into the columnstore; then everything sealed. Counted are values that are not NULL; bytes are those of table, TOAST and
+indexes, as the catalogue has them, with half-filled pages and all else that a table costs (PostgreSQL extends a growing table by
+half a megabyte at once, which shows in small ones). Raw chunks and instances stand apart: chunks as `normstat import` makes them,
+large ones, and as an agent does that sends every five seconds.
 """
 
 import asyncio
 import datetime as dt
 import os
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -144,6 +146,22 @@ def show(title: str, found: list[StatSize]) -> None:
         record(kind, f"disk, {size.name}, {state}", size.bytes_per_value, "bytes/value")
 
 
+def measure_sealed(url: str, connection: psycopg.Connection[tuple[object, ...]], storage: str, n_values: int) -> None:
+    """Seals everything with the product's own command; prints what all of it takes, and how fast that was."""
+    began = time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "normstat", "seal", "--after-days", "1"]
+    subprocess.run(command, env=os.environ | {"NORMSTAT_DATABASE_URL": url}, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    n_bytes = size_of(connection, "sealed_blocks")
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(
+        f"\n  {'sealed, all in':24} {n_bytes / 1e6:10.1f} MB, {n_bytes / n_values:.2f} bytes for each value;"
+        f" {cpu_s:.1f} CPU s of the command, {time.monotonic() - began:.1f} s"
+    )
+    record(storage, "disk, sealed", n_bytes / n_values, "bytes/value")
+
+
 def total_of(found: list[StatSize]) -> StatSize:
     """All stats together."""
     return StatSize(
@@ -174,6 +192,7 @@ def measure_store(server: TestServer, n_times: int) -> None:
             if server.storage == "timescaledb-community":
                 run_columnstore_jobs(connection)
                 show(f"{server.storage}, in the columnstore", sizes(connection, is_hypertable=True))
+            measure_sealed(url, connection, server.storage, n_values)
     with server.fresh_database() as url:
         n_bytes = asyncio.run(send_as_agent(url))
         n_recorded = n_values / n_times

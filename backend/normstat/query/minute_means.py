@@ -13,16 +13,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
 from normstat.storage.lookup import StatRef
-from normstat.storage.sample_pages import load_sql
-from normstat.storage.sample_source import SampleSource, open_source
-from normstat.storage.sealed.sealed_reader import SealedQuery
+from normstat.storage.sample_pages import PageQuery, load_sql, read_pages, to_floats
+from normstat.storage.sealed.sealed_rows import list_sealed_hosts
 from normstat.storage.session import driver_of
+from normstat.storage.stat_tables import table_of
 from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window
 
 Float32Array = npt.NDArray[np.float32]
 
 # A NULL has no bytes: a number stands for it.
+MINUTE_US: Final = 60_000_000
 PACKED: Final = sql.SQL("string_agg(float4send(coalesce({}, 'NaN')), NULL)")
 
 
@@ -67,19 +68,75 @@ async def read_minute_means(
     window: Window,
 ) -> MinuteMeans:
     """Return the means of each minute of the window, of these instances of these hosts: one query."""
+    sealed = await _find_sealed(session, stat, host_ids, window)
+    parts = [await _read_of_host(session, PageQuery(stat.name, host_id, window, fields, instance_ids)) for host_id in sealed]
+    if len(sealed) < len(host_ids):
+        others = [host_id for host_id in host_ids if host_id not in sealed]
+        parts.append(await _read_rows(session, stat, fields, host_ids=others, instance_ids=instance_ids, window=window))
+    if len(parts) == 1:
+        return parts[0]
+    return MinuteMeans(
+        np.concatenate([part.instance_id for part in parts]),
+        np.concatenate([part.minute for part in parts]),
+        np.concatenate([part.n_rows for part in parts]),
+        np.concatenate([part.means for part in parts]),
+    )
+
+
+async def _find_sealed(session: AsyncSession, stat: StatRef, host_ids: Sequence[int], window: Window) -> list[int]:
+    """Return the hosts with sealed samples in the window: their samples are read here, not by the database."""
+    connection = await driver_of(session)
+    return [host_id for host_id in await list_sealed_hosts(connection, stat.name, window) if host_id in set(host_ids)]
+
+
+async def _read_of_host(session: AsyncSession, query: PageQuery) -> MinuteMeans:
+    """Return the means of each minute of a host, some of whose samples are sealed."""
+    found = await _read_samples_of_host(session, query)
+    order = np.lexsort((found.minute, found.instance_id))
+    ids, minutes, values = found.instance_id[order], found.minute[order], found.values[order].astype(np.float64)
+    starts = np.flatnonzero((np.diff(ids, prepend=-1) != 0) | (np.diff(minutes, prepend=-1) != 0))
+    if not len(starts):
+        return MinuteMeans(ids, minutes, ids, found.values)
+    is_known = ~np.isnan(values)
+    n_known = np.add.reduceat(is_known.astype(np.int64), starts)
+    sums = np.add.reduceat(np.where(is_known, values, 0.0), starts)
+    means = np.divide(sums, n_known, out=np.full(sums.shape, np.nan), where=n_known > 0).astype(np.float32)
+    return MinuteMeans(ids[starts], minutes[starts], np.diff(np.append(starts, len(ids))), means)
+
+
+async def _read_samples_of_host(session: AsyncSession, query: PageQuery) -> SpanSamples:
+    parts: list[SpanSamples] = []
+    async for page in read_pages(session, query):
+        columns = [to_floats(field, column) for field, column in zip(query.fields, page.values, strict=True)]
+        values = np.stack(columns, axis=1).astype(np.float32)
+        parts.append(SpanSamples(page.instance_id, page.time_us // MINUTE_US, values))
+    return _join(parts, len(query.fields))
+
+
+def _join(parts: Sequence[SpanSamples], n_fields: int) -> SpanSamples:
+    nothing = np.empty(0, np.int64)
+    return SpanSamples(
+        np.concatenate([nothing, *(part.instance_id for part in parts)]),
+        np.concatenate([nothing, *(part.minute for part in parts)]),
+        np.concatenate([np.empty((0, n_fields), np.float32), *(part.values for part in parts)]),
+    )
+
+
+async def _read_rows(
+    session: AsyncSession,
+    stat: StatRef,
+    fields: Sequence[Field],
+    *,
+    host_ids: Sequence[int],
+    instance_ids: Sequence[int],
+    window: Window,
+) -> MinuteMeans:
     means = [sql.SQL("avg({}::float8)::float4 AS {}").format(stored_sql(field, "t"), _name(at)) for at, field in enumerate(fields)]
     packed = [PACKED.format(_name(at)) for at in range(len(fields))]
-    source = await _open_source(session, stat, fields, host_ids=host_ids, instance_ids=instance_ids, window=window)
     statement = load_sql("minute_means").format(
-        means=sql.SQL(", ").join(means), packed=sql.SQL(", ").join(packed), table=source.table
+        means=sql.SQL(", ").join(means), packed=sql.SQL(", ").join(packed), table=table_of(stat.name)
     )
-    asked = {
-        "host_ids": list(host_ids),
-        "instance_ids": list(instance_ids),
-        "start": window.start,
-        "end": window.end,
-        **source.parameters,
-    }
+    asked = {"host_ids": list(host_ids), "instance_ids": list(instance_ids), "start": window.start, "end": window.end}
     instances, minutes, counts, *cells = await _read_row(session, statement, asked)
     n = len(instances or b"") // 4
     values = await anyio.to_thread.run_sync(_to_values, cells, fields, n)
@@ -95,37 +152,41 @@ async def read_span_samples(
     instance_ids: Sequence[int],
 ) -> SpanSamples:
     """Return the samples of these instances in windows, each of one host (its id): one query."""
+    whole = Window(min(window.start for _, window in spans), max(window.end for _, window in spans))
+    sealed = set(await _find_sealed(session, stat, [host_id for host_id, _ in spans], whole))
+    parts = [
+        await _read_samples_of_host(session, PageQuery(stat.name, host_id, window, fields, instance_ids))
+        for host_id, window in spans
+        if host_id in sealed
+    ]
+    others = [(host_id, window) for host_id, window in spans if host_id not in sealed]
+    if others:
+        parts.append(await _read_span_rows(session, stat, fields, spans=others, instance_ids=instance_ids))
+    return _join(parts, len(fields))
+
+
+async def _read_span_rows(
+    session: AsyncSession,
+    stat: StatRef,
+    fields: Sequence[Field],
+    *,
+    spans: Sequence[tuple[int, Window]],
+    instance_ids: Sequence[int],
+) -> SpanSamples:
     packed = [PACKED.format(sql.SQL("{}::float4").format(stored_sql(field, "t"))) for field in fields]
-    window = Window(min(window.start for _, window in spans), max(window.end for _, window in spans))
-    host_ids = sorted({host_id for host_id, _ in spans})
-    source = await _open_source(session, stat, fields, host_ids=host_ids, instance_ids=instance_ids, window=window)
-    statement = load_sql("span_samples").format(packed=sql.SQL(", ").join(packed), table=source.table)
+    statement = load_sql("span_samples").format(packed=sql.SQL(", ").join(packed), table=table_of(stat.name))
     asked = {
         "host_ids": [host_id for host_id, _ in spans],
         "starts": [window.start for _, window in spans],
         "ends": [window.end for _, window in spans],
         "instance_ids": list(instance_ids),
-        "start": window.start,
-        "end": window.end,
-        **source.parameters,
+        "start": min(window.start for _, window in spans),
+        "end": max(window.end for _, window in spans),
     }
     instances, minutes, *cells = await _read_row(session, statement, asked)
     n = len(instances or b"") // 4
     values = await anyio.to_thread.run_sync(_to_values, cells, fields, n)
     return SpanSamples(_to_integers(instances), _to_integers(minutes), values)
-
-
-async def _open_source(
-    session: AsyncSession,
-    stat: StatRef,
-    fields: Sequence[Field],
-    *,
-    host_ids: Sequence[int],
-    instance_ids: Sequence[int],
-    window: Window,
-) -> SampleSource:
-    query = SealedQuery(host_ids[0], stat.name, window, fields, instance_ids)
-    return await open_source(await driver_of(session), query, other_hosts=host_ids[1:])
 
 
 async def _read_row(session: AsyncSession, statement: sql.Composed, asked: Mapping[str, object]) -> tuple[bytes | None, ...]:

@@ -22,10 +22,12 @@ from normstat.stats.engine.report_sums import split_process
 from normstat.stats.spec import Field, Storage, Worse
 from normstat.storage import lookup
 from normstat.storage.lookup import StatRef
-from normstat.storage.sample_pages import load_sql
-from normstat.storage.sample_source import open_source
-from normstat.storage.sealed.sealed_reader import SealedQuery
+from normstat.storage.sample_pages import load_sql, to_floats
+from normstat.storage.sealed.sealed_codec import SealedRows
+from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
+from normstat.storage.sealed.sealed_rows import find_blocks
 from normstat.storage.session import driver_of
+from normstat.storage.stat_tables import table_of
 from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window, from_us, to_us
 
@@ -290,6 +292,11 @@ async def _read_totals(
         if span.grain is Grain.RAW:
             for id_, totals in await _sum_samples(connection, place, ref, fields, span):
                 found.add(id_, totals)
+            query = SealedQuery(place.host_id, ref.name, span.window, [field for _, field in fields])
+            for block in await find_blocks(connection, place.host_id, ref.name, span.window):
+                rows = await read_block(connection, query, block)
+                for id_, totals in await anyio.to_thread.run_sync(_sum_rows, rows, query.fields):
+                    found.add(id_, totals)
         else:
             found.precision_us = max(found.precision_us, BUCKET_US[span.grain])
             blocks = await read_heads(connection, place, LEVELS[span.grain], [field.key for _, field in fields], span.window)
@@ -305,10 +312,10 @@ async def _sum_samples(
     each: list[sql.Composable] = [
         sql.SQL("count({0}), sum({0}::float8), max({0})::float8").format(stored_sql(field, "t")) for _, field in fields
     ]
-    window = Window(from_us(span.start_us), from_us(span.end_us))
-    source = await open_source(connection, SealedQuery(place.host_id, ref.name, window, [field for _, field in fields]))
-    statement = load_sql("process_totals").format(table=source.table, sums=sql.SQL(", ").join([sql.SQL("count(*) AS n"), *each]))
-    asked = {"host_id": place.host_id, "start": window.start, "end": window.end, **source.parameters}
+    statement = load_sql("process_totals").format(
+        table=table_of(ref.name), sums=sql.SQL(", ").join([sql.SQL("count(*) AS n"), *each])
+    )
+    asked = {"host_id": place.host_id, "start": span.window.start, "end": span.window.end}
     cursor = await connection.execute(statement, asked, prepare=False)
     rows = await cursor.fetchall()
     powers = [10.0**field.decimals if field.storage is Storage.DEC4 else 1.0 for _, field in fields]
@@ -331,6 +338,37 @@ def _to_totals(rows: Sequence[tuple[object, ...]], powers: Sequence[float]) -> l
         )
         found.append((int(str(id_)), totals))
     return found
+
+
+def _sum_rows(rows: SealedRows, fields: Sequence[Field]) -> list[tuple[int, InstanceTotals]]:
+    """Return what each instance did in sealed samples."""
+    order = np.argsort(rows.instance_id, kind="stable")
+    ids, starts, sizes = np.unique(rows.instance_id[order], return_index=True, return_counts=True)
+    if not len(ids):
+        return []
+    times = rows.time_us[order]
+    n, sums, highest = [], [], []
+    for field in fields:
+        column = rows.columns.get(field.key)
+        values = np.full(len(times), np.nan) if column is None else to_floats(field, column)[order]
+        is_known = ~np.isnan(values)
+        n.append(np.add.reduceat(is_known.astype(np.int64), starts).tolist())
+        sums.append(np.add.reduceat(np.where(is_known, values, 0.0), starts).tolist())
+        highest.append(np.maximum.reduceat(np.where(is_known, values, -np.inf), starts).tolist())
+    return [
+        (
+            id_,
+            InstanceTotals(
+                int(times[start]),
+                int(times[start + size - 1]),
+                size,
+                [own[at] for own in n],
+                [own[at] for own in sums],
+                [own[at] for own in highest],
+            ),
+        )
+        for at, (id_, start, size) in enumerate(zip(ids.tolist(), starts.tolist(), sizes.tolist(), strict=True))
+    ]
 
 
 def _sum_buckets(buckets: dict[str, Buckets], fields: Sequence[tuple[str, Field]], span: Span) -> list[tuple[int, InstanceTotals]]:

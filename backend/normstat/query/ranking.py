@@ -16,9 +16,11 @@ from normstat.rollups.rollup_reader import LEVELS, Grain, Group, Rolled, Span, p
 from normstat.rollups.rollup_rows import HOUR_US, Place
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage, Worse
-from normstat.storage.sample_pages import BoolArray, load_sql
-from normstat.storage.sample_source import open_source
-from normstat.storage.sealed.sealed_reader import SealedQuery
+from normstat.storage.sample_pages import BoolArray, load_sql, to_floats
+from normstat.storage.sealed.sealed_codec import SealedRows
+from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
+from normstat.storage.sealed.sealed_rows import find_blocks
+from normstat.storage.stat_tables import table_of
 from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window, from_us
 
@@ -59,6 +61,10 @@ async def read_totals(
     for span in spans:
         if span.grain is Grain.RAW:
             totals.add(await _sum_samples(connection, place, stat, field, span))
+            query = SealedQuery(place.host_id, stat, span.window, [field])
+            for block in await find_blocks(connection, place.host_id, stat, span.window):
+                rows = await read_block(connection, query, block)
+                totals.add(await anyio.to_thread.run_sync(_sum_rows, rows, field))
         elif span.grain is not grain:
             totals.add(await _sum_buckets(connection, place, field, [span]))
     whole = [span for span in spans if span.grain is grain and grain is not Grain.RAW]
@@ -68,10 +74,8 @@ async def read_totals(
 
 
 async def _sum_samples(connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, span: Span) -> RankedTotals:
-    window = Window(from_us(span.start_us), from_us(span.end_us))
-    source = await open_source(connection, SealedQuery(place.host_id, stat, window, [field]))
-    statement = load_sql("top_instances").format(table=source.table, field=stored_sql(field, "t"))
-    asked = {"host_id": place.host_id, "start": window.start, "end": window.end, **source.parameters}
+    statement = load_sql("top_instances").format(table=table_of(stat), field=stored_sql(field, "t"))
+    asked = {"host_id": place.host_id, "start": span.window.start, "end": span.window.end}
     cursor = await connection.execute(statement, asked, prepare=False)
     power = 10.0**field.decimals if field.storage is Storage.DEC4 else 1.0
     rows = await cursor.fetchall()
@@ -84,6 +88,22 @@ def _to_totals(rows: Sequence[tuple[object, ...]], power: float) -> RankedTotals
     for id_, total, n in rows:
         totals.sums[int(str(id_))] = float(str(total)) / power  # type: ignore[assignment]  # Counter of floats
         totals.n_values[int(str(id_))] = int(str(n))
+    return totals
+
+
+def _sum_rows(rows: SealedRows, field: Field) -> RankedTotals:
+    """Return the totals of sealed samples."""
+    totals = RankedTotals()
+    column = rows.columns.get(field.key)
+    if column is None or not len(rows):
+        return totals
+    values = to_floats(field, column)
+    is_known = ~np.isnan(values)
+    ids, codes = np.unique(rows.instance_id[is_known], return_inverse=True)
+    sums = np.bincount(codes, values[is_known], len(ids)).tolist()
+    for id_, total, n in zip(ids.tolist(), sums, np.bincount(codes, minlength=len(ids)).tolist(), strict=True):
+        totals.sums[id_] = total
+        totals.n_values[id_] = n
     return totals
 
 

@@ -5,7 +5,7 @@ window as arrays, which it reads like rows; so it is for windows of some hours, 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -115,41 +115,38 @@ def array_of(type_: str, numbers: npt.NDArray[np.generic], missing: npt.NDArray[
     return ARRAYS[type_](type_, numbers, missing)
 
 
-async def open_source(connection: psycopg.AsyncConnection, query: SealedQuery, *, other_hosts: Sequence[int] = ()) -> SampleSource:
-    """Return what stands for the stat's table in a statement about the query's host, window and instances, and perhaps more hosts.
+async def open_source(connection: psycopg.AsyncConnection, query: SealedQuery) -> SampleSource:
+    """Return what stands for the stat's table in a statement about the query's host, window and instances.
 
     The statement may use time, host_id, instance_id and the columns of the query's fields; with `has_lines` also stream_id and
     line_offset. It must give the table an alias.
     """
-    parts: list[tuple[int, SealedRows]] = []
-    for host_id in (query.host_id, *other_hosts):
-        own = replace(query, host_id=host_id)
-        for block in await find_blocks(connection, host_id, query.stat, query.window):
-            rows = await read_block(connection, own, block)
-            if len(rows):
-                parts.append((host_id, rows))
+    parts: list[SealedRows] = []
+    for block in await find_blocks(connection, query.host_id, query.stat, query.window):
+        rows = await read_block(connection, query, block)
+        if len(rows):
+            parts.append(rows)
     return _source_of(connection, query, parts) if parts else SampleSource(table_of(query.stat), {})
 
 
-def _source_of(connection: psycopg.AsyncConnection, query: SealedQuery, parts: Sequence[tuple[int, SealedRows]]) -> SampleSource:
+def _source_of(connection: psycopg.AsyncConnection, query: SealedQuery, parts: Sequence[SealedRows]) -> SampleSource:
     for made, dumper in DUMPERS.items():
         connection.adapters.register_dumper(made, dumper)
-    hosts = np.concatenate([np.full(len(rows), host_id, np.int64) for host_id, rows in parts])
-    times = np.concatenate([rows.time_us for _, rows in parts]) - PG_EPOCH_US
+    times = np.concatenate([rows.time_us for rows in parts]) - PG_EPOCH_US
     arrays: dict[str, SqlArray] = {
         "time": array_of("timestamptz", times),
-        "host_id": array_of("integer", hosts),
-        "instance_id": array_of("integer", _joined([rows.instance_id for _, rows in parts])),
+        "host_id": array_of("integer", np.full(len(times), query.host_id)),
+        "instance_id": array_of("integer", _joined([rows.instance_id for rows in parts])),
     }
     if query.has_lines:
-        arrays["stream_id"] = array_of("integer", _joined([rows.stream_id for _, rows in parts]))
-        arrays["line_offset"] = array_of("bigint", _joined([rows.line_offset for _, rows in parts]))
+        arrays["stream_id"] = array_of("integer", _joined([rows.stream_id for rows in parts]))
+        arrays["line_offset"] = array_of("bigint", _joined([rows.line_offset for rows in parts]))
     empty: dict[str, Storage] = {}
     for field in query.fields:
-        columns = [rows.columns.get(field.key) for _, rows in parts]
+        columns = [rows.columns.get(field.key) for rows in parts]
         name = column_name(field)
         if any(column is not None for column in columns):
-            numbers, missing = _with_missing(columns, [len(rows) for _, rows in parts])
+            numbers, missing = _with_missing(columns, [len(rows) for rows in parts])
             arrays[name] = array_of(SQL_TYPES[field.storage], numbers, missing)
         # Rows have their value in one column of a widened field; these have it in the newest.
         empty |= {own: storage for own, storage in types_of(field).items() if own not in arrays}

@@ -29,6 +29,16 @@ FIND: Final = """
       AND b.last_at >= %(start)s AND b.first_at < %(end)s AND b.n_rows > 0
     ORDER BY b.start_at
 """
+# One lookup in the key for each host, however many blocks there are.
+SEALED_HOSTS: Final = """
+    SELECT h.id FROM hosts AS h CROSS JOIN (SELECT id FROM stats WHERE name = %(stat)s) AS s
+    WHERE EXISTS (
+        SELECT FROM sealed_blocks AS b
+        WHERE b.host_id = h.id AND b.stat_id = s.id
+          AND b.start_at > %(start)s::timestamptz - interval '1 day' AND b.start_at < %(end)s
+          AND b.last_at >= %(start)s AND b.first_at < %(end)s AND b.n_rows > 0
+    )
+"""
 READ: Final = """
     SELECT b.head, CASE WHEN octet_length(b.body) <= %(n_bytes)s THEN b.body END
     FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
@@ -110,6 +120,13 @@ async def find_blocks(connection: psycopg.AsyncConnection, host_id: int, stat: s
         BlockSpan(_us(start), _us(end), int(str(n_rows)), _us(first), _us(last))
         for start, end, n_rows, first, last in await cursor.fetchall()
     ]
+
+
+async def list_sealed_hosts(connection: psycopg.AsyncConnection, stat: str, window: Window) -> list[int]:
+    """Return the hosts with sealed samples of the stat in the window."""
+    asked = {"stat": stat, "start": window.start, "end": window.end}
+    cursor = await connection.execute(SEALED_HOSTS, asked, prepare=False)
+    return [int(str(host_id)) for (host_id,) in await cursor.fetchall()]
 
 
 async def read_directory(
