@@ -48,6 +48,8 @@ DEFAULT_DAYS: Final = 1
 LOOK_AGAIN_S: Final = 3600.0
 # Of the time, at most this share is worked: ingest and readers come first.
 SHARE_WORKED: Final = 0.5
+# Another process works on the host: it is asked again after so long.
+LOCKED_S: Final = 0.1
 HOSTS: Final = """
     SELECT h.id, h.name FROM hosts AS h
     WHERE NOT EXISTS (SELECT FROM host_deletions AS d WHERE d.host_id = h.id)
@@ -144,7 +146,9 @@ class Sealing:
                 n_rows += made or 0
                 if time.monotonic() > ends_at:
                     return Sealed(n_rows, is_all=False, n_failed=len(self._turns.failures))
-                if is_throttled and made:
+                if made == 0:
+                    await asyncio.sleep(LOCKED_S)
+                elif is_throttled and made:
                     await asyncio.sleep((time.monotonic() - began) * (1 / SHARE_WORKED - 1))
             if n_blocks == 0:
                 return Sealed(n_rows, is_all=True, n_failed=len(self._turns.failures))
