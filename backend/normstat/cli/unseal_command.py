@@ -6,15 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
-from sqlalchemy import select
 
 from normstat.cli.db_session import run_or_exit
 from normstat.cli.export_command import parse_option
 from normstat.errors import count_of
-from normstat.sealing.unseal import Unsealed, unseal
+from normstat.sealing.unseal import Unsealed, list_host_ids, unseal
 from normstat.settings import load_settings
 from normstat.storage.lookup import require_host
-from normstat.storage.schema.models import Host
 from normstat.storage.session import make_engine, make_sessions, open_read_session
 from normstat.window import EPOCH, LATEST, Window
 
@@ -52,7 +50,7 @@ async def _work(host: str | None, window: Window | None, stats: Sequence[str] | 
     sessions = make_sessions(engine)
     try:
         async with open_read_session(sessions) as session:
-            hosts = list(await session.scalars(select(Host.id))) if host is None else [await require_host(session, host)]
+            hosts = await list_host_ids(session) if host is None else [await require_host(session, host)]
         found = [await unseal(sessions, host_id, window=window, stats=stats or None, until=until) for host_id in hosts]
     finally:
         await engine.dispose()

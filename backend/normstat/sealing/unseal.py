@@ -59,6 +59,12 @@ async def unseal(
     return Unsealed(len(found), n_rows)
 
 
+async def list_host_ids(session: AsyncSession) -> list[int]:
+    """Return the hosts with sealed samples."""
+    cursor = await (await driver_of(session)).execute("SELECT DISTINCT host_id FROM sealed_blocks WHERE n_rows > 0 ORDER BY 1")
+    return [int(str(host_id)) for (host_id,) in await cursor.fetchall()]
+
+
 async def _unseal_block(sessions: Sessions, host_id: int, stat: str, start: datetime, until: datetime) -> int:
     async with open_write_session(sessions) as session:
         connection = await driver_of(session)

@@ -1,5 +1,7 @@
 """The packed form of samples: every bit comes back, whatever the numbers are."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies
@@ -39,7 +41,7 @@ ROWS = strategies.lists(
 def bits(column: np.ndarray) -> list[int]:
     """The numbers of a column as they are stored; any NaN is the one for no value."""
     plain = np.where(np.isnan(column), np.nan, column).astype(column.dtype) if column.dtype.kind == "f" else column
-    return plain.view(f"<i{column.dtype.itemsize}").tolist()
+    return [int(number) for number in plain.view(f"<i{column.dtype.itemsize}")]
 
 
 def assert_same(back: SealedRows, rows: SealedRows) -> None:
@@ -52,13 +54,20 @@ def assert_same(back: SealedRows, rows: SealedRows) -> None:
     assert back.printed == expected.printed
 
 
-def build(found: list[tuple[float, ...]], printed: dict[int, str]) -> SealedRows:
+def build(found: Sequence[tuple[float, ...]], printed: dict[int, str]) -> SealedRows:
     time_us, instance, stream, offset, *values = (list(column) for column in zip(*found, strict=True))
     types = [np.int32, np.int64, np.int32, np.float32, np.float64]
     columns = {field.key: np.array(column, dtype) for field, column, dtype in zip(FIELDS, [*values], types, strict=False)}
     columns["never"] = np.full(len(found), -(2**31), np.int32)
-    whole = [np.array(column, np.int64) for column in (time_us, instance, stream, offset)]
-    return SealedRows(*whole, FIELDS, columns, printed)
+    return SealedRows(
+        np.array(time_us, np.int64),
+        np.array(instance, np.int64),
+        np.array(stream, np.int64),
+        np.array(offset, np.int64),
+        FIELDS,
+        columns,
+        printed,
+    )
 
 
 @given(ROWS, strategies.dictionaries(strategies.integers(0, 59), strategies.text(min_size=1, max_size=9), max_size=3))

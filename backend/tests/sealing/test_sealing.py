@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import MigrationError
 from normstat.query.report_coverage import read_coverage
+from normstat.retention.retention_rules import RetentionRuleRequest
 from normstat.sealing import seal_job
 from normstat.sealing.seal_job import Sealing, choose_length, limit_at, seal_next
 from normstat.sealing.unseal import unseal
@@ -31,7 +32,7 @@ from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
 from tests.query.filling import seal_all
-from tests.storage.test_retention import RetentionRuleRequest, apply
+from tests.storage.test_retention import apply
 
 Sessions = async_sessionmaker[AsyncSession]
 ROWS_LEFT = (

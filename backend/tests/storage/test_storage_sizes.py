@@ -13,7 +13,7 @@ from normstat.query.disk_usage import StorageInfo, StorageMonitor, build_info, r
 from normstat.storage import storage_sizes
 from normstat.storage.hypertables import TableSize
 from normstat.storage.session import open_read_session
-from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, Sizes, note_sizes
+from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, SealedSize, Sizes, note_sizes
 from tests.databases import TestServer
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
@@ -42,6 +42,8 @@ SIZES = Sizes(
     database_bytes=1000,
     chunk_bytes=200,
     rollup_bytes=50,
+    sealed_bytes=40,
+    sealed={"vmstat_linux": SealedSize(n_rows=200, n_values=680, n_bytes=35)},
     stats=[TableSize("vmstat_linux", 500, 100, 30)],
     hosts=[WEB, replace(WEB, id=2, name="deleted 2", is_being_deleted=True)],
 )
@@ -58,13 +60,15 @@ def test_growth_is_that_of_the_last_week() -> None:
     assert record.days_until_full == pytest.approx(100)
     assert [(part.part, part.bytes) for part in record.parts] == [
         ("samples", 600),
+        ("sealed", 40),
         ("chunks", 200),
         ("rollups", 50),
-        ("other", 150),
+        ("other", 110),
     ]
     (stat,) = record.stats
-    assert (stat.n_values, stat.bytes_per_value) == (120, 5.0)
-    assert stat.bytes_per_day == pytest.approx(200 / 2.5)
+    assert (stat.n_samples, stat.n_sealed, stat.n_values) == (230, 200, 800)
+    assert stat.bytes_per_value == pytest.approx(635 / 800)
+    assert stat.bytes_per_day == pytest.approx(235 / 2.5)
     (host,) = record.hosts
     assert host.host == "web"
     assert host.bytes_per_day == pytest.approx(600 / 2.5)
