@@ -76,7 +76,7 @@ def test_growth_is_that_of_the_last_week() -> None:
 
 def test_within_the_first_day_growth_is_that_since_its_first_measurement() -> None:
     today = day(NOW, 1000, first_at=NOW - 0.25 * DAY, first_bytes=900)
-    record = build_info(SIZES, [today], None, {})
+    record = build_info(replace(SIZES, sealed={}), [today], None, {})
     assert record.growth_bytes_per_day == pytest.approx(400)
     assert (record.days_until_full, record.disk.free_bytes, record.stats[0].bytes_per_value) == (None, None, None)
     assert (record.stats[0].bytes_per_day, record.hosts[0].bytes_per_day) == (None, None)
