@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.agent.fake_server import TOKEN, FakeServer
+from tests.vanishing import files_below
 
 AGENTS: Final = Path(__file__).resolve().parents[3] / "agents"
 AGENT: Final = AGENTS / "normstat-agent"
@@ -191,15 +192,16 @@ class Host:
 
     def raw_sizes(self) -> list[int]:
         """How long the raw files are; one may go while we look."""
-        sizes = []
-        for path in self.raw_files():
-            with contextlib.suppress(FileNotFoundError):
-                sizes.append(path.stat().st_size)
-        return sizes
+        return [status.st_size for path, status in files_below(self.spool) if path.suffix == ".raw" and path.parent == self.spool]
 
     def acknowledged(self) -> dict[str, int]:
-        """What the agent believes the server has."""
-        return {path.stem: int(path.read_text().split()[0]) for path in self.spool.glob("*.ack")}
+        """What the agent believes the server has of each stream; as we look, one may be given up, or new and without a number."""
+        found = {}
+        for path in self.spool.glob("*.ack"):
+            with contextlib.suppress(FileNotFoundError):
+                if words := path.read_text().split():
+                    found[path.stem] = int(words[0])
+        return found
 
     def wait_for(self, condition: Callable[[], object], what: str, seconds: float = PATIENCE_S) -> None:
         """Returns when the condition holds.

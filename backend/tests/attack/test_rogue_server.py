@@ -4,6 +4,7 @@ import itertools
 import os
 import signal
 import ssl
+import stat
 import subprocess
 import threading
 import time
@@ -18,6 +19,7 @@ from tests.agent.conftest import host, require_program, under_every_shell
 from tests.agent.fake_server import TOKEN, Frame
 from tests.agent.host import AGENT, AGENTS, Host
 from tests.agent.rogue_server import Answer, RogueServer
+from tests.vanishing import files_below
 
 pytestmark = pytest.mark.slow
 # The fixture, which pytest finds by its name here.
@@ -246,14 +248,8 @@ ENDLESS: Final[dict[str, Answer]] = {
 
 def widest(host: Host) -> int:
     """The longest file of the agent's own in the spool, its scratch files included."""
-    sizes = [0]
-    for path in host.spool.rglob("*"):
-        try:
-            if path.is_file() and path.suffix not in {".raw", ".log"}:
-                sizes.append(path.stat().st_size)
-        except OSError:
-            continue
-    return max(sizes)
+    own = (file for path, file in files_below(host.spool) if stat.S_ISREG(file.st_mode) and path.suffix not in {".raw", ".log"})
+    return max((file.st_size for file in own), default=0)
 
 
 def memory_kb(pid: int) -> int:
@@ -404,13 +400,7 @@ def test_odd_answers_do_no_harm_by_other_ways(host: Host, transport: str) -> Non
 
 
 def spool_bytes(host: Host) -> int:
-    total = 0
-    for path in host.spool.rglob("*"):
-        try:
-            total += path.stat().st_size if path.is_file() else 0
-        except OSError:
-            continue
-    return total
+    return sum(file.st_size for _, file in files_below(host.spool) if stat.S_ISREG(file.st_mode))
 
 
 @pytest.mark.parametrize("claim", ["refuses", "claims more"])

@@ -28,15 +28,20 @@ START_TIMEOUT_S = 300.0
 
 
 def free_port() -> int:
-    """A port that nobody listens on.
+    """A port that nobody listens on, and that no other test of this machine gets as long as this process lives.
 
     Below those that the system gives to outgoing connections (32768 and up): one of them may be taken before the product starts.
     """
     while True:
         port = random.randrange(20_000, 32_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
+        # A name without a file, which ends with the process.
+        claim = socket.socket(socket.AF_UNIX)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            claim.bind(f"\0normstat-test-port-{port}")
             probe.bind(("127.0.0.1", port))
+            claim.detach()
             return port
+        claim.close()
 
 
 def wait_until(is_done: Callable[[], bool], what: str, timeout_s: float = START_TIMEOUT_S) -> None:
