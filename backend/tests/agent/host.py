@@ -79,10 +79,7 @@ class Host:
     def close(self) -> None:
         """Ends whatever a failed test left."""
         for pid in self.processes():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+            send_signal(pid, signal.SIGKILL)
         if self.agent:
             self.agent.wait()
         self.server.stop()
@@ -250,6 +247,12 @@ class Host:
             truths.remove(matches[0])
         assert not truths, f"{self.shell.name}: {len(truths)} runs of the tool never came, of {sum(map(len, truths))} bytes"
         assert not self.server.errors, self.server.errors
+
+
+def send_signal(pid: int, number: int) -> None:
+    """Send a signal to a process that may have ended since it was found: the agent starts short ones all the time."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 def _read_whole(path: str) -> bytes:

@@ -1,7 +1,6 @@
 """A server that means harm, or is none: it gets the token of nobody else, fills nothing, stops nothing, runs nothing."""
 
 import itertools
-import os
 import signal
 import ssl
 import stat
@@ -17,7 +16,7 @@ import pytest
 
 from tests.agent.conftest import host, require_program, under_every_shell
 from tests.agent.fake_server import TOKEN, Frame
-from tests.agent.host import AGENT, AGENTS, Host
+from tests.agent.host import AGENT, AGENTS, Host, send_signal
 from tests.agent.rogue_server import Answer, RogueServer
 from tests.vanishing import files_below
 
@@ -446,7 +445,7 @@ def test_a_server_that_takes_a_few_bytes_at_a_time_does_not_keep_the_agent_from_
     host.server.start()
     host.wait_for(lambda: len(host.server.requests) > 20, "answers")
     for pid in host.tool_processes("emit"):
-        os.kill(pid, signal.SIGTERM)
+        send_signal(pid, signal.SIGTERM)
     host.wait_for(lambda: "ended by signal TERM" in host.log, "word of the tool's end")
     # The backlog is 10,000 such requests; the tools are looked at after 100.
     assert len(host.server.requests) < 1_000
