@@ -1,6 +1,6 @@
 """Commands of ours, forked off a process that has imported the server already: a start takes 0.1 s of CPU instead of 2.
 
-For tests whose subject is what a running server does. It runs the same `normstat serve ...` in a process of its own, which is our
+For tests whose subject is what a running process does. `python -m normstat serve ...` runs in a process of its own, which is our
 child. What tests/e2e starts is started as a user would.
 """
 
@@ -9,8 +9,10 @@ import contextlib
 import ctypes
 import functools
 import gc
+import importlib
 import json
 import os
+import runpy
 import signal
 import socket
 import subprocess
@@ -69,9 +71,11 @@ class ForkedProcess:
         self.send_signal(signal.SIGKILL)
 
 
-def start_forked(arguments: Sequence[str], environment: Mapping[str, str], output: IO[bytes]) -> ForkedProcess:
-    """Start `normstat` with these arguments, printing to a file."""
-    return _fork_server().start(arguments, environment, output)
+def start_forked(
+    arguments: Sequence[str], environment: Mapping[str, str], output: IO[bytes], *, module: str = "normstat"
+) -> ForkedProcess:
+    """Start `python -m MODULE` with these arguments, printing to a file."""
+    return _fork_server().start([module, *arguments], environment, output)
 
 
 class ForkServer:
@@ -84,13 +88,13 @@ class ForkServer:
                 [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())], pass_fds=[theirs.fileno()], cwd=BACKEND
             )
 
-    def start(self, arguments: Sequence[str], environment: Mapping[str, str], output: IO[bytes]) -> ForkedProcess:
-        message = json.dumps([arguments, dict(environment)]).encode()
+    def start(self, words: Sequence[str], environment: Mapping[str, str], output: IO[bytes]) -> ForkedProcess:
+        message = json.dumps([words, dict(environment)]).encode()
         with _adopting_orphans():
             socket.send_fds(self._channel, [message], [output.fileno()])
             answer = self._channel.recv(64)
         assert answer, f"the fork server has ended: {self._process.wait()}"
-        return ForkedProcess(int(answer), ["normstat", *arguments])
+        return ForkedProcess(int(answer), words)
 
     def stop(self) -> None:
         self._channel.close()
@@ -116,7 +120,7 @@ def _adopting_orphans() -> Iterator[None]:
 
 
 def _serve(channel: socket.socket) -> list[str] | None:
-    """Fork a process for each request. Return in the new process, with its arguments; None in the old one, when nobody asks."""
+    """Fork a process for each request. Return in the new process, with its module and arguments; None in the old one."""
     while True:
         message, files, *_ = socket.recv_fds(channel, MAX_MESSAGE, 1)
         if not message:
@@ -140,28 +144,27 @@ def _serve(channel: socket.socket) -> list[str] | None:
 
 
 def _become(message: bytes, output: int) -> list[str]:
-    """Take the environment and the output of the request; return its arguments."""
-    arguments: list[str]
-    arguments, environment = json.loads(message)
+    """Take the environment and the output of the request; return its module and arguments."""
+    words: list[str]
+    words, environment = json.loads(message)
     os.environ.clear()
     os.environ.update(environment)
     for file in (1, 2):
         os.dup2(output, file)
     os.close(output)
-    return arguments
+    return words
 
 
 def main() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     with collector_paused():
-        from normstat.cli import app, serve_command, server_process
-
-        assert server_process.__name__ == serve_command.PROCESS
+        for name in ("normstat.cli.serve_command", "normstat.cli.server_process"):
+            importlib.import_module(name)
     gc.freeze()
-    arguments = _serve(socket.socket(fileno=int(sys.argv[1])))
-    if arguments is not None:
-        sys.argv = ["normstat", *arguments]
-        app(arguments)
+    words = _serve(socket.socket(fileno=int(sys.argv[1])))
+    if words is not None:
+        sys.argv = words
+        runpy.run_module(words[0], run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
