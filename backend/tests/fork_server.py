@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import IO, Final
 
 from normstat.memory import collector_paused
-from tests.debian_root import PR_SET_PDEATHSIG
 
 BACKEND: Final = Path(__file__).resolve().parents[1]
 PR_SET_CHILD_SUBREAPER: Final = 36
@@ -79,7 +78,7 @@ def start_forked(
 
 
 class ForkServer:
-    """The process that has imported the server."""
+    """The process that has imported the server; it ends when its channel is closed, and so with us however we end."""
 
     def __init__(self) -> None:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -156,7 +155,6 @@ def _become(message: bytes, output: int) -> list[str]:
 
 
 def main() -> None:
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     with collector_paused():
         for name in ("normstat.cli.serve_command", "normstat.cli.server_process"):
             importlib.import_module(name)
