@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.agent.fake_server import TOKEN, FakeServer
+from tests.vanishing import files_below
 
 AGENTS: Final = Path(__file__).resolve().parents[3] / "agents"
 AGENT: Final = AGENTS / "normstat-agent"
@@ -78,10 +79,7 @@ class Host:
     def close(self) -> None:
         """Ends whatever a failed test left."""
         for pid in self.processes():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+            send_signal(pid, signal.SIGKILL)
         if self.agent:
             self.agent.wait()
         self.server.stop()
@@ -191,15 +189,16 @@ class Host:
 
     def raw_sizes(self) -> list[int]:
         """How long the raw files are; one may go while we look."""
-        sizes = []
-        for path in self.raw_files():
-            with contextlib.suppress(FileNotFoundError):
-                sizes.append(path.stat().st_size)
-        return sizes
+        return [status.st_size for path, status in files_below(self.spool) if path.suffix == ".raw" and path.parent == self.spool]
 
     def acknowledged(self) -> dict[str, int]:
-        """What the agent believes the server has."""
-        return {path.stem: int(path.read_text().split()[0]) for path in self.spool.glob("*.ack")}
+        """What the agent believes the server has of each stream; as we look, one may be given up, or new and without a number."""
+        found = {}
+        for path in self.spool.glob("*.ack"):
+            with contextlib.suppress(FileNotFoundError):
+                if words := path.read_text().split():
+                    found[path.stem] = int(words[0])
+        return found
 
     def wait_for(self, condition: Callable[[], object], what: str, seconds: float = PATIENCE_S) -> None:
         """Returns when the condition holds.
@@ -248,6 +247,12 @@ class Host:
             truths.remove(matches[0])
         assert not truths, f"{self.shell.name}: {len(truths)} runs of the tool never came, of {sum(map(len, truths))} bytes"
         assert not self.server.errors, self.server.errors
+
+
+def send_signal(pid: int, number: int) -> None:
+    """Send a signal to a process that may have ended since it was found: the agent starts short ones all the time."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 def _read_whole(path: str) -> bytes:

@@ -1,13 +1,12 @@
 """What a server will not take: set aside, counted, told as a gap, and never in the way of the rest."""
 
-import os
 import signal
 
 import pytest
 
 from tests.agent.conftest import under_every_shell
 from tests.agent.fake_server import Frame
-from tests.agent.host import Host
+from tests.agent.host import Host, send_signal
 
 pytestmark = pytest.mark.slow
 
@@ -107,7 +106,7 @@ def test_a_server_that_disagrees_about_offsets_stops_nothing(host: Host) -> None
     raw = host.spool / f"{second}.raw"
     host.wait_for(lambda: raw.stat().st_size > len(host.server.streams[second].data) + 500, "bytes that are not taken")
     for pid in host.tool_processes("emit"):
-        os.kill(pid, signal.SIGTERM)
+        send_signal(pid, signal.SIGTERM)
     host.wait_for(lambda: "ended by signal TERM" in host.log, "word of the tool's end")
     host.wait_for(lambda: host.server.streams[second].gaps, "the gap")
     host.wait_for(lambda: not raw.exists(), "the end of the file")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.conftest import under_every_shell
-from tests.agent.host import AGENT, CUT_OFF, Host
+from tests.agent.host import AGENT, CUT_OFF, Host, send_signal
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +101,7 @@ def test_stop_ends_the_tools_of_a_killed_agent_and_cuts_off_no_whole_line(host: 
     # The agent, and the second process that would end the tools.
     for pid, line in host.processes().items():
         if "normstat-agent run" in line:
-            os.kill(pid, signal.SIGKILL)
+            send_signal(pid, signal.SIGKILL)
     host.agent.wait()
     stopped = host.command("stop")
     assert (stopped.returncode, "does not run" in stopped.stdout) == (0, True), stopped

@@ -1,9 +1,8 @@
 """What arrives at receivers, also when the delivering process is killed, and when receivers are slow, broken or gone."""
 
 import asyncio
+import os
 import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -33,6 +32,7 @@ from tests.alerts.stored import (
     webhook,
 )
 from tests.databases import on_either_database
+from tests.fork_server import ForkedProcess, start_forked
 
 Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_either_database
@@ -390,9 +390,9 @@ class TestKilled:
     """The delivering process is killed outright, at the moments that matter."""
 
     @contextmanager
-    def delivering(self, url: str, log_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    def delivering(self, url: str, log_path: Path) -> Iterator[ForkedProcess]:
         with log_path.open("ab") as log:
-            process = subprocess.Popen([sys.executable, "-m", "tests.alerts.deliver", url], stdout=log, stderr=log)
+            process = start_forked([url], os.environ, log, module="tests.alerts.deliver")
         try:
             yield process
         finally:

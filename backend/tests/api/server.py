@@ -1,8 +1,6 @@
 """A real server process."""
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,21 +8,17 @@ from pathlib import Path
 from typing import Final
 
 from tests.e2e.product import free_port, health_status
+from tests.fork_server import ForkedProcess, start_forked
 
 START_TIMEOUT_S: Final = 300.0
 
 
 @contextmanager
-def serving(database_url: str, log_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def serving(database_url: str, log_path: Path) -> Iterator[tuple[str, ForkedProcess]]:
     """Run a real `normstat serve`; yield its address and the process."""
     port = free_port()
     with log_path.open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "normstat", "serve", "--port", str(port)],
-            env=os.environ | {"NORMSTAT_DATABASE_URL": database_url},
-            stdout=log,
-            stderr=log,
-        )
+        process = start_forked(["serve", "--port", str(port)], os.environ | {"NORMSTAT_DATABASE_URL": database_url}, log)
     address = f"http://127.0.0.1:{port}"
     try:
         deadline = time.monotonic() + START_TIMEOUT_S

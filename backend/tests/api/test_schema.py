@@ -4,13 +4,17 @@ Never a 5xx, never an answer that the document does not have.
 """
 
 from collections.abc import AsyncIterator, Iterator
+from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import requests
 import schemathesis
 from hypothesis import HealthCheck, assume, settings
-from schemathesis import checks
+from schemathesis import GenerationMode, checks
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation.meta import CoveragePhaseData
 
 from normstat.app import create_app
 from normstat.auth.accounts import create_agent_token
@@ -24,11 +28,13 @@ from tests.databases import TestServer
 
 if TYPE_CHECKING:
     # Defined for type checkers only.
+    from schemathesis import HookContext
     from schemathesis.specs.openapi.schemas import OpenApiCase
 
 # Server-sent events do not end by themselves; test_live.py has them.
 ENDLESS = "follow"
 MAX_ADDRESS_LENGTH = 60_000
+MISSING = object()
 CHECKS = [
     checks.not_a_server_error,
     checks.status_code_conformance,
@@ -36,6 +42,33 @@ CHECKS = [
     checks.response_schema_conformance,
 ]
 schema = schemathesis.openapi.from_dict(create_app(Settings()).openapi()).exclude(operation_id=ENDLESS)
+sent: set[tuple[str, ...]] = set()
+
+
+@schema.hook
+def filter_case(context: "HookContext", case: "OpenApiCase") -> bool:
+    """Leave out a wrong parameter that was sent already, and a body that was sent already.
+
+    The systematic cases repeat each wrong value of a required parameter beside every optional one, and are half as many again for
+    it: all are refused for the same value at the same place.
+    """
+    if case.meta is None or not isinstance(case.meta.phase.data, CoveragePhaseData):
+        return True
+    about = case.meta.phase.data
+    place, name = about.parameter_location, about.parameter
+    parts: tuple[object, ...]
+    if place is None or name is None:
+        return True
+    if place == ParameterLocation.BODY:
+        parts = (case.body, case.media_type, case.path_parameters, case.query, case.headers)
+    elif case.meta.generation.mode == GenerationMode.NEGATIVE:
+        parts = (about.scenario, place, name, getattr(case, place.container_name).get(name, MISSING))
+    else:
+        return True
+    key = (case.operation.label, case.method, *map(repr, parts))
+    is_new = key not in sent
+    sent.add(key)
+    return is_new
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +94,15 @@ def address(tokens: tuple[str, str, str], tmp_path_factory: pytest.TempPathFacto
         yield address
 
 
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    """Requests of one session look for proxies, certificates and passwords of the environment once at most; no cookie is kept."""
+    with requests.Session() as session:
+        session.trust_env = False
+        session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        yield session
+
+
 @schemathesis.serializer("application/x-normstat-frames")
 def frames(ctx: schemathesis.SerializationContext, value: bytes | str) -> bytes:
     return value if isinstance(value, bytes) else value.encode()
@@ -75,10 +117,10 @@ def frames(ctx: schemathesis.SerializationContext, value: bytes | str) -> bytes:
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
-def test_every_operation(case: "OpenApiCase", address: str, tokens: tuple[str, str, str]) -> None:
+def test_every_operation(case: "OpenApiCase", address: str, tokens: tuple[str, str, str], session: requests.Session) -> None:
     _, api_token, agent_token = tokens
     token = agent_token if case.operation.path.endswith("/ingest") else api_token
-    response = case.call(base_url=address, headers={"Authorization": f"Bearer {token}"})
+    response = case.call(base_url=address, session=session, headers={"Authorization": f"Bearer {token}"})
     # Above this uvicorn answers by itself, before there is a request.
     assume(len(response.request.url or "") < MAX_ADDRESS_LENGTH)
     # Raises a group of failures, each with the request to repeat.

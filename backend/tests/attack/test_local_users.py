@@ -15,6 +15,7 @@ import pytest
 from tests.agent.conftest import host, under_every_shell
 from tests.agent.fake_server import TOKEN
 from tests.agent.host import AGENT, AGENTS, Host
+from tests.vanishing import files_below
 
 pytestmark = pytest.mark.slow
 # The fixture, which pytest finds by its name here.
@@ -370,11 +371,7 @@ def test_everything_is_the_owners_alone_whatever_the_umask(host: Host) -> None:
     host.wait_for(lambda: list(host.spool.glob("refused/odd_linux.*")), "bytes set aside")
     host.wait_for_bytes("emit_linux", 1_000)
     n_seen = 0
-    for path in [host.spool, *host.spool.rglob("*")]:
-        try:
-            status = path.lstat()
-        except FileNotFoundError:
-            continue
+    for path, status in [(host.spool, host.spool.lstat()), *files_below(host.spool)]:
         n_seen += 1
         wanted = 0o700 if stat.S_ISDIR(status.st_mode) else 0o600
         assert stat.S_IMODE(status.st_mode) == wanted, (path, oct(status.st_mode))
@@ -477,9 +474,9 @@ def test_the_token_is_written_to_a_new_file_and_handed_to_nobody(host: Host) -> 
         assert done.returncode == 0, done
         assert opened.read() == "old\n"
     assert (folder / "token").read_text() == f"{TOKEN}\n"
-    for path in [folder, *folder.rglob("*")]:
+    for path, status in files_below(folder):
         if path.name in {"normstat-agent", "agent.conf", "token", "stats.conf"}:
-            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+            assert stat.S_IMODE(status.st_mode) & 0o077 == 0, path
     host.wait_for_bytes("emit_linux", 1_000)
     n_looked = 0
     for pid in host.processes():

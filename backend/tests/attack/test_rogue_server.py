@@ -1,9 +1,9 @@
 """A server that means harm, or is none: it gets the token of nobody else, fills nothing, stops nothing, runs nothing."""
 
 import itertools
-import os
 import signal
 import ssl
+import stat
 import subprocess
 import threading
 import time
@@ -16,8 +16,9 @@ import pytest
 
 from tests.agent.conftest import host, require_program, under_every_shell
 from tests.agent.fake_server import TOKEN, Frame
-from tests.agent.host import AGENT, AGENTS, Host
+from tests.agent.host import AGENT, AGENTS, Host, send_signal
 from tests.agent.rogue_server import Answer, RogueServer
+from tests.vanishing import files_below
 
 pytestmark = pytest.mark.slow
 # The fixture, which pytest finds by its name here.
@@ -246,14 +247,8 @@ ENDLESS: Final[dict[str, Answer]] = {
 
 def widest(host: Host) -> int:
     """The longest file of the agent's own in the spool, its scratch files included."""
-    sizes = [0]
-    for path in host.spool.rglob("*"):
-        try:
-            if path.is_file() and path.suffix not in {".raw", ".log"}:
-                sizes.append(path.stat().st_size)
-        except OSError:
-            continue
-    return max(sizes)
+    own = (file for path, file in files_below(host.spool) if stat.S_ISREG(file.st_mode) and path.suffix not in {".raw", ".log"})
+    return max((file.st_size for file in own), default=0)
 
 
 def memory_kb(pid: int) -> int:
@@ -404,13 +399,7 @@ def test_odd_answers_do_no_harm_by_other_ways(host: Host, transport: str) -> Non
 
 
 def spool_bytes(host: Host) -> int:
-    total = 0
-    for path in host.spool.rglob("*"):
-        try:
-            total += path.stat().st_size if path.is_file() else 0
-        except OSError:
-            continue
-    return total
+    return sum(file.st_size for _, file in files_below(host.spool) if stat.S_ISREG(file.st_mode))
 
 
 @pytest.mark.parametrize("claim", ["refuses", "claims more"])
@@ -456,7 +445,7 @@ def test_a_server_that_takes_a_few_bytes_at_a_time_does_not_keep_the_agent_from_
     host.server.start()
     host.wait_for(lambda: len(host.server.requests) > 20, "answers")
     for pid in host.tool_processes("emit"):
-        os.kill(pid, signal.SIGTERM)
+        send_signal(pid, signal.SIGTERM)
     host.wait_for(lambda: "ended by signal TERM" in host.log, "word of the tool's end")
     # The backlog is 10,000 such requests; the tools are looked at after 100.
     assert len(host.server.requests) < 1_000

@@ -52,7 +52,7 @@ def filled_server(folder: Path) -> Iterator[tuple[Server, Story]]:
         stack.callback(postgres.stop)
         postgres.start()
         os.environ["NORMSTAT_PAGE_DIR"] = str(CHECKOUT / "frontend/dist")
-        server = Server(postgres.url, folder / "server.log")
+        server = Server(postgres.url, folder / "server.log", is_forked=False)
         server.normstat("migrate")
         stack.enter_context(server)
         token = server.normstat("agent-token", "create", "page tests")

@@ -19,6 +19,7 @@ from urllib.parse import quote
 import httpx
 
 from normstat.local.binaries import ROOT_STATE_DIR
+from tests.fork_server import ForkedProcess, start_forked
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 AGENT = CHECKOUT / "agents/normstat-agent"
@@ -27,15 +28,20 @@ START_TIMEOUT_S = 300.0
 
 
 def free_port() -> int:
-    """A port that nobody listens on.
+    """A port that nobody listens on, and that no other test of this machine gets as long as this process lives.
 
     Below those that the system gives to outgoing connections (32768 and up): one of them may be taken before the product starts.
     """
     while True:
         port = random.randrange(20_000, 32_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
+        # A name without a file, which ends with the process.
+        claim = socket.socket(socket.AF_UNIX)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            claim.bind(f"\0normstat-test-port-{port}")
             probe.bind(("127.0.0.1", port))
+            claim.detach()
             return port
+        claim.close()
 
 
 def wait_until(is_done: Callable[[], bool], what: str, timeout_s: float = START_TIMEOUT_S) -> None:
@@ -75,7 +81,10 @@ def processes_naming(word: str) -> list[str]:
 
 
 class Server:
-    """`normstat serve` on a database; `kill` is kill -9."""
+    """`normstat serve` on a database; `kill` is kill -9.
+
+    A single process is forked off one that has imported it all (tests/fork_server.py), unless the start itself is the subject.
+    """
 
     def __init__(
         self,
@@ -85,13 +94,15 @@ class Server:
         *,
         workers: int = 1,
         settings: dict[str, str] | None = None,
+        is_forked: bool = True,
     ) -> None:
+        self.is_forked = is_forked and workers == 1
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log_path = log_path
         self.workers = workers
         self.environment = os.environ | {"NORMSTAT_DATABASE_URL": database_url, "NORMSTAT_PUBLIC_URL": self.url} | (settings or {})
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | ForkedProcess | None = None
 
     def __enter__(self) -> "Server":
         self.start()
@@ -101,10 +112,18 @@ class Server:
         self.stop()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "normstat", "serve", "--port", str(self.port), "--workers", str(self.workers)]
-        with self.log_path.open("ab") as log:
-            self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
+        self.launch()
         wait_until(self.is_healthy, f"healthy server; its log:\n{self.log_path.read_text()[-2000:]}")
+
+    def launch(self) -> None:
+        """Start the process without waiting for it."""
+        arguments = ["serve", "--port", str(self.port), "--workers", str(self.workers)]
+        with self.log_path.open("ab") as log:
+            if self.is_forked:
+                self.process = start_forked(arguments, self.environment, log)
+            else:
+                command = [sys.executable, "-m", "normstat", *arguments]
+                self.process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
 
     def is_healthy(self) -> bool:
         assert self.process is not None

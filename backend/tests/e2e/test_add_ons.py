@@ -45,7 +45,7 @@ def test_two_add_ons_live_changed_and_read_again(database_url: str, tmp_path: Pa
         tool.chmod(0o755)
         (tmp_path / f"{name}.toml").write_text(app_time_spec() if name == "app_time" else APP_USER)
     stats = f"app_time\t{tmp_path}/app_time | {STAMPED}\napp_user\t@1 {tmp_path}/app_user\n"
-    with Server(database_url, tmp_path / "server.log") as server:
+    with Server(database_url, tmp_path / "server.log", is_forked=False) as server:
         assert server.normstat("stat", "add", str(tmp_path / "app_time.toml")).startswith("Added app_time, version 1")
         token = server.normstat("agent-token", "create", "test")
         with server.log_in() as client, running_agent(server.url, token, tmp_path / "agent", stats, host="h"):

@@ -59,7 +59,7 @@ def test_samples_equal_the_file_after_kills(database_url: str, tmp_path: Path) -
     tool.chmod(0o755)
     size = capture.stat().st_size
 
-    with Server(database_url, tmp_path / "server.log") as server:
+    with Server(database_url, tmp_path / "server.log", is_forked=False) as server:
         token = server.normstat("agent-token", "create", "test", "--host", "web1")
         with (
             server.log_in() as client,

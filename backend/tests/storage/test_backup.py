@@ -6,8 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -39,13 +37,13 @@ from normstat.window import Window
 from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable
 from tests.e2e.product import wait_until
+from tests.fork_server import start_forked
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, reparse
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import query
 
 COMMUNITY = CommunityServer.name
-BACKEND = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -229,13 +227,8 @@ def killed_while_waiting(url: str, lock: str, *words: str) -> Iterator[None]:
     """Starts the command, which comes upon the lock, and kills it outright."""
     with psycopg.connect(url) as connection:
         connection.execute(sql.SQL(lock))
-        process = subprocess.Popen(
-            [sys.executable, "-m", "normstat", *words],
-            env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(BACKEND)},
-            cwd=BACKEND,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with Path(os.devnull).open("wb") as nowhere:
+            process = start_forked(words, os.environ | {"NORMSTAT_DATABASE_URL": url}, nowhere)
         with psycopg.connect(url, autocommit=True) as looker:
 
             def is_waiting() -> bool:

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import psycopg
@@ -24,12 +22,12 @@ from normstat.storage.schema.models import Base
 from normstat.storage.session import open_read_session, open_write_session
 from tests.databases import on_either_database
 from tests.e2e.product import wait_until
+from tests.fork_server import ForkedProcess, start_forked
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, look, reparse, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
 
-BACKEND = Path(__file__).parents[2]
 Sessions = async_sessionmaker[AsyncSession]
 WAITS = """
     SELECT FROM pg_stat_activity
@@ -119,13 +117,9 @@ async def test_it_comes_back_as_new_at_once(engine: AsyncEngine, sessions: Sessi
     assert host_of(database_url, await request(sessions)) != host_of(database_url, old)
 
 
-def start_deletion(url: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "normstat", "host", "delete", "alpha", "--yes"],
-        env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(BACKEND)},
-        cwd=BACKEND,
-        stdout=subprocess.DEVNULL,
-    )
+def start_deletion(url: str) -> ForkedProcess:
+    with Path(os.devnull).open("wb") as nowhere:
+        return start_forked(["host", "delete", "alpha", "--yes"], os.environ | {"NORMSTAT_DATABASE_URL": url}, nowhere)
 
 
 @on_either_database
