@@ -112,6 +112,12 @@ class Settings(BaseSettings):
         default=64 * MIB, ge=0, description="results of comparisons kept in memory, per process; 0: none"
     )
     compare_max_rows: int = Field(default=500_000, description="maximum rows of one stat read for each side of a comparison")
+    pack_after_days: int = Field(
+        default=1,
+        ge=0,
+        le=100_000,
+        description="raw bytes are packed when the day they arrived on (UTC) ended this many days ago; 0: never",
+    )
     alert_scripts_dir: Path | None = Field(
         default=None, description="folder of the programs that alert channels may run; None: none may be run"
     )

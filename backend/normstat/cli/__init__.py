@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "event": "Note, list and delete events.",
     "stat": "Manage your own stats.",
     "rollup": "Show, drop and rebuild rollups.",
+    "pack": "Pack old raw bytes now.",
     "retention": "Show and set how long samples and raw bytes are kept.",
     "storage": "Show what uses the disk, how fast it grows, and when it will be full.",
     "host": "Delete hosts.",

@@ -23,10 +23,12 @@ MAX_ENDED_RUNS: Final = 400
 NOT_STOPPED: Final = {
     JobKind.DELETION: "The host is gone already; its deletion cannot be stopped",
     JobKind.ROLLUP: "Rollups are made every minute and cannot be stopped",
+    JobKind.PACKING: "Old raw bytes are packed by the clock; NORMSTAT_PACK_AFTER_DAYS=0 turns it off",
 }
 NOT_RETRIED: Final = {
     JobKind.IMPORT: "The server no longer has the file of a finished import; upload it again",
     JobKind.ROLLUP: "Rollups are tried again every minute",
+    JobKind.PACKING: "Packing is tried again every minute",
 }
 
 

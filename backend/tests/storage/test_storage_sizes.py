@@ -40,7 +40,7 @@ SIZES = Sizes(
     measured_at=NOW,
     kind="postgresql",
     database_bytes=1000,
-    chunk_bytes=200,
+    raw=RawSizes(n_bytes=900, n_packed_bytes=700, chunk_table_bytes=120, packed_table_bytes=80),
     rollup_bytes=50,
     stats=[TableSize("vmstat_linux", 500, 100, 30)],
     hosts=[WEB, replace(WEB, id=2, name="deleted 2", is_being_deleted=True)],
