@@ -111,7 +111,8 @@ async def pack_chunks(
     turns = Turns("packing_failed") if turns is None else turns
     ends_at = time.monotonic() + budget_s
     async with open_read_session(sessions) as session:
-        hosts: dict[int, int] = dict((await session.execute(STREAMS_TO_PACK, {"before": before})).tuples().all())
+        rows = await session.execute(STREAMS_TO_PACK, {"before": before})
+        hosts = {int(row.stream_id): int(row.host_id) for row in rows}
     due = turns.order(list(hosts))
     n_done = n_bytes = n_packed_bytes = 0
     for stream_id in due:

@@ -103,7 +103,7 @@ NEXT_PIECE: Final = text("""
     ) AS hot
     UNION ALL
     SELECT * FROM (
-        SELECT start_offset, end_offset, NULL, directory
+        SELECT start_offset, end_offset, NULL::bytea, directory
         FROM packed_chunks
         WHERE stream_id = :stream_id AND end_offset > :start AND start_offset >= coalesce(
             (SELECT max(start_offset) FROM packed_chunks WHERE stream_id = :stream_id AND start_offset <= :start), 0)
@@ -235,9 +235,7 @@ async def read_hot_chunks(
         .order_by(Chunk.start_offset)
     )
     rows = (await session.execute(query)).all()
-    return await asyncio.to_thread(
-        lambda: [StoredChunk(row.start_offset, unpack_body(row.body), row.received_at) for row in rows]
-    )
+    return await asyncio.to_thread(lambda: [StoredChunk(row.start_offset, unpack_body(row.body), row.received_at) for row in rows])
 
 
 async def read_ranges(session: AsyncSession, ranges: Sequence[ByteRange]) -> dict[int, list[StoredChunk]]:
