@@ -9,10 +9,10 @@ import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bench.recorded import recording
 from normstat.errors import DamagedChunk
 from normstat.storage.number_planes import PlaneReader, PlaneWriter
 from normstat.storage.word_columns import pack_words, unpack_words
-from bench.recorded import recording
 from tests.generated import vmstat_text, vmstat_times
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -2021,6 +2021,7 @@ export const de: Words = {
       retention: "Aufbewahrung",
       hostDeletion: "Löschen eines Hosts",
       backtest: "Rückblick",
+      packing: "Rohbytes packen",
     },
     keys: {
       backHalfVisibleRange: "um den halben sichtbaren Zeitraum zurück",
@@ -2635,6 +2636,8 @@ export const de: Words = {
       unknownYet: "noch unbekannt",
       averageLastWeek: "Mittel der letzten Woche",
       timeUntilDiskFull: "Zeit, bis die Platte voll ist",
+      rawBytesPacked: (received, packed, packedSize, chunkSize) =>
+        `Rohbytes: ${received} empfangen. ${packed} davon sind in ${packedSize} gepackt; die der letzten Tage belegen ${chunkSize}.`,
     },
   },
   views: {

@@ -1991,6 +1991,7 @@ export const en = {
       retention: "Retention",
       hostDeletion: "Host deletion",
       backtest: "Backtest",
+      packing: "Packing raw bytes",
     },
     keys: {
       backHalfVisibleRange: "back by half the visible range",
@@ -2600,6 +2601,8 @@ export const en = {
       unknownYet: "unknown yet",
       averageLastWeek: "average of the last week",
       timeUntilDiskFull: "Time until the disk is full",
+      rawBytesPacked: (received: string, packed: string, packedSize: string, chunkSize: string) =>
+        `Raw bytes: ${received} received. ${packed} of them are packed into ${packedSize}; those of the last days take ${chunkSize}.`,
     },
   },
   views: {
