@@ -14,20 +14,18 @@ from typing import Final
 
 import psycopg
 import structlog
-from sqlalchemy import delete, func, insert, text
-from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import DamagedChunk, count_of
 from normstat.jobs.periodic import recorded
+from normstat.storage import pack_rows
 from normstat.storage.chunks import read_hot_chunks
 from normstat.storage.pack_codec import Pack, StoredChunk, build_pack, group_chunks, pack_frame, read_directory
+from normstat.storage.pack_rows import RawChunksChanged
 from normstat.storage.schema.job_models import JobKind
-from normstat.storage.schema.models import Chunk, PackedChunk
-from normstat.storage.schema.retention_models import StreamChange
-from normstat.storage.session import WriteSession, open_read_session, open_write_session
-from normstat.storage.stream_rows import lock_host_by_id, set_time_limits
+from normstat.storage.session import open_read_session, open_write_session
+from normstat.storage.stream_rows import set_time_limits
 from normstat.storage.turns import Turns, describe
 
 log = structlog.get_logger()
@@ -40,28 +38,9 @@ MAX_PACK_BYTES: Final = 4 << 20
 MAX_PACK_CHUNKS: Final = 4000
 # Of one core, and only while there is something to pack.
 SHARE: Final = 0.25
-# Ingest of the host waits no longer than this for us.
+# Ingest holds the host for some milliseconds at a time; a stream whose host is held longer waits for the next run.
 LOCK_TIMEOUT_S: Final = 2
 STATEMENT_TIMEOUT_S: Final = 60
-# From stream to stream along the index, however many chunks each of them has.
-STREAMS_TO_PACK: Final = text("""
-    WITH RECURSIVE firsts AS (
-        (SELECT stream_id, received_at FROM chunks ORDER BY stream_id, start_offset LIMIT 1)
-        UNION ALL
-        SELECT following.stream_id, following.received_at
-        FROM firsts CROSS JOIN LATERAL (
-            SELECT c.stream_id, c.received_at FROM chunks AS c
-            WHERE c.stream_id > firsts.stream_id ORDER BY c.stream_id, c.start_offset LIMIT 1
-        ) AS following
-    )
-    SELECT firsts.stream_id, s.host_id FROM firsts JOIN streams AS s ON s.id = firsts.stream_id
-    WHERE firsts.received_at < :before
-    ORDER BY firsts.stream_id
-""")
-
-
-class _ChunksGone(Exception):
-    """The chunks are no longer as they were read: packed by another process, or removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +90,7 @@ async def pack_chunks(
     turns = Turns("packing_failed") if turns is None else turns
     ends_at = time.monotonic() + budget_s
     async with open_read_session(sessions) as session:
-        rows = await session.execute(STREAMS_TO_PACK, {"before": before})
-        hosts = {int(row.stream_id): int(row.host_id) for row in rows}
+        hosts = await pack_rows.list_streams_to_pack(session, before)
     due = turns.order(list(hosts))
     n_done = n_bytes = n_packed_bytes = 0
     for stream_id in due:
@@ -149,8 +127,9 @@ async def pack_next(sessions: Sessions, stream_id: int, host_id: int, *, before:
     _require_same_chunks(pack, chunks)
     try:
         async with open_write_session(sessions) as session:
-            await _replace(session, stream_id, host_id, chunks, pack)
-    except _ChunksGone:
+            await set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
+            await pack_rows.replace_chunks(session, stream_id, host_id, chunks, pack)
+    except RawChunksChanged:
         return None
     except DBAPIError as error:
         if isinstance(error.orig, psycopg.errors.LockNotAvailable):
@@ -184,25 +163,3 @@ def _require_same_chunks(pack: Pack, chunks: Sequence[StoredChunk]) -> None:
     starts = itertools.chain.from_iterable(place.chunk_starts for place in places)
     if list(starts) != [chunk.start for chunk in chunks] or places[-1].body_end != len(pack.body):
         raise DamagedChunk(f"The pack of the bytes {pack.start} to {pack.end} does not give its chunks back; they stay as they are")
-
-
-async def _replace(session: WriteSession, stream_id: int, host_id: int, chunks: Sequence[StoredChunk], pack: Pack) -> None:
-    await set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
-    # Retention and deletion hold it too.
-    if await lock_host_by_id(session, host_id) is None:
-        raise _ChunksGone
-    deleted = await session.execute(
-        delete(Chunk)
-        .where(Chunk.stream_id == stream_id, Chunk.start_offset >= pack.start, Chunk.start_offset < pack.end)
-        .returning(Chunk.start_offset, Chunk.end_offset),
-    )
-    if sorted(tuple(row) for row in deleted) != [(chunk.start, chunk.end) for chunk in chunks]:
-        raise _ChunksGone
-    row = {"start_offset": pack.start, "end_offset": pack.end, "n_chunks": pack.n_chunks, "last_received_at": pack.last_received_at}
-    await session.execute(insert(PackedChunk).values(stream_id=stream_id, directory=pack.directory, body=pack.body, **row))
-    put = upsert(StreamChange).values(stream_id=stream_id, packed_to=pack.end, packed_bytes=pack.end - pack.start)
-    changed = {
-        "packed_to": func.greatest(StreamChange.packed_to, put.excluded.packed_to),
-        "packed_bytes": StreamChange.packed_bytes + put.excluded.packed_bytes,
-    }
-    await session.execute(put.on_conflict_do_update(index_elements=["stream_id"], set_=changed))

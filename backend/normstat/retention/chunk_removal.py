@@ -146,7 +146,7 @@ async def _remove_some(
 
 
 @dataclass(frozen=True, slots=True)
-class _OldChunks:
+class OldRawBytes:
     """Bytes [start, end) of a stream that may go."""
 
     start: int
@@ -160,7 +160,7 @@ async def _find_old(
     received_at: InstrumentedAttribute[datetime],
     stream_id: int,
     before: datetime,
-) -> tuple[list[_OldChunks], bool]:
+) -> tuple[list[OldRawBytes], bool]:
     """Return the first rows of the stream as long as they came before that, and whether the stream has any."""
     n_chunks = PackedChunk.n_chunks if table is PackedChunk else literal(1)
     query = (
@@ -171,4 +171,4 @@ async def _find_old(
     )
     rows = (await session.execute(query)).all()
     old = itertools.takewhile(lambda row: row[2] < before, rows)
-    return [_OldChunks(start, end, n) for start, end, _, n in old], bool(rows)
+    return [OldRawBytes(start, end, n) for start, end, _, n in old], bool(rows)

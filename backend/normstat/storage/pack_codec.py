@@ -28,7 +28,7 @@ PLAIN_LEVEL: Final = 15
 TRIAL_LEVEL: Final = 6
 
 
-class FrameKind(IntEnum):
+class FrameForm(IntEnum):
     """How the bytes of a frame are compressed: its first byte."""
 
     ZSTD = 0
@@ -113,11 +113,11 @@ def pack_frame(data: bytes) -> bytes:
     packed = pack_words(data) if len(data) <= MAX_WORDS_BYTES else None
     # A fast look: a third more is what the level costs that is in the end taken.
     if packed is not None and len(packed) < 0.75 * len(zstandard.ZstdCompressor(level=TRIAL_LEVEL).compress(data)):
-        return bytes([FrameKind.WORDS]) + packed
+        return bytes([FrameForm.WORDS]) + packed
     plain = zstandard.ZstdCompressor(level=PLAIN_LEVEL, write_checksum=True).compress(data)
     if packed is not None and len(packed) < len(plain):
-        return bytes([FrameKind.WORDS]) + packed
-    return bytes([FrameKind.ZSTD]) + plain
+        return bytes([FrameForm.WORDS]) + packed
+    return bytes([FrameForm.ZSTD]) + plain
 
 
 def unpack_frame(body: bytes, n_bytes: int) -> bytes:
@@ -125,9 +125,9 @@ def unpack_frame(body: bytes, n_bytes: int) -> bytes:
 
     Raises: DamagedChunk
     """
-    if body[:1] == bytes([FrameKind.WORDS]):
+    if body[:1] == bytes([FrameForm.WORDS]):
         return unpack_words(body[1:], n_bytes)
-    if body[:1] != bytes([FrameKind.ZSTD]):
+    if body[:1] != bytes([FrameForm.ZSTD]):
         raise DamagedChunk(f"A frame of a stream's raw bytes is damaged in the database: it begins with {body[:1]!r}")
     try:
         data = zstandard.decompress(body[1:])

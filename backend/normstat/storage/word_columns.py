@@ -37,7 +37,7 @@ BY_END, BY_START, BY_GAP = range(3)
 
 
 @dataclass(slots=True)
-class _Lines:
+class SplitText:
     """Lines and words of a text, by their places in it; `line_of` and `n_words` tell which words a line has."""
 
     text: Bytes
@@ -50,7 +50,7 @@ class _Lines:
 
 
 @dataclass(slots=True)
-class _Column:
+class WordColumn:
     """The words of a column: characters to the right, zeros before them; and how long they are."""
 
     chars: Bytes
@@ -96,7 +96,7 @@ def unpack_words(body: bytes, n_bytes: int) -> bytes:
         raise DamagedChunk(f"Raw bytes of a stream are damaged in the database: {error}") from error
 
 
-def _split(text: bytes) -> _Lines | None:
+def _split(text: bytes) -> SplitText | None:
     if not text.endswith(b"\n") or b"\0" in text:
         return None
     data = np.frombuffer(text, np.uint8)
@@ -111,10 +111,10 @@ def _split(text: bytes) -> _Lines | None:
     n_words = np.diff(first_word, append=len(word_starts))
     if int(n_words.max()) > MAX_WORDS:
         return None
-    return _Lines(data, starts, ends, word_starts, word_ends, first_word, n_words)
+    return SplitText(data, starts, ends, word_starts, word_ends, first_word, n_words)
 
 
-def _classify(lines: _Lines) -> Ints | None:
+def _classify(lines: SplitText) -> Ints | None:
     """Return the class of each line: alike are those with as many words, and numbers among them at the same places."""
     first = lines.text[lines.word_starts]
     second = lines.text[np.minimum(lines.word_starts + 1, len(lines.text) - 1)]
@@ -134,7 +134,7 @@ def _classify(lines: _Lines) -> Ints | None:
     return rank[codes]
 
 
-def _pack_class(writer: PlaneWriter, lines: _Lines, rows: Ints) -> None:
+def _pack_class(writer: PlaneWriter, lines: SplitText, rows: Ints) -> None:
     n_words = int(lines.n_words[rows[0]])
     if not n_words:
         return
@@ -155,7 +155,7 @@ def _pack_class(writer: PlaneWriter, lines: _Lines, rows: Ints) -> None:
             _pack_words(writer, column, numbers[number])
             continue
         found = numbers[number]
-        sorted_column = _Column(column.chars[order], column.lengths[order])
+        sorted_column = WordColumn(column.chars[order], column.lengths[order])
         _pack_words(writer, sorted_column, None if found is None else (found[0][order], found[1]))
     _pack_places(writer, starts - lines.starts[rows][:, None], ends - lines.starts[rows][:, None], order)
 
@@ -172,7 +172,7 @@ def _pack_places(writer: PlaneWriter, starts: Ints, ends: Ints, order: Ints | No
         writer.ints(choices[best])
 
 
-def _pack_words(writer: PlaneWriter, column: _Column, found: tuple[Ints, int] | None, *, may_be_codes: bool = False) -> None:
+def _pack_words(writer: PlaneWriter, column: WordColumn, found: tuple[Ints, int] | None, *, may_be_codes: bool = False) -> None:
     chars = column.chars
     if not (chars != chars[0]).any():
         writer.number(CONSTANT)
@@ -209,7 +209,7 @@ def _is_smaller(one: Ints, other: Ints) -> bool:
     return sizes[0] < sizes[1]
 
 
-def _find_key(columns: list[_Column], numbers: list[tuple[Ints, int] | None]) -> int | None:
+def _find_key(columns: list[WordColumn], numbers: list[tuple[Ints, int] | None]) -> int | None:
     """Return the column by which the rows are ordered. Missing: None where that makes nothing smaller."""
     n_rows = len(columns[0].chars)
     values = [found[0] for found in numbers if found is not None and (found[0] != found[0][0]).any()]
@@ -236,7 +236,7 @@ def _cost(matrix: npt.NDArray[np.float64]) -> float:
     return float(np.log2(np.abs(np.diff(matrix, axis=1)) + 1).sum())
 
 
-def _order_by(column: _Column, max_distinct: int | None = None) -> Ints | None:
+def _order_by(column: WordColumn, max_distinct: int | None = None) -> Ints | None:
     """Return the order of the rows by their words, then as they came."""
     distinct, codes = _distinct(column.chars)
     if max_distinct is not None and not 2 <= len(distinct) <= max_distinct:
@@ -251,12 +251,12 @@ def _distinct(chars: Bytes) -> tuple[Bytes, Ints]:
     return chars[at], codes.astype(np.int64)
 
 
-def _column_of(text: Bytes, starts: Ints, ends: Ints) -> _Column:
+def _column_of(text: Bytes, starts: Ints, ends: Ints) -> WordColumn:
     lengths = ends - starts
     places = ends[:, None] - np.arange(int(lengths.max()), 0, -1)
     chars = text[np.maximum(places, 0)]
     chars[places < starts[:, None]] = 0
-    return _Column(chars, lengths)
+    return WordColumn(chars, lengths)
 
 
 def to_numbers(chars: Bytes, lengths: Ints) -> tuple[Ints, int] | None:
@@ -319,7 +319,7 @@ def _unpack(reader: PlaneReader, n_bytes: int) -> bytes:
     if not 0 < n_lines <= n_bytes:
         raise ValueError(f"{n_lines} lines in {n_bytes} bytes")
     classes, after = reader.ints(n_lines), reader.ints(n_lines)
-    found: list[tuple[Ints, list[_Column], Ints]] = []
+    found: list[tuple[Ints, list[WordColumn], Ints]] = []
     lengths = after + 1
     for number in range(reader.number()):
         rows = np.flatnonzero(classes == number)
@@ -344,10 +344,10 @@ def _unpack(reader: PlaneReader, n_bytes: int) -> bytes:
     return text.tobytes()
 
 
-def _unpack_class(reader: PlaneReader, n_rows: int, n_words: int) -> tuple[list[_Column], Ints]:
+def _unpack_class(reader: PlaneReader, n_rows: int, n_words: int) -> tuple[list[WordColumn], Ints]:
     key = reader.number()
     back: Ints | None = None
-    columns: list[_Column | None] = [None] * n_words
+    columns: list[WordColumn | None] = [None] * n_words
     if key >= 0:
         columns[key] = column = _unpack_column(reader, n_rows)
         order = _order_by(column)
@@ -357,7 +357,7 @@ def _unpack_class(reader: PlaneReader, n_rows: int, n_words: int) -> tuple[list[
     for number in range(n_words):
         if number != key:
             column = _unpack_column(reader, n_rows)
-            columns[number] = column if back is None else _Column(column.chars[back], column.lengths[back])
+            columns[number] = column if back is None else WordColumn(column.chars[back], column.lengths[back])
     known = [column for column in columns if column is not None]
     starts = np.empty((n_rows, n_words), np.int64)
     end = np.zeros(n_rows, np.int64)
@@ -373,7 +373,7 @@ def _unpack_class(reader: PlaneReader, n_rows: int, n_words: int) -> tuple[list[
     return known, starts
 
 
-def _unpack_column(reader: PlaneReader, n_rows: int) -> _Column:
+def _unpack_column(reader: PlaneReader, n_rows: int) -> WordColumn:
     kind = reader.number()
     if kind == CONSTANT:
         return _to_column([reader.text()], np.zeros(n_rows, np.int64))
@@ -387,13 +387,13 @@ def _unpack_column(reader: PlaneReader, n_rows: int) -> _Column:
     return _to_column(words, reader.ints(n_rows) if kind == CODES else np.arange(n_rows))
 
 
-def _to_column(words: list[bytes], codes: Ints) -> _Column:
+def _to_column(words: list[bytes], codes: Ints) -> WordColumn:
     width = max(map(len, words))
     table = np.frombuffer(b"".join(word.rjust(width, b"\0") for word in words), np.uint8).reshape(len(words), width)
-    return _Column(table[codes], np.array([len(word) for word in words], np.int64)[codes])
+    return WordColumn(table[codes], np.array([len(word) for word in words], np.int64)[codes])
 
 
-def from_numbers(values: Ints, decimals: int) -> _Column:
+def from_numbers(values: Ints, decimals: int) -> WordColumn:
     """Return the words of whole numbers of their last decimal."""
     is_negative = values < 0
     rest = np.abs(values)
@@ -410,13 +410,13 @@ def from_numbers(values: Ints, decimals: int) -> _Column:
     chars = np.stack(places[::-1], axis=1)
     chars[np.flatnonzero(is_negative), (chars.shape[1] - 1 - lengths)[is_negative]] = MINUS
     lengths = lengths + is_negative
-    return _Column(np.ascontiguousarray(chars[:, chars.shape[1] - int(lengths.max()) :]), lengths)
+    return WordColumn(np.ascontiguousarray(chars[:, chars.shape[1] - int(lengths.max()) :]), lengths)
 
 
-def _from_digits(values: Ints, form: Bytes) -> _Column:
+def _from_digits(values: Ints, form: Bytes) -> WordColumn:
     chars = np.tile(form, (len(values), 1))
     rest = values
     for place in np.flatnonzero(_is_digit(form))[::-1]:
         chars[:, place] = rest % 10 + ZERO
         rest = rest // 10
-    return _Column(chars, np.full(len(values), len(form), np.int64))
+    return WordColumn(chars, np.full(len(values), len(form), np.int64))

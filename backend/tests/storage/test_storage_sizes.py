@@ -13,7 +13,7 @@ from normstat.query.disk_usage import StorageInfo, StorageMonitor, build_info, r
 from normstat.storage import storage_sizes
 from normstat.storage.hypertables import TableSize
 from normstat.storage.session import open_read_session
-from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, Sizes, note_sizes
+from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, RawSizes, Sizes, note_sizes
 from tests.databases import TestServer
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
