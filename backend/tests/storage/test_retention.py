@@ -199,12 +199,12 @@ async def test_packed_bytes_go_when_all_of_their_pack_is_old(
         next(pack[0] for pack in packs if pack[0] >= bounds[20]),
         sum(int(str(pack[2])) for pack in packs if int(str(pack[0])) < bounds[20]),
     )
-    run = await apply(sessions, RetentionRuleRequest("vmstat_linux", None, 7))
+    run = await apply(sessions, RetentionRuleRequest(None, None, 7))
     assert (run.state, run.n_chunks, run.n_chunk_bytes) == (JobState.DONE, 20, bounds[20])
     changes = "SELECT kept_from, packed_to, packed_bytes FROM stream_changes"
     assert query(database_url, changes) == [(bounds[20], bounds[-5], bounds[-5] - bounds[20])]
     # The next rule lets all packs go, and no chunk.
-    run = await apply(sessions, RetentionRuleRequest("vmstat_linux", None, 3))
+    run = await apply(sessions, RetentionRuleRequest(None, None, 3))
     assert (run.state, run.n_chunk_bytes) == (JobState.DONE, bounds[-5] - bounds[20])
     assert query(database_url, changes) == [(bounds[-5], bounds[-5], 0)]
     assert query(database_url, "SELECT count(*), min(start_offset) FROM chunks") == [(5, bounds[-5])]
