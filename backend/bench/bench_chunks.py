@@ -70,7 +70,8 @@ def with_first_frame(text: bytes, level: int, n_bytes: int) -> int:
 def with_trained(text: bytes, level: int, n_bytes: int) -> int:
     """Bytes of frames with a dictionary of the spec: twice those of the second half."""
     half = text.rindex(b"\n", 0, len(text) // 2) + 1
-    dictionary = zstandard.train_dictionary(min(DICTIONARY_BYTES, half // 4), cut(text[:half], 4096), level=level)
+    samples: list[bytes | bytearray | memoryview[int]] = [*cut(text[:half], 4096)]
+    dictionary = zstandard.train_dictionary(min(DICTIONARY_BYTES, half // 4), samples, level=level)
     compressor = zstandard.ZstdCompressor(level=level, dict_data=dictionary)
     return 2 * sum(len(compressor.compress(frame)) for frame in cut(text[half:], n_bytes))
 

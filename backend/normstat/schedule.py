@@ -44,7 +44,7 @@ CHECK_S: Final = 30.0
 # Work left after this time waits for the next run.
 ROLLUPS_S: Final = 30.0
 PROFILES_S: Final = 25.0
-PACKING_S: Final = 45.0
+PACKING_S: Final = 50.0
 # Half an hour of the means of 500 hosts with 800 series each takes half of it.
 SCORES_MAX_BYTES: Final = 128 << 20
 # Rules see what arrived within so many seconds, and an alarm is that late at most.

@@ -1,5 +1,6 @@
 """Whole numbers in few bytes: the smallest of them, and the others as planes of bytes or differences, compressed together."""
 
+import threading
 from typing import Final
 
 import numpy as np
@@ -12,6 +13,8 @@ Ints = npt.NDArray[np.int64]
 LEVEL: Final = 15
 TRIAL_LEVEL: Final = 1
 ALL_BITS: Final = 0xFFFFFFFFFFFFFFFF
+
+_local = threading.local()
 
 
 class PlaneWriter:
@@ -62,7 +65,7 @@ class PlaneWriter:
     def finish(self) -> bytes:
         """Return everything, compressed."""
         size = len(self._head).to_bytes(4, "little")
-        return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(b"".join([size, self._head, *self._body]))
+        return compress_zstd(b"".join([size, self._head, *self._body]), LEVEL)
 
 
 class PlaneReader:
@@ -136,4 +139,13 @@ def _from_planes(data: bytes, count: int) -> npt.NDArray[np.uint64]:
 
 
 def _compressed_size(data: bytes) -> int:
-    return len(zstandard.ZstdCompressor(level=TRIAL_LEVEL).compress(data))
+    return len(compress_zstd(data, TRIAL_LEVEL))
+
+
+def compress_zstd(data: bytes, level: int) -> bytes:
+    """Return the bytes compressed, with a checksum."""
+    # Creating a compressor takes longer than compressing some kB; two threads must not share one.
+    compressors: dict[int, zstandard.ZstdCompressor] = _local.__dict__.setdefault("compressors", {})
+    if level not in compressors:
+        compressors[level] = zstandard.ZstdCompressor(level=level, write_checksum=True)
+    return compressors[level].compress(data)

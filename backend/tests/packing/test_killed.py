@@ -74,7 +74,7 @@ async def test_killed_in_any_step_nothing_is_lost(engine: AsyncEngine, sessions:
 
 def kill_at(url: str, step: str) -> None:
     with psycopg.connect(url) as connection, psycopg.connect(url, autocommit=True) as looker:
-        connection.execute(sql.SQL(step))  # type: ignore[arg-type]
+        connection.execute(sql.SQL(step))
         process = start_packing(url)
 
         def is_waiting() -> bool:
