@@ -36,7 +36,7 @@ Sessions = async_sessionmaker[AsyncSession]
 # some 20 ms.
 MAX_PACK_BYTES: Final = 4 << 20
 MAX_PACK_CHUNKS: Final = 4000
-# Of one core, and only while there is something to pack: some 500,000 values a second.
+# Of one core, and only while there is something to pack: some 450,000 values a second.
 SHARE: Final = 0.5
 # Ingest holds the host for some milliseconds at a time; a stream whose host is held longer waits for the next run.
 LOCK_TIMEOUT_S: Final = 2
