@@ -1719,7 +1719,7 @@ export const de: Words = {
       filterJobs: "Jobs filtern",
       filterKindTargetState: "Nach Art, Ziel oder Zustand filtern",
       backgroundWorkServerImports:
-        "Hintergrundarbeit des Servers: Importe, Neuauswertungen, Profile von Baselines, Rollups, Aufbewahrung, Löschen von Hosts.",
+        "Hintergrundarbeit des Servers: Importe, Neuauswertungen, Profile von Baselines, Rollups, Packen von Rohbytes, Aufbewahrung, Löschen von Hosts.",
       theJobs: "die Jobs",
       noJobMatchesFilter: "Kein Job passt zum Filter",
       noBackgroundWorkYet: "Noch keine Hintergrundarbeit",

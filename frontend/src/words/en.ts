@@ -1689,7 +1689,7 @@ export const en = {
       filterJobs: "Filter jobs",
       filterKindTargetState: "Filter by kind, target or state",
       backgroundWorkServerImports:
-        "Background work of the server: imports, reparses, profiles of baselines, rollups, retention, deletions of hosts.",
+        "Background work of the server: imports, reparses, profiles of baselines, rollups, packing of raw bytes, retention, deletions of hosts.",
       theJobs: "the jobs",
       noJobMatchesFilter: "No job matches the filter",
       noBackgroundWorkYet: "No background work yet",
