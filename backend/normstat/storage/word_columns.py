@@ -6,10 +6,10 @@
 Nothing is known of the tool. Words of a column are stored as whole numbers of their last decimal if that gives their text back,
 times as the number that their digits make, other words by their place in a list. The rows of a class are ordered by instance if
 that makes the numbers smaller; its column comes first, in the order of the lines, so that the order itself needs no bytes.
-What does not suit (bytes that are not text, very long words, too many kinds of lines) is refused.
+Lines that few others are like are stored as they are. What is no text is refused.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -21,9 +21,10 @@ from normstat.storage.number_planes import Ints, PlaneReader, PlaneWriter
 
 Bytes = npt.NDArray[np.uint8]
 
-# Each column of a class costs some 0.2 ms.
-MAX_COLUMNS: Final = 2000
-MAX_WORDS: Final = 400
+# Each column of a class costs some 0.2 ms; lines of classes beyond that, and of rare ones, are stored as they are.
+MAX_COLUMNS: Final = 1000
+MIN_ROWS: Final = 4
+# A longer word is taken for several that follow each other without a space.
 MAX_WORD_LENGTH: Final = 64
 # So many decimal digits fit into 63 bits.
 MAX_DIGITS: Final = 18
@@ -38,7 +39,7 @@ BY_END, BY_START, BY_GAP = range(3)
 
 @dataclass(slots=True)
 class SplitText:
-    """Lines and words of a text, by their places in it; `line_of` and `n_words` tell which words a line has."""
+    """Lines and words of a text, by their places in it; `first_word` and `n_words` tell which words a line has."""
 
     text: Bytes
     starts: Ints
@@ -55,7 +56,6 @@ class WordColumn:
 
     chars: Bytes
     lengths: Ints
-    order: Ints | None = field(default=None)
 
 
 def pack_words(text: bytes) -> bytes | None:
@@ -63,23 +63,25 @@ def pack_words(text: bytes) -> bytes | None:
     lines = _split(text)
     if lines is None:
         return None
-    classes = _classify(lines)
-    if classes is None:
+    found = _classify(lines)
+    if found is None:
         return None
+    classes, n_classes = found
     writer = PlaneWriter()
     writer.number(len(lines.starts))
     writer.ints(classes)
-    last = lines.ends.copy()
-    has_words = lines.n_words > 0
-    last[has_words] -= lines.word_ends[(lines.first_word + lines.n_words - 1)[has_words]]
-    last[~has_words] -= lines.starts[~has_words]
-    writer.ints(last)
-    n_classes = int(classes.max()) + 1
+    is_plain = classes == n_classes
+    n_after = lines.ends - lines.starts
+    has_words = (lines.n_words > 0) & ~is_plain
+    n_after[has_words] = (lines.ends - lines.word_ends[lines.first_word + lines.n_words - 1])[has_words]
+    n_after[is_plain] = 0
+    writer.ints(n_after)
     writer.number(n_classes)
     for number in range(n_classes):
         rows = np.flatnonzero(classes == number)
         writer.number(int(lines.n_words[rows[0]]))
         _pack_class(writer, lines, rows)
+    writer.text(b"".join(text[start : end + 1] for start, end in zip(lines.starts[is_plain], lines.ends[is_plain], strict=True)))
     packed = writer.finish()
     # The proof that nothing is lost is part of packing: what it cannot give back is stored as it is.
     return packed if unpack_words(packed, len(text)) == text else None
@@ -105,17 +107,23 @@ def _split(text: bytes) -> SplitText | None:
     is_space = (data == SPACE) | (data == NEWLINE)
     edges = np.diff(is_space.astype(np.int8), prepend=1)
     word_starts, word_ends = np.flatnonzero(edges == -1), np.flatnonzero(edges == 1)
-    if not len(word_starts) or int((word_ends - word_starts).max()) > MAX_WORD_LENGTH:
+    if not len(word_starts):
         return None
+    n_parts = -(-(word_ends - word_starts) // MAX_WORD_LENGTH)
+    if int(n_parts.max()) > 1:
+        part = np.arange(int(n_parts.sum())) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+        word_starts, word_ends = np.repeat(word_starts, n_parts) + part * MAX_WORD_LENGTH, np.repeat(word_ends, n_parts)
+        word_ends = np.minimum(word_ends, word_starts + MAX_WORD_LENGTH)
     first_word = np.searchsorted(word_starts, starts)
     n_words = np.diff(first_word, append=len(word_starts))
-    if int(n_words.max()) > MAX_WORDS:
-        return None
     return SplitText(data, starts, ends, word_starts, word_ends, first_word, n_words)
 
 
-def _classify(lines: SplitText) -> Ints | None:
-    """Return the class of each line: alike are those with as many words, and numbers among them at the same places."""
+def _classify(lines: SplitText) -> tuple[Ints, int] | None:
+    """Return the class of each line: alike are those with as many words, and numbers among them at the same places.
+
+    Also the number of classes; lines that are stored as they are have that number.
+    """
     first = lines.text[lines.word_starts]
     second = lines.text[np.minimum(lines.word_starts + 1, len(lines.text) - 1)]
     is_number = _is_digit(first) | ((first == MINUS) & _is_digit(second))
@@ -125,13 +133,19 @@ def _classify(lines: SplitText) -> Ints | None:
     weight ^= weight >> np.uint64(29)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(np.where(is_number, weight, np.uint64(0)), dtype=np.uint64)])
     mark = sums[lines.first_word + lines.n_words] - sums[lines.first_word] + lines.n_words.astype(np.uint64)
-    _, at, codes = np.unique(mark, return_index=True, return_inverse=True)
-    if int(lines.n_words[at].sum()) > MAX_COLUMNS:
+    _, at, codes, counts = np.unique(mark, return_index=True, return_inverse=True, return_counts=True)
+    n_words = lines.n_words[at]
+    if (n_words[codes] != lines.n_words).any():
         return None
-    # In the order in which they appear.
+    is_kept = (counts >= MIN_ROWS) | (n_words == 0)
+    # Those that most of the text is in.
+    by_size = np.argsort(-counts * n_words, kind="stable")
+    is_kept[by_size[np.cumsum(np.where(is_kept, n_words, 0)[by_size]) > MAX_COLUMNS]] = False
+    # In the order in which they appear, the plain ones last.
+    order = np.argsort(np.where(is_kept, at, len(lines.text)), kind="stable")
     rank = np.empty(len(at), np.int64)
-    rank[np.argsort(at)] = np.arange(len(at))
-    return rank[codes]
+    rank[order] = np.minimum(np.arange(len(at)), int(is_kept.sum()))
+    return rank[codes], int(is_kept.sum())
 
 
 def _pack_class(writer: PlaneWriter, lines: SplitText, rows: Ints) -> None:
@@ -318,10 +332,10 @@ def _unpack(reader: PlaneReader, n_bytes: int) -> bytes:
     n_lines = reader.number()
     if not 0 < n_lines <= n_bytes:
         raise ValueError(f"{n_lines} lines in {n_bytes} bytes")
-    classes, after = reader.ints(n_lines), reader.ints(n_lines)
+    classes, lengths = reader.ints(n_lines), reader.ints(n_lines) + 1
     found: list[tuple[Ints, list[WordColumn], Ints]] = []
-    lengths = after + 1
-    for number in range(reader.number()):
+    n_classes = reader.number()
+    for number in range(n_classes):
         rows = np.flatnonzero(classes == number)
         n_words = reader.number()
         if not n_words:
@@ -329,6 +343,10 @@ def _unpack(reader: PlaneReader, n_bytes: int) -> bytes:
         columns, starts = _unpack_class(reader, len(rows), n_words)
         lengths[rows] += starts[:, -1] + columns[-1].lengths
         found.append((rows, columns, starts))
+    plain = np.frombuffer(reader.text(), np.uint8)
+    plain_ends = np.flatnonzero(plain == NEWLINE) + 1
+    is_plain = classes == n_classes
+    lengths[is_plain] = np.diff(plain_ends, prepend=0)
     if int(lengths.sum()) != n_bytes or (lengths < 1).any():
         raise ValueError(f"{int(lengths.sum())} bytes instead of {n_bytes}")
     text = np.full(n_bytes, SPACE, np.uint8)
@@ -341,6 +359,8 @@ def _unpack(reader: PlaneReader, n_bytes: int) -> bytes:
             places = (begin + starts[:, number] + column.lengths)[:, None] - np.arange(width, 0, -1)
             is_there = column.chars != 0
             text[places[is_there]] = column.chars[is_there]
+    starts = ends[is_plain] - lengths[is_plain]
+    text[np.arange(len(plain)) + np.repeat(starts - (plain_ends - lengths[is_plain]), lengths[is_plain])] = plain
     return text.tobytes()
 
 

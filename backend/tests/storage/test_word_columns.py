@@ -86,15 +86,39 @@ def test_captures_of_all_tools_come_back() -> None:
     assert n_packed > n_all * 2 / 3
 
 
-@pytest.mark.parametrize("text", [b"", b"no end", b"\n\n", b"a\0b\n", b"x" * 65 + b"\n", b"1 " * 401 + b"\n"])
-def test_what_does_not_suit_is_refused(text: bytes) -> None:
+@pytest.mark.parametrize("text", [b"", b"no end", b"1 2\n3", b"\n\n", b"a\0b\n"])
+def test_what_is_no_text_is_refused(text: bytes) -> None:
     assert pack_words(text) is None
 
 
-def test_lines_of_more_kinds_than_suit_are_refused() -> None:
+def test_long_words_and_lines_come_back() -> None:
     chance = random.Random(3)
-    lines = [" ".join(chance.choice(["1", "a"]) for _ in range(20)) for _ in range(300)]
-    assert pack_words(("\n".join(lines) + "\n").encode()) is None
+    paths = ["/".join(chance.choice(["usr", "lib", "x" * 70]) for _ in range(chance.randrange(1, 40))) for _ in range(40)]
+    for lines in (
+        [f"{number} {chance.choice(paths)}  {number % 7}" for number in range(500)],
+        ["x" * length for length in (1, 63, 64, 65, 128, 129, 100_000)],
+        ["1 " * 5000, "a b", "1 " * 5000],
+    ):
+        text = ("\n".join(lines) + "\n").encode()
+        packed = pack_words(text)
+        assert packed is not None
+        assert unpack_words(packed, len(text)) == text
+
+
+def test_rare_lines_among_many_are_stored_as_they_are() -> None:
+    chance = random.Random(3)
+    text = vmstat_text(vmstat_times(2000))
+    lines = text.split(b"\n")
+    for _ in range(300):
+        line = " ".join(chance.choice(["1", "a", ""]) for _ in range(20))
+        lines.insert(chance.randrange(len(lines)), line.encode())
+    mixed = b"\n".join(lines)
+    packed, alone = pack_words(mixed), pack_words(text)
+    assert packed is not None
+    assert alone is not None
+    assert unpack_words(packed, len(mixed)) == mixed
+    # They cost about what they are, and take nothing from the others.
+    assert len(packed) < len(alone) + 300 * 10
 
 
 def test_damage_is_found() -> None:
