@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import DamagedChunk
@@ -248,6 +249,29 @@ async def test_a_damaged_chunk_stops_no_other_stream(engine: AsyncEngine, sessio
     done = await pack_chunks(sessions, before=datetime.now(UTC) + DAY, budget_s=60, turns=turns)
     assert (done.n_streams, done.n_done, done.n_failed, done.is_all) == (3, 2, 1, False)
     assert counts(database_url) == (1, 2)
+
+
+async def test_a_full_disk_loses_nothing(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    texts = {key: vmstat_text(vmstat_times(40), seed) for seed, key in enumerate("ab")}
+    for key, text in texts.items():
+        await send_in_pieces(Agent(engine), text, "vmstat_linux", key, size=500)
+    n_chunks, _ = counts(database_url)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(
+            "CREATE FUNCTION fill_up() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END $$"
+        )
+        connection.execute("CREATE TRIGGER full_disk BEFORE INSERT ON packed_chunks FOR EACH ROW EXECUTE FUNCTION fill_up()")
+        # As if the database were away: the next run tries again.
+        with pytest.raises(DBAPIError, match="No space left"):
+            await pack_all(sessions)
+        assert counts(database_url) == (n_chunks, 0)
+        connection.execute("DROP TRIGGER full_disk ON packed_chunks")
+    assert (await pack_all(sessions)).is_all
+    assert counts(database_url) == (0, 2)
+    async with sessions() as session:
+        for stream_id, text in zip(await stream_ids(sessions), texts.values(), strict=True):
+            assert b"".join(chunk.data for chunk in await read_whole(session, stream_id)) == text
 
 
 async def test_young_chunks_stay_and_the_job_tells_how_far_it_is(
