@@ -36,6 +36,7 @@ Sessions = async_sessionmaker[AsyncSession]
 # some 20 ms.
 MAX_PACK_BYTES: Final = 4 << 20
 MAX_PACK_CHUNKS: Final = 4000
+CHUNKS_AT_ONCE: Final = 250
 # Of one core, and only while there is something to pack: some 450,000 values a second.
 SHARE: Final = 0.5
 # Ingest holds the host for some milliseconds at a time; a stream whose host is held longer waits for the next run.
@@ -113,9 +114,7 @@ async def pack_chunks(
 
 async def pack_next(sessions: Sessions, stream_id: int, host_id: int, *, before: datetime, share: float) -> Pack | None:
     """Pack the oldest chunks of the stream that are not packed. Missing: None when none is old enough, or others work on them."""
-    async with open_read_session(sessions) as session:
-        found = await read_hot_chunks(session, stream_id, start=0, most_bytes=MAX_PACK_BYTES, most_chunks=MAX_PACK_CHUNKS)
-    chunks = find_run(found, before)
+    chunks = await _read_run(sessions, stream_id, before)
     if not chunks:
         return None
     frames = []
@@ -136,6 +135,21 @@ async def pack_next(sessions: Sessions, stream_id: int, host_id: int, *, before:
             return None
         raise
     return pack
+
+
+async def _read_run(sessions: Sessions, stream_id: int, before: datetime) -> list[StoredChunk]:
+    """Return the chunks of the next pack, read a few at a time: so the server's other work goes on in between."""
+    chunks: list[StoredChunk] = []
+    async with open_read_session(sessions) as session:
+        while True:
+            start = chunks[-1].end if chunks else 0
+            n_left = MAX_PACK_BYTES - (start - chunks[0].start if chunks else 0)
+            found = await read_hot_chunks(session, stream_id, start=start, most_bytes=n_left, most_chunks=CHUNKS_AT_ONCE)
+            run = find_run([*chunks[-1:], *found], before)[1 if chunks else 0 :]
+            chunks += run
+            n_bytes = chunks[-1].end - chunks[0].start if chunks else 0
+            if not run or len(run) < len(found) or n_bytes >= MAX_PACK_BYTES or len(chunks) >= MAX_PACK_CHUNKS:
+                return chunks
 
 
 def find_run(chunks: Sequence[StoredChunk], before: datetime) -> list[StoredChunk]:
