@@ -22,6 +22,7 @@ from normstat.continuous.host_scoring import ScoreMemory
 from normstat.continuous.score_job import ContinuousComparison
 from normstat.fleet.minute_store import MinuteStore
 from normstat.jobs.background import keep_running
+from normstat.packing.packing_run import run_packing
 from normstat.profiles.profile_job import run_profiles
 from normstat.retention.deletion_worker import queue_nightly_retention
 from normstat.rollups.rollup_job import run_rollups
@@ -46,6 +47,7 @@ ROLLUPS_S: Final = 30.0
 SEALING_S: Final = 150.0
 SEALING_EVERY_MIN: Final = 5
 PROFILES_S: Final = 25.0
+PACKING_S: Final = 50.0
 # Half an hour of the means of 500 hosts with 800 series each takes half of it.
 SCORES_MAX_BYTES: Final = 128 << 20
 # Rules see what arrived within so many seconds, and an alarm is that late at most.
@@ -72,6 +74,7 @@ def wait_for_database(task: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[
 def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settings) -> AsyncIOScheduler:
     """Return the scheduler with all tasks and their times; not started."""
     rollup_turns: Turns[int] = Turns("rollup_failed")
+    packing_turns: Turns[int] = Turns("packing_failed")
     rolling_turns: Turns[int] = Turns("rolling_baseline_failed")
     baseline_turns: Turns[int] = Turns("baseline_update_failed")
     scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
@@ -84,6 +87,9 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
         scheduler.add_job(
             wait_for_database(sealing.run), "interval", kwargs={"budget_s": SEALING_S}, minutes=SEALING_EVERY_MIN, id="sealing"
         )
+    if settings.pack_after_days:
+        options = {"after_days": settings.pack_after_days, "budget_s": PACKING_S, "turns": packing_turns}
+        scheduler.add_job(wait_for_database(run_packing), "interval", args=[sessions], kwargs=options, minutes=1, id="packing")
     options = {"turns": baseline_turns}
     scheduler.add_job(
         wait_for_database(update_baselines), "interval", args=[sessions], kwargs=options, minutes=1, id="update_baselines"

@@ -119,6 +119,12 @@ class Settings(BaseSettings):
         description="samples of a day are packed into sealed blocks this many days after its end; 0: never; None: 1, and"
         " never where TimescaleDB's columnstore packs them",
     )
+    pack_after_days: int = Field(
+        default=1,
+        ge=0,
+        le=100_000,
+        description="raw bytes are packed when the day they arrived on (UTC) ended this many days ago; 0: never",
+    )
     alert_scripts_dir: Path | None = Field(
         default=None, description="folder of the programs that alert channels may run; None: none may be run"
     )

@@ -37,8 +37,7 @@ def upgrade() -> None:
         sa.Column("body", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("host_id", "stat_id", "start_at", name=op.f("pk_sealed_blocks")),
     )
-    op.drop_index("uq_jobs__rollup", "jobs")
-    op.create_index("uq_jobs__by_clock", "jobs", ["kind"], unique=True, postgresql_where=sa.text("kind IN ('rollup', 'sealing')"))
+    op.create_index("uq_jobs__sealing", "jobs", ["kind"], unique=True, postgresql_where=sa.text("kind = 'sealing'"))
     # Already compressed; and parts of a body are read without the rest only where it is stored as it is.
     op.execute("ALTER TABLE sealed_blocks ALTER COLUMN head SET STORAGE EXTERNAL, ALTER COLUMN body SET STORAGE EXTERNAL")
 
@@ -51,5 +50,4 @@ def downgrade() -> None:
         raise RuntimeError("Some samples are sealed; `normstat unseal --all` makes them rows again")
     op.drop_table("sealed_blocks")
     op.execute("DELETE FROM jobs WHERE kind = 'sealing'")
-    op.drop_index("uq_jobs__by_clock", "jobs")
-    op.create_index("uq_jobs__rollup", "jobs", ["kind"], unique=True, postgresql_where=sa.text("kind = 'rollup'"))
+    op.drop_index("uq_jobs__sealing", "jobs")

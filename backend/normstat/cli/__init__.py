@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "rollup": "Show, drop and rebuild rollups.",
     "seal": "Pack samples of past days now.",
     "unseal": "Make packed samples rows again, for SQL.",
+    "pack": "Pack old raw bytes now.",
     "retention": "Show and set how long samples and raw bytes are kept.",
     "storage": "Show what uses the disk, how fast it grows, and when it will be full.",
     "host": "Delete hosts.",

@@ -21,6 +21,11 @@ def storage() -> None:
     record = run_in_session(read)
     parts = ", ".join(f"{part.part} {format_bytes(part.bytes)}" for part in record.parts)
     typer.echo(f"{record.kind}: {format_bytes(record.database_bytes)} ({parts})")
+    raw = record.raw
+    typer.echo(
+        f"raw bytes: {format_bytes(raw.n_bytes)} received; {format_bytes(raw.n_packed_bytes)} of them are packed into "
+        f"{format_bytes(raw.packed_table_bytes)}, the others take {format_bytes(raw.chunk_table_bytes)}"
+    )
     full = "unknown" if record.days_until_full is None else f"in {record.days_until_full:.0f} days"
     typer.echo(
         f"grows by {format_bytes(record.growth_bytes_per_day)} a day; free {format_bytes(record.disk.free_bytes)} of "

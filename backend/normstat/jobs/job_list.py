@@ -24,11 +24,13 @@ NOT_STOPPED: Final = {
     JobKind.DELETION: "The host is gone already; its deletion cannot be stopped",
     JobKind.ROLLUP: "Rollups are made every minute and cannot be stopped",
     JobKind.SEALING: "Samples are sealed every few minutes; NORMSTAT_SEAL_AFTER_DAYS=0 stops that",
+    JobKind.PACKING: "Old raw bytes are packed by the clock; NORMSTAT_PACK_AFTER_DAYS=0 turns it off",
 }
 NOT_RETRIED: Final = {
     JobKind.IMPORT: "The server no longer has the file of a finished import; upload it again",
     JobKind.ROLLUP: "Rollups are tried again every minute",
     JobKind.SEALING: "Sealing is tried again every few minutes",
+    JobKind.PACKING: "Packing is tried again every minute",
 }
 
 

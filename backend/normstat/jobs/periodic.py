@@ -21,16 +21,17 @@ class Outcome:
     """What a run did, filled in by the run; with a message it failed."""
 
     n_done: int = 0
+    n_total: int = 0
     message: str = ""
 
 
 @asynccontextmanager
 async def recorded(sessions: async_sessionmaker[AsyncSession], kind: JobKind, *, unit: str) -> AsyncIterator[Outcome]:
-    """Record the block as the latest run of the kind, which must be one that runs by the clock (uq_jobs__by_clock)."""
+    """Record the block as the latest run of the kind, which must be one that runs by the clock: each has a unique index."""
     now = func.clock_timestamp()
     started = {"state": JobState.RUNNING, "queued_at": now, "started_at": now, "heartbeat_at": now, "finished_at": None}
     put = insert(Job).values(kind=kind, unit=unit, asked_by=ASKED_BY, next_try_at=None, **started)
-    put = put.on_conflict_do_update(index_elements=["kind"], index_where=text("kind IN ('rollup', 'sealing')"), set_=started)
+    put = put.on_conflict_do_update(index_elements=["kind"], index_where=text(f"kind = '{kind}'"), set_=started)
     async with open_write_session(sessions) as session:
         await session.execute(put)
     outcome = Outcome()
@@ -41,6 +42,6 @@ async def recorded(sessions: async_sessionmaker[AsyncSession], kind: JobKind, *,
         raise
     finally:
         state = JobState.FAILED if outcome.message else JobState.DONE
-        values = {"state": state, "n_done": outcome.n_done, "message": outcome.message}
+        values = {"state": state, "n_done": outcome.n_done, "n_total": outcome.n_total, "message": outcome.message}
         async with open_write_session(sessions) as session:
             await session.execute(update(Job).where(Job.kind == kind).values(finished_at=now, heartbeat_at=now, **values))

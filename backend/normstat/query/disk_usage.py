@@ -51,6 +51,23 @@ class StoragePart(Documented):
 
 
 @dataclass(frozen=True, slots=True)
+class RawStorage(Documented):
+    """The raw output of the tools: as it was received, and what it takes on disk."""
+
+    n_bytes: int
+    """As received, without what retention removed."""
+
+    n_packed_bytes: int
+    """Of these, how many are packed: all that arrived before yesterday, once packing is done."""
+
+    chunk_table_bytes: int
+    """Size of the table of chunks that are not packed; space that is free after packing is used again."""
+
+    packed_table_bytes: int
+    """Size of the table of packed chunks."""
+
+
+@dataclass(frozen=True, slots=True)
 class StatStorage(Documented):
     """Size of the samples of a stat."""
 
@@ -104,6 +121,7 @@ class StorageInfo(Documented):
     """null when the free space is unknown, or the database does not grow."""
 
     parts: list[StoragePart]
+    raw: RawStorage
     stats: list[StatStorage]
     hosts: list[HostStorage]
 
@@ -157,6 +175,7 @@ def build_info(sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_fie
             StoragePart("rollups", sizes.rollup_bytes),
             StoragePart("other", max(0, sizes.database_bytes - known)),
         ],
+        raw=RawStorage(sizes.raw.n_bytes, sizes.raw.n_packed_bytes, sizes.raw.chunk_table_bytes, sizes.raw.packed_table_bytes),
         stats=[
             _to_stat(stat, sizes.sealed.get(stat.name, NOT_SEALED), n_fields.get(stat.name, 0), then, sizes.measured_at)
             for stat in sizes.stats

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final
 
 from sqlalchemy import func, select
@@ -11,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.field_docs import Documented
 from normstat.query.fact_history import SPEC
 from normstat.stats.fact_lines import AGENT, TIME_ZONE, parse_fact
-from normstat.storage.chunks import unpack_body
+from normstat.storage.chunks import ByteRange, read_ranges
 from normstat.storage.lookup import natural_key
-from normstat.storage.schema.models import Chunk, Host, Stream
+from normstat.storage.schema.models import Host, Stream
 from normstat.storage.schema.retention_models import HostDeletionRow
 
 # The agent prints the zone among its last facts.
@@ -50,20 +49,21 @@ async def _read_zones(session: AsyncSession, host_ids: Sequence[int] | None) -> 
         .where(Stream.spec == SPEC, *of_hosts)
         .subquery()
     )
-    rows = await session.execute(
-        select(streams.c.host_id, streams.c.place, Chunk.body)
-        .join(Chunk, Chunk.stream_id == streams.c.id)
-        .where(streams.c.place <= MAX_STREAMS_A_HOST, Chunk.end_offset > streams.c.acked_offset - TAIL_BYTES)
-        .order_by(streams.c.host_id, streams.c.place, Chunk.start_offset)
-    )
+    rows = (
+        await session.execute(
+            select(streams).where(streams.c.place <= MAX_STREAMS_A_HOST).order_by(streams.c.host_id, streams.c.place)
+        )
+    ).all()
+    ranges = [ByteRange(row.id, max(0, row.acked_offset - TAIL_BYTES), row.acked_offset) for row in rows]
+    tails = await read_ranges(session, ranges)
     zones: dict[int, str | None] = {}
-    for (host_id, _), chunks in groupby(rows, key=lambda row: (row.host_id, row.place)):
-        if host_id in zones:
+    for row in rows:
+        if row.host_id in zones:
             continue
-        text = b"".join(unpack_body(chunk.body) for chunk in chunks)[-TAIL_BYTES:].decode("utf-8", "replace")
+        text = b"".join(chunk.data for chunk in tails.get(row.id, []))[-TAIL_BYTES:].decode("utf-8", "replace")
         is_complete, zone = find_zone(text)
         if is_complete:
-            zones[host_id] = zone
+            zones[row.host_id] = zone
     return zones
 
 

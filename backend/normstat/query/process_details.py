@@ -28,10 +28,11 @@ from normstat.stats.process_lines import (
     snapshot_time_s,
 )
 from normstat.storage import lookup
+from normstat.storage.chunks import list_packed_starts, list_starts
 from normstat.storage.lookup import InstanceRef, StatRef
 from normstat.storage.sample_pages import load_sql
 from normstat.storage.sample_source import open_source
-from normstat.storage.schema.models import Chunk, Instance
+from normstat.storage.schema.models import Instance
 from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import driver_of
 from normstat.window import Window
@@ -268,33 +269,37 @@ class _Source:
         own = None if snapshot is None else parse_snapshot(snapshot.data, pid)
         if snapshot is None or own is None:
             return None, None, None
-        chunks = await self.session.scalars(
-            select(Chunk.start_offset)
-            .where(Chunk.stream_id == last.stream_id, Chunk.start_offset > snapshot.start)
-            .order_by(Chunk.start_offset)
-        )
-        starts = [snapshot.start, *chunks]
-        low, high = 0, len(starts)
-        while high - low > 1:
-            middle = (low + high) // 2
-            at, is_own, _ = await self._find_in(pid, own, last.stream_id, starts[middle])
-            if at is not None and is_own:
-                low = middle
-            else:
-                high = middle
+        starts = [snapshot.start, *await list_starts(self.session, last.stream_id, after=snapshot.start)]
+        low = await self._last_listing(pid, own, last.stream_id, starts)
+        # Packs hold many chunks: within the one that is found, it goes on by chunks.
+        within = [starts[low], *await list_packed_starts(self.session, last.stream_id, after=starts[low])]
+        inner = await self._last_listing(pid, own, last.stream_id, within)
+        is_at_end = (low, inner) == (len(starts) - 1, len(within) - 1)
         seen_at: datetime | None = None
-        offset = starts[low]
+        offset = within[inner]
         for _ in range(MAX_STEPS):
             at, is_own, following = await self._find_in(pid, own, last.stream_id, offset)
             if at is None:
                 # The last report of the stream lists it, or a part of the raw output is gone.
-                return seen_at, None, True if high == len(starts) else None
+                return seen_at, None, True if is_at_end else None
             if not is_own:
                 # A report that is still coming in may list it in its second half.
                 is_whole = (await self._find_in(pid, own, last.stream_id, following))[0] is not None
                 return seen_at, at if is_whole else None, False if is_whole else None
             seen_at, offset = at, following
         return seen_at, None, None
+
+    async def _last_listing(self, pid: int, own: ProcessLines, stream_id: int, starts: Sequence[int]) -> int:
+        """Return the place of the last offset at which the process is listed: it is at the first, and never again once it went."""
+        low, high = 0, len(starts)
+        while high - low > 1:
+            middle = (low + high) // 2
+            at, is_own, _ = await self._find_in(pid, own, stream_id, starts[middle])
+            if at is not None and is_own:
+                low = middle
+            else:
+                high = middle
+        return low
 
     async def _find_in(self, pid: int, own: ProcessLines, stream_id: int, offset: int) -> tuple[datetime | None, bool, int]:
         """Return the time of the report at an offset, whether it lists the process, and where the next report begins."""

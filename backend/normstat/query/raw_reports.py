@@ -4,12 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.stats.process_lines import SNAPSHOT
-from normstat.storage.chunks import unpack_body
-from normstat.storage.schema.models import Chunk
+from normstat.storage.chunks import ByteRange, read_ranges
 
 # How far to each side of a line to look for the ends of its report: a hundred processes take some 50 kB.
 REACHES: Final = (64 * 1024, 512 * 1024, 4 * 1024 * 1024)
@@ -43,26 +41,16 @@ class RawReports:
         Missing: None where the byte at the offset is not stored
         """
         begin, end = max(0, offset - reach), offset + reach
-        # The chunk that holds the first byte begins before it; an index entry finds it.
-        first = select(func.max(Chunk.start_offset)).where(Chunk.stream_id == stream_id, Chunk.start_offset <= begin)
-        rows = await self._session.execute(
-            select(Chunk.start_offset, Chunk.body)
-            .where(
-                Chunk.stream_id == stream_id,
-                Chunk.start_offset >= func.coalesce(first.scalar_subquery(), begin),
-                Chunk.start_offset < end,
-            )
-            .order_by(Chunk.start_offset)
-        )
+        found = await read_ranges(self._session, [ByteRange(stream_id, begin, end)])
         start, at = 0, -1
         pieces: list[bytes] = []
-        for chunk_start, body in rows:
-            if chunk_start != at:
+        for chunk in found.get(stream_id, []):
+            if chunk.start != at:
                 if start <= offset < at:
                     break
-                start, pieces = chunk_start, []
-            pieces.append(unpack_body(body))
-            at = chunk_start + len(pieces[-1])
+                start, pieces = chunk.start, []
+            pieces.append(chunk.data)
+            at = chunk.end
         text = RawText(start, b"".join(pieces))
         return text if text.start <= offset < text.end else None
 

@@ -3,18 +3,21 @@
 Samples of bytes that went can never be derived again: `require_all_kept` keeps a reparse from deleting them.
 """
 
+import itertools
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.orm import InstrumentedAttribute
 
 from normstat.errors import Conflict
 from normstat.retention import retention_rules
 from normstat.retention.retention_rules import Removed, Rules
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.schema.models import Chunk, Stream
+from normstat.storage.schema.models import Chunk, PackedChunk, Stream
 from normstat.storage.schema.retention_models import StreamChange
 from normstat.storage.session import WriteSession, open_write_session
 from normstat.storage.stream_rows import lock_host_by_id, set_time_limits
@@ -79,18 +82,28 @@ def _stats_of(spec: str, stat_names: list[str]) -> list[str]:
 
 
 async def _next_streams(session: AsyncSession, last_id: int) -> list[tuple[int, int, str, list[str], datetime]]:
-    """Return the next streams that have raw bytes, with when their first ones came."""
-    first = (
+    """Return the next streams that have raw bytes, with when their first ones came; of packed ones, the last of the first pack."""
+    first_chunk = (
         select(Chunk.received_at)
         .where(Chunk.stream_id == Stream.id)
         .order_by(Chunk.start_offset)
         .limit(1)
         .correlate(Stream)
-        .lateral("first")
+        .scalar_subquery()
     )
+    first_pack = (
+        select(PackedChunk.last_received_at)
+        .where(PackedChunk.stream_id == Stream.id)
+        .order_by(PackedChunk.start_offset)
+        .limit(1)
+        .correlate(Stream)
+        .scalar_subquery()
+    )
+    # Packed chunks are older than the others of their stream.
+    first = func.coalesce(first_pack, first_chunk)
     query = (
-        select(Stream.id, Stream.host_id, Stream.spec, Stream.stat_names, first.c.received_at)
-        .join(first, onclause=Stream.id > last_id)
+        select(Stream.id, Stream.host_id, Stream.spec, Stream.stat_names, first)
+        .where(Stream.id > last_id, first.is_not(None))
         .order_by(Stream.id)
         .limit(BATCH_STREAMS)
     )
@@ -100,34 +113,62 @@ async def _next_streams(session: AsyncSession, last_id: int) -> list[tuple[int, 
 async def _remove_some(
     sessions: async_sessionmaker[AsyncSession], run_id: int, stream_id: int, host_id: int, before: datetime
 ) -> bool:
-    """Remove the first chunks of the stream as long as they came before that; whether there may be more."""
+    """Remove the first packs or chunks of the stream as long as they came before that; whether there may be more.
+
+    A pack goes when all of it is old: it holds chunks of one day.
+    """
     async with open_write_session(sessions) as session:
         await set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
-        # A reparse that has read them already looks again once it has the host.
+        # A reparse that has read them already looks again once it has the host; packing holds it as well.
         if await lock_host_by_id(session, host_id) is None:
             return False
-        query = (
-            select(Chunk.start_offset, Chunk.end_offset, Chunk.received_at)
-            .where(Chunk.stream_id == stream_id)
-            .order_by(Chunk.start_offset)
-            .limit(BATCH_CHUNKS)
-        )
-        rows = (await session.execute(query)).all()
-        old = []
-        for row in rows:
-            if row.received_at >= before:
-                break
-            old.append(row)
+        old, is_any_left = await _find_old(session, PackedChunk, PackedChunk.last_received_at, stream_id, before)
+        if old:
+            table: type[Chunk] | type[PackedChunk] = PackedChunk
+        elif is_any_left:
+            return False
+        else:
+            table = Chunk
+            old, _ = await _find_old(session, Chunk, Chunk.received_at, stream_id, before)
         if not old:
             return False
-        kept_from = old[-1].end_offset
-        await session.execute(delete(Chunk).where(Chunk.stream_id == stream_id, Chunk.start_offset < kept_from))
+        kept_from = old[-1].end
+        await session.execute(delete(table).where(table.stream_id == stream_id, table.start_offset < kept_from))
+        n_bytes = sum(one.end - one.start for one in old)
         put = insert(StreamChange).values(stream_id=stream_id, kept_from=kept_from)
-        await session.execute(
-            put.on_conflict_do_update(
-                index_elements=["stream_id"], set_={"kept_from": func.greatest(StreamChange.kept_from, kept_from)}
-            )
-        )
-        n_bytes = sum(row.end_offset - row.start_offset for row in old)
-        await retention_rules.note_removed(session, run_id, Removed(n_chunks=len(old), n_chunk_bytes=n_bytes))
-        return len(old) == BATCH_CHUNKS
+        changed: dict[str, object] = {"kept_from": func.greatest(StreamChange.kept_from, kept_from)}
+        if table is PackedChunk:
+            changed["packed_bytes"] = StreamChange.packed_bytes - n_bytes
+        await session.execute(put.on_conflict_do_update(index_elements=["stream_id"], set_=changed))
+        n_chunks = sum(one.n_chunks for one in old)
+        await retention_rules.note_removed(session, run_id, Removed(n_chunks=n_chunks, n_chunk_bytes=n_bytes))
+        return len(old) == BATCH_CHUNKS or table is PackedChunk
+
+
+@dataclass(frozen=True, slots=True)
+class OldRawBytes:
+    """Bytes [start, end) of a stream that may go."""
+
+    start: int
+    end: int
+    n_chunks: int
+
+
+async def _find_old(
+    session: WriteSession,
+    table: type[Chunk] | type[PackedChunk],
+    received_at: InstrumentedAttribute[datetime],
+    stream_id: int,
+    before: datetime,
+) -> tuple[list[OldRawBytes], bool]:
+    """Return the first rows of the stream as long as they came before that, and whether the stream has any."""
+    n_chunks = PackedChunk.n_chunks if table is PackedChunk else literal(1)
+    query = (
+        select(table.start_offset, table.end_offset, received_at, n_chunks)
+        .where(table.stream_id == stream_id)
+        .order_by(table.start_offset)
+        .limit(BATCH_CHUNKS)
+    )
+    rows = (await session.execute(query)).all()
+    old = itertools.takewhile(lambda row: row[2] < before, rows)
+    return [OldRawBytes(start, end, n) for start, end, _, n in old], bool(rows)

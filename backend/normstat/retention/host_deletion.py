@@ -26,6 +26,7 @@ from normstat.storage.schema.models import (
     Chunk,
     Host,
     Instance,
+    PackedChunk,
     Rollup,
     RollupMark,
     StatTable,
@@ -126,6 +127,7 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) 
     for stream_id in await _stream_ids(sessions, host_id):
         for column, of_stream in (
             (Chunk.start_offset, Chunk.stream_id == stream_id),
+            (PackedChunk.start_offset, PackedChunk.stream_id == stream_id),
             (StoredRejectedLine.id, StoredRejectedLine.stream_id == stream_id),
         ):
             while await _delete_some(sessions, column, of_stream):

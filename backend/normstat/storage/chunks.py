@@ -1,5 +1,10 @@
-"""The raw bytes of streams: compressed in chunks as received, and read back."""
+"""The raw bytes of streams: compressed in chunks as received, packed together when they are old, and read back from either.
 
+Everything that reads raw bytes does it here. A chunk is in `chunks` or in `packed_chunks`, and moves in one transaction: what looks
+into both by two statements looks into `chunks` first.
+"""
+
+import asyncio
 import threading
 import zlib
 from collections.abc import AsyncIterator, Sequence
@@ -9,11 +14,12 @@ from typing import Final
 
 import psycopg
 import zstandard
-from sqlalchemy import func, select
+from sqlalchemy import ScalarSelect, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import DamagedChunk
-from normstat.storage.schema.models import Chunk
+from normstat.storage.pack_codec import FramePlace, StoredChunk, cut_frame, read_directory, unpack_frame
+from normstat.storage.schema.models import Chunk, PackedChunk
 
 # Measured on real captures, by the MiB: compressed to a tenth at 740 MB/s; numbers without any pattern to a third at 230 MB/s; by 3
 # kB, as live agents send, to a fifth at 300 MB/s. Level 9 saves 12 % more at a tenth of the speed; zlib 5, which compressed older
@@ -65,47 +71,152 @@ async def copy_chunks(connection: psycopg.AsyncConnection, chunks: Sequence[tupl
             await copy.write_row((stream_id, chunk.start, chunk.end, received_at, chunk.body))
 
 
-async def read_chunks(session: AsyncSession, stream_id: int, *, start: int = 0) -> AsyncIterator[tuple[int, bytes]]:
-    """Yield offset and bytes of each chunk that ends after `start`, in the order of the stream, one at a time.
+@dataclass(frozen=True, slots=True)
+class ByteRange:
+    """Bytes [start, end) of a stream."""
 
-    A gap shows as a chunk that begins later than the one before ended.
-    """
-    while True:
-        query = (
-            select(Chunk.start_offset, Chunk.end_offset, Chunk.body)
-            .where(Chunk.stream_id == stream_id, Chunk.end_offset > start)
-            .order_by(Chunk.start_offset)
-            .limit(1)
-        )
-        row = (await session.execute(query)).one_or_none()
-        if row is None:
-            return
-        yield row.start_offset, unpack_body(row.body)
-        start = row.end_offset
+    stream_id: int
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """Bytes of a stream from `start` on, and when they arrived."""
+class PackedFrame:
+    """A frame of the pack that begins at `pack_start` of a stream."""
 
-    start: int
-    data: bytes
-    received_at: datetime
-
-    @property
-    def end(self) -> int:
-        """The offset after the last byte."""
-        return self.start + len(self.data)
+    stream_id: int
+    pack_start: int
+    place: FramePlace
 
 
 # With agents' chunks of a few kB each, this many make a few MiB.
 MAX_CHUNKS: Final = 2000
+
+# The chunk or pack that holds an offset, else the next one. One that begins before the offset is found by an entry of the index.
+NEXT_PIECE: Final = text("""
+    SELECT * FROM (
+        SELECT start_offset, end_offset, body, NULL::bytea AS directory
+        FROM chunks
+        WHERE stream_id = :stream_id AND end_offset > :start AND start_offset >= coalesce(
+            (SELECT max(start_offset) FROM chunks WHERE stream_id = :stream_id AND start_offset <= :start), 0)
+        ORDER BY start_offset LIMIT 1
+    ) AS hot
+    UNION ALL
+    SELECT * FROM (
+        SELECT start_offset, end_offset, NULL::bytea, directory
+        FROM packed_chunks
+        WHERE stream_id = :stream_id AND end_offset > :start AND start_offset >= coalesce(
+            (SELECT max(start_offset) FROM packed_chunks WHERE stream_id = :stream_id AND start_offset <= :start), 0)
+        ORDER BY start_offset LIMIT 1
+    ) AS packed
+    ORDER BY start_offset LIMIT 1
+""")
+IN_RANGES: Final = """
+    SELECT w.stream_id, c.start_offset, c.end_offset, {columns}
+    FROM unnest(CAST(:ids AS int8[]), CAST(:starts AS int8[]), CAST(:ends AS int8[])) AS w(stream_id, range_start, range_end)
+    CROSS JOIN LATERAL (
+        SELECT * FROM {table} AS t
+        WHERE t.stream_id = w.stream_id AND t.start_offset < w.range_end AND t.end_offset > w.range_start
+            AND t.start_offset >= coalesce(
+                (SELECT max(start_offset) FROM {table} WHERE stream_id = w.stream_id AND start_offset <= w.range_start), 0)
+    ) AS c
+    ORDER BY w.stream_id, c.start_offset
+"""
+CHUNKS_IN_RANGES: Final = text(IN_RANGES.format(columns="c.received_at, c.body", table="chunks"))
+PACKS_IN_RANGES: Final = text(IN_RANGES.format(columns="c.directory", table="packed_chunks"))
+FRAMES: Final = text("""
+    SELECT w.number, substring(p.body FROM w.body_start + 1 FOR w.body_end - w.body_start) AS body
+    FROM unnest(CAST(:ids AS int8[]), CAST(:starts AS int8[]), CAST(:body_starts AS int4[]), CAST(:body_ends AS int4[]))
+        WITH ORDINALITY AS w(stream_id, start_offset, body_start, body_end, number)
+    JOIN packed_chunks AS p ON p.stream_id = w.stream_id AND p.start_offset = w.start_offset
+    ORDER BY w.number
+""")
+
+
+async def read_chunks(session: AsyncSession, stream_id: int, *, start: int = 0) -> AsyncIterator[tuple[int, bytes]]:
+    """Yield offset and bytes of each chunk that ends after `start`, in the order of the stream, one at a time; of packed ones those
+    of a frame together.
+
+    A gap shows as a chunk that begins later than the one before ended.
+    """
+    while True:
+        row = (await session.execute(NEXT_PIECE, {"stream_id": stream_id, "start": start})).one_or_none()
+        if row is None:
+            return
+        if row.directory is None:
+            yield row.start_offset, unpack_body(row.body)
+            start = row.end_offset
+            continue
+        for frame in read_directory(row.directory, row.start_offset, row.end_offset):
+            if frame.end <= start:
+                continue
+            for _, data in await _read_frames(session, [PackedFrame(stream_id, row.start_offset, frame)]):
+                chunks = cut_frame(frame, data, start)
+                yield chunks[0].start, b"".join(chunk.data for chunk in chunks)
+            # Retention may have removed the pack meanwhile: then it is a gap.
+            start = frame.end
 
 
 async def read_batch(session: AsyncSession, stream_id: int, *, start: int, most_bytes: int) -> list[StoredChunk]:
     """Return the chunks from offset `start` on, a chunk boundary: about `most_bytes`, at least one; empty at the end of the
     stream.
     """
+    while True:
+        first = select(func.min(Chunk.start_offset)).where(Chunk.stream_id == stream_id, Chunk.start_offset >= start)
+        # Chunks are looked for before packs: what is packed in between is found in either, never in none.
+        hot_start = await session.scalar(first)
+        chunks = await _read_packed_batch(session, stream_id, start, most_bytes, until=hot_start)
+        if chunks or hot_start is None:
+            return chunks
+        chunks = await read_hot_chunks(session, stream_id, start=hot_start, most_bytes=most_bytes)
+        if chunks and chunks[0].start == hot_start:
+            return chunks
+
+
+async def _read_packed_batch(
+    session: AsyncSession, stream_id: int, start: int, most_bytes: int, *, until: int | None
+) -> list[StoredChunk]:
+    """Return the next packed chunks that begin before `until`."""
+    chunks: list[StoredChunk] = []
+    n_bytes, at = 0, start
+    while n_bytes < most_bytes:
+        query = (
+            select(PackedChunk.start_offset, PackedChunk.end_offset, PackedChunk.directory)
+            .where(
+                PackedChunk.stream_id == stream_id,
+                PackedChunk.end_offset > at,
+                PackedChunk.start_offset >= func.coalesce(_pack_before(stream_id, at), 0),
+            )
+            .order_by(PackedChunk.start_offset)
+            .limit(1)
+        )
+        pack = (await session.execute(query)).one_or_none()
+        if pack is None or (until is not None and pack.start_offset >= until):
+            break
+        for frame in read_directory(pack.directory, pack.start_offset, pack.end_offset):
+            at = frame.end
+            if frame.end <= start:
+                continue
+            for _, data in await _read_frames(session, [PackedFrame(stream_id, pack.start_offset, frame)]):
+                more = [chunk for chunk in cut_frame(frame, data, start) if chunk.start >= start]
+                chunks += more
+                n_bytes += sum(len(chunk.data) for chunk in more)
+            if n_bytes >= most_bytes:
+                break
+    return chunks
+
+
+def _pack_before(stream_id: int, offset: int) -> ScalarSelect[int]:
+    before = select(func.max(PackedChunk.start_offset)).where(
+        PackedChunk.stream_id == stream_id, PackedChunk.start_offset <= offset
+    )
+    return before.scalar_subquery()
+
+
+async def read_hot_chunks(
+    session: AsyncSession, stream_id: int, *, start: int, most_bytes: int, most_chunks: int = MAX_CHUNKS
+) -> list[StoredChunk]:
+    """Return the chunks from `start` on that are not packed: about `most_bytes`, at least one if there is any."""
     sizes = (
         select(
             Chunk.start_offset,
@@ -114,7 +225,7 @@ async def read_batch(session: AsyncSession, stream_id: int, *, start: int, most_
         )
         .where(Chunk.stream_id == stream_id, Chunk.start_offset >= start)
         .order_by(Chunk.start_offset)
-        .limit(MAX_CHUNKS)
+        .limit(most_chunks)
         .subquery()
     )
     query = (
@@ -123,4 +234,77 @@ async def read_batch(session: AsyncSession, stream_id: int, *, start: int, most_
         .where(Chunk.stream_id == stream_id, sizes.c.total - sizes.c.size < most_bytes)
         .order_by(Chunk.start_offset)
     )
-    return [StoredChunk(row.start_offset, unpack_body(row.body), row.received_at) for row in await session.execute(query)]
+    rows = (await session.execute(query)).all()
+    return await asyncio.to_thread(lambda: [StoredChunk(row.start_offset, unpack_body(row.body), row.received_at) for row in rows])
+
+
+async def read_ranges(session: AsyncSession, ranges: Sequence[ByteRange]) -> dict[int, list[StoredChunk]]:
+    """Return the chunks that overlap the ranges, in the order of their streams; at most one range for each stream."""
+    found: dict[int, list[StoredChunk]] = {}
+    wanted = _to_arrays(ranges)
+    for row in await session.execute(CHUNKS_IN_RANGES, wanted):
+        found.setdefault(row.stream_id, []).append(StoredChunk(row.start_offset, unpack_body(row.body), row.received_at))
+    frames: list[PackedFrame] = []
+    spans = {one.stream_id: one for one in ranges}
+    for row in await session.execute(PACKS_IN_RANGES, wanted):
+        span = spans[row.stream_id]
+        frames += [
+            PackedFrame(row.stream_id, row.start_offset, frame)
+            for frame in read_directory(row.directory, row.start_offset, row.end_offset)
+            if frame.end > span.start and frame.start < span.end
+        ]
+    packed: dict[int, list[StoredChunk]] = {}
+    for frame, data in await _read_frames(session, frames):
+        span = spans[frame.stream_id]
+        chunks = [chunk for chunk in cut_frame(frame.place, data, span.start) if chunk.start < span.end]
+        packed.setdefault(frame.stream_id, []).extend(chunks)
+    for stream_id, chunks in packed.items():
+        # Chunks packed between the two queries are in both.
+        last = chunks[-1].end if chunks else 0
+        found[stream_id] = chunks + [chunk for chunk in found.get(stream_id, []) if chunk.start >= last]
+    return found
+
+
+async def list_starts(session: AsyncSession, stream_id: int, *, after: int) -> list[int]:
+    """Return where chunks begin after an offset; of packed ones only where each pack begins."""
+    hot = await session.scalars(select(Chunk.start_offset).where(Chunk.stream_id == stream_id, Chunk.start_offset > after))
+    packed = await session.scalars(
+        select(PackedChunk.start_offset).where(PackedChunk.stream_id == stream_id, PackedChunk.start_offset > after)
+    )
+    return sorted({*hot, *packed})
+
+
+async def list_packed_starts(session: AsyncSession, stream_id: int, *, after: int) -> list[int]:
+    """Return where the chunks after an offset begin that are in the same pack. Missing: empty where the offset is not packed."""
+    query = select(PackedChunk.start_offset, PackedChunk.end_offset, PackedChunk.directory).where(
+        PackedChunk.stream_id == stream_id, PackedChunk.start_offset == _pack_before(stream_id, after)
+    )
+    row = (await session.execute(query)).one_or_none()
+    if row is None:
+        return []
+    frames = read_directory(row.directory, row.start_offset, row.end_offset)
+    return [start for frame in frames for start in frame.chunk_starts if start > after]
+
+
+async def _read_frames(session: AsyncSession, frames: Sequence[PackedFrame]) -> list[tuple[PackedFrame, bytes]]:
+    """Return frames with their bytes; those that retention removed meanwhile are left out."""
+    if not frames:
+        return []
+    columns = {
+        "ids": [frame.stream_id for frame in frames],
+        "starts": [frame.pack_start for frame in frames],
+        "body_starts": [frame.place.body_start for frame in frames],
+        "body_ends": [frame.place.body_end for frame in frames],
+    }
+    found = [(frames[row.number - 1], bytes(row.body)) for row in await session.execute(FRAMES, columns)]
+    return await asyncio.to_thread(
+        lambda: [(frame, unpack_frame(body, frame.place.end - frame.place.start)) for frame, body in found]
+    )
+
+
+def _to_arrays(ranges: Sequence[ByteRange]) -> dict[str, list[int]]:
+    return {
+        "ids": [one.stream_id for one in ranges],
+        "starts": [one.start for one in ranges],
+        "ends": [one.end for one in ranges],
+    }

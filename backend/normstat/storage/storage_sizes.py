@@ -23,7 +23,7 @@ from normstat.storage.stat_tables import SCHEMA
 
 DATABASE_BYTES: Final = text("SELECT pg_database_size(current_database())")
 PART_BYTES: Final = text("""
-    SELECT pg_total_relation_size('chunks') AS chunks,
+    SELECT pg_total_relation_size('chunks') AS chunks, pg_total_relation_size('packed_chunks') AS packed,
         pg_total_relation_size('rollups') + pg_total_relation_size('rollup_marks') AS rollups,
         pg_total_relation_size('sealed_blocks') AS sealed
 """)
@@ -32,6 +32,11 @@ SEALED: Final = text("""
     SELECT s.name, sum(b.n_rows)::int8, sum(b.n_values)::int8, sum(octet_length(b.head) + octet_length(b.body))::int8
     FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
     GROUP BY s.name
+""")
+RAW_BYTES: Final = text("""
+    SELECT coalesce(sum(greatest(s.acked_offset - s.n_gap_bytes - coalesce(c.kept_from, 0), 0)), 0)::int8 AS n_bytes,
+        coalesce(sum(c.packed_bytes), 0)::int8 AS n_packed
+    FROM streams AS s LEFT JOIN stream_changes AS c ON c.stream_id = s.id
 """)
 # Streams of hosts that are being deleted count as well: their bytes are still there.
 HOST_SHARES: Final = text("""
@@ -83,18 +88,33 @@ NOT_SEALED: Final = SealedSize()
 
 
 @dataclass(frozen=True, slots=True)
+class RawSizes:
+    """Raw bytes as they were received, `n_packed_bytes` of them packed; and the size of both tables on disk."""
+
+    n_bytes: int
+    n_packed_bytes: int
+    chunk_table_bytes: int
+    packed_table_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Sizes:
     """All sizes at one time."""
 
     measured_at: datetime
     kind: Storage
     database_bytes: int
-    chunk_bytes: int
+    raw: RawSizes
     rollup_bytes: int
     sealed_bytes: int
     stats: list[TableSize]
     sealed: Mapping[str, SealedSize]
     hosts: list[HostSize]
+
+    @property
+    def chunk_bytes(self) -> int:
+        """The size of all raw bytes on disk, packed or not."""
+        return self.raw.chunk_table_bytes + self.raw.packed_table_bytes
 
     @property
     def sample_bytes(self) -> int:
@@ -107,16 +127,17 @@ async def measure_sizes(session: AsyncSession) -> Sizes:
     stats = await read_table_sizes(session, SCHEMA)
     sealed = {name: SealedSize(int(n_rows), int(n_values), int(n)) for name, n_rows, n_values, n in await session.execute(SEALED)}
     parts = (await session.execute(PART_BYTES)).one()
+    raw = (await session.execute(RAW_BYTES)).one()
     return Sizes(
         measured_at=datetime.now(UTC),
         kind=await read_storage(session),
         database_bytes=int(await session.scalar(DATABASE_BYTES) or 0),
-        chunk_bytes=int(parts.chunks),
+        raw=RawSizes(max(int(raw.n_bytes), int(raw.n_packed)), int(raw.n_packed), int(parts.chunks), int(parts.packed)),
         rollup_bytes=int(parts.rollups),
         sealed_bytes=int(parts.sealed),
         stats=stats,
         sealed=sealed,
-        hosts=await _read_hosts(session, stats, sealed, int(parts.chunks)),
+        hosts=await _read_hosts(session, stats, sealed, int(parts.chunks) + int(parts.packed)),
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import httpx
 from pydantic import TypeAdapter
 
+from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.query.fact_history import HostFacts
@@ -13,6 +14,7 @@ from normstat.stats import readers
 from normstat.stats.fact_words import EventKind
 from tests.api.people import People
 from tests.api.samples import HOST, send
+from tests.packing.raw_view import pack_all
 
 CAPTURE = Path(readers.__file__).parent / "host_facts/synthetic/host_facts/0.1--two-boots.txt"
 
@@ -119,7 +121,7 @@ async def test_events_of_a_window_and_the_processor_sets_of_cpus(people: People)
     assert await labels("2026-11-22T00:01:00Z", "2026-11-22T00:10:00Z") == {"0": "", "1": "set 1", "2": "set 1, then none"}
 
 
-async def test_the_time_zones_of_hosts(people: People) -> None:
+async def test_the_time_zones_of_hosts(people: People, state: AppState) -> None:
     old, new = "1795305600\nos\tLinux\ntime_zone\tEurope/Berlin\nagent\t0.1.0\n", "1795309200\nos\tLinux\n"
     sent = {
         "web1": [old],
@@ -145,3 +147,6 @@ async def test_the_time_zones_of_hosts(people: People) -> None:
     assert await zones() == [("db", None), ("web1", "Europe/Berlin"), ("web2", None), ("web10", "+0530")]
     assert await zones(host=["web10", "gone", "web1"]) == [("web1", "Europe/Berlin"), ("web10", "+0530")]
     assert (await viewer.get("/api/v1/host-zones", params={"tag": "gone"})).status_code == 404
+    # As of hosts that have been silent for days.
+    assert (await pack_all(state.sessions)).n_bytes > 100
+    assert await zones() == [("db", None), ("web1", "Europe/Berlin"), ("web2", None), ("web10", "+0530")]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import httpx
+import pytest
 from pydantic import TypeAdapter
 from sqlalchemy import delete
 
@@ -23,6 +24,7 @@ from normstat.storage.session import open_read_session
 from normstat.window import Window
 from tests.api.people import People
 from tests.api.samples import HOST, send
+from tests.packing.raw_view import pack_all
 
 EPOCH = 1_795_305_600
 START = datetime.fromtimestamp(EPOCH, UTC)
@@ -67,8 +69,7 @@ def snapshots() -> list[str]:
     ]
 
 
-async def send_pieces(people: People, spec: str, key: str, pieces: list[str]) -> None:
-    offset = 0
+async def send_pieces(people: People, spec: str, key: str, pieces: list[str], *, offset: int = 0) -> None:
     async with await people.agent() as agent:
         for piece in pieces:
             frame = Frame(FrameKind.STREAM, spec, key, offset, len(piece), "sample 5", piece.encode())
@@ -129,8 +130,13 @@ async def test_commands_open_to_their_processes(people: People) -> None:
     assert (await list_processes(client, window(3600, 3700))).stat is None
 
 
-async def test_a_pid_that_is_used_again_is_another_process(people: People) -> None:
-    await send_pieces(people, "proc_pid_linux", "1", snapshots())
+@pytest.mark.parametrize("n_packed", [0, 4, 7])
+async def test_a_pid_that_is_used_again_is_another_process(people: People, state: AppState, n_packed: int) -> None:
+    """Whether its raw output is packed, in part or not at all."""
+    pieces = snapshots()
+    await send_pieces(people, "proc_pid_linux", "1", pieces[:n_packed])
+    await pack_all(state.sessions)
+    await send_pieces(people, "proc_pid_linux", "1", pieces[n_packed:], offset=sum(map(len, pieces[:n_packed])))
     client = await people.enter(Role.VIEWER)
     found = await read_process(client, window(0, 60), command="dd", pid=20)
     first, second = found.lives

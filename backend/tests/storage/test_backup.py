@@ -8,7 +8,7 @@ import re
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -17,7 +17,9 @@ from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, Conflict, MigrationError
-from normstat.storage.backup import dump
+from normstat.packing import packing_run
+from normstat.packing.packing_run import pack_next
+from normstat.storage.backup import backup_plan, dump
 from normstat.storage.backup.backup_files import Connection
 from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS, PieceRequest, read_fingerprint
 from normstat.storage.backup.dump import Progress, back_up
@@ -42,6 +44,7 @@ from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, reparse
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import query
+from tests.packing.raw_view import counts, pack_all, views
 
 COMMUNITY = CommunityServer.name
 
@@ -217,6 +220,65 @@ async def test_samples_that_were_read_again_are_copied_again(
     assert [piece.mark for piece in same.pieces] != [piece.mark for piece in third.pieces]
     await bring(other_url, tmp_path)
     assert content(other_url) == content(database_url)
+
+
+async def test_packing_between_backups_changes_no_byte(
+    engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Packs reach over the edges of the windows that raw bytes are copied by."""
+    monkeypatch.setattr(backup_plan, "WINDOW_BYTES", 5000)
+    monkeypatch.setattr(packing_run, "MAX_PACK_BYTES", 8000)
+    sessions = make_sessions(engine)
+    agent = await fill(engine)
+    text = vmstat_text(vmstat_times(300))
+    for end in range(1000, 20_000, 700):
+        await agent.send_file(text[:end], key="long")
+    await save(database_url, tmp_path)
+    ids = query(database_url, "SELECT id, host_id FROM streams ORDER BY id")
+    for _ in range(2):
+        # One pack of each stream, then a backup: it has some windows of a stream packed, and others not.
+        for stream_id, host_id in ids:
+            later = datetime.now(UTC) + timedelta(days=1)
+            await pack_next(sessions, int(str(stream_id)), int(str(host_id)), before=later, share=1)
+        manifest, _ = await save(database_url, tmp_path)
+    again, progress = await save(database_url, tmp_path)
+    raw = {"chunks", "packed_chunks"}
+    assert [piece for piece in again.pieces if piece.table in raw] == [piece for piece in manifest.pieces if piece.table in raw]
+    assert progress.n_kept >= sum(piece.table in raw for piece in again.pieces)
+    n_chunks, n_packs = counts(database_url)
+    assert (n_chunks > 3, n_packs > 10) == (True, True)
+    await agent.send_file(text, key="long")
+    await pack_all(sessions)
+    now = await views(sessions, (0, 6000))
+    await save(database_url, tmp_path)
+    await bring(other_url, tmp_path)
+    assert content(other_url) == content(database_url)
+    other = make_engine(other_url, pool_size=2)
+    try:
+        assert await views(make_sessions(other), (0, 6000)) == now
+    finally:
+        await other.dispose()
+
+
+async def test_a_backup_from_before_packing_is_restored(
+    engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
+) -> None:
+    sessions = make_sessions(engine)
+    await fill(engine)
+    before, n_chunks = await views(sessions, (0, 3000)), counts(database_url)[0]
+    await save(database_url, tmp_path)
+    await pack_all(sessions)
+    await bring(other_url, tmp_path)
+    assert counts(other_url) == (n_chunks, 0)
+    other = make_engine(other_url, pool_size=2)
+    try:
+        assert await views(make_sessions(other), (0, 3000)) == before
+        # It is packed in its turn.
+        await pack_all(make_sessions(other))
+        assert await views(make_sessions(other), (0, 3000)) == before
+    finally:
+        await other.dispose()
+    assert counts(other_url) == counts(database_url)
 
 
 WAITS: str = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"

@@ -27,6 +27,7 @@ from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, look, reparse, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+from tests.packing.raw_view import pack_all
 
 Sessions = async_sessionmaker[AsyncSession]
 WAITS = """
@@ -70,7 +71,7 @@ def left_of(url: str, host_id: int) -> dict[str, int]:
                 row = connection.execute(f"SELECT count(*) FROM {table} WHERE host_id = %s", [host_id]).fetchone()
                 assert row is not None
                 found[table] = int(row[0])
-        for table in ("chunks", "rejected_lines", "gaps", "stream_changes"):
+        for table in ("chunks", "packed_chunks", "rejected_lines", "gaps", "stream_changes"):
             row = connection.execute(f"SELECT count(*) FROM {table} WHERE stream_id NOT IN (SELECT id FROM streams)").fetchone()
             assert row is not None
             found[table] = int(row[0])
@@ -80,6 +81,8 @@ def left_of(url: str, host_id: int) -> dict[str, int]:
 async def test_everything_goes_and_nothing_of_others(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     await fill(engine)
     await reparse(sessions, database_url, ReparseScope(host="alpha"))
+    await pack_all(sessions)
+    n_packs = query(database_url, "SELECT count(*) FROM packed_chunks")[0][0]
     other = await export(engine, "beta")
     ((alpha,),) = query(database_url, "SELECT id FROM hosts WHERE name = 'alpha'")
     n_samples = sum(left_of(database_url, int(str(alpha)))[f"samples.{stat}"] for stat in ("vmstat_linux", "mpstat_linux"))
@@ -93,6 +96,8 @@ async def test_everything_goes_and_nothing_of_others(engine: AsyncEngine, sessio
     assert left_of(database_url, host_of(database_url, record)) == {}
     assert query(database_url, "SELECT name FROM hosts") == [("beta",)]
     assert await export(engine, "beta") == other
+    left = query(database_url, "SELECT count(*) FROM packed_chunks JOIN streams ON id = stream_id")[0][0]
+    assert 0 < left < n_packs
 
 
 async def test_it_comes_back_as_new_at_once(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:

@@ -9,6 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest
 from normstat.jobs.claims import REMOVALS, open_claims_in
+from normstat.packing import packing_run
+from normstat.packing.packing_run import pack_chunks
 from normstat.retention import chunk_removal, deletion_worker, retention_rules, retention_run
 from normstat.retention.retention_rules import RetentionRuleRequest, RetentionRun
 from normstat.storage.reparse_rows import ReparseScope
@@ -20,6 +22,8 @@ from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, put, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+from tests.ingest.test_reparse import send_in_pieces
+from tests.packing.raw_view import read_whole, stream_ids
 
 Sessions = async_sessionmaker[AsyncSession]
 DAY = timedelta(days=1)
@@ -172,6 +176,42 @@ async def test_raw_bytes_go_apart_and_their_samples_are_never_lost(
     # The agent goes on all the same.
     more = app_user_text(3, start_s=1_795_300_000)
     assert await agent.send_file(more, "app_user", offset=at) == at + len(more)
+
+
+async def test_packed_bytes_go_when_all_of_their_pack_is_old(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing_run, "MAX_PACK_BYTES", 3000)
+    text = vmstat_text(vmstat_times(200))
+    await send_in_pieces(agent, text, "vmstat_linux", size=400)
+    bounds = [int(str(row[0])) for row in query(database_url, "SELECT start_offset FROM chunks ORDER BY 1")]
+    assert len(bounds) > 30
+    # A day ends in the middle of the 21st chunk and the ones around it, and the last five are not packed.
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE chunks SET received_at = %s", [NOW - 8 * DAY])
+        connection.execute("UPDATE chunks SET received_at = %s WHERE start_offset >= %s", [NOW - 6 * DAY, bounds[20]])
+        connection.execute("UPDATE chunks SET received_at = %s WHERE start_offset >= %s", [NOW, bounds[-5]])
+    await pack_chunks(sessions, before=NOW - DAY, budget_s=60)
+    packs = query(database_url, "SELECT start_offset, end_offset, n_chunks FROM packed_chunks ORDER BY 1")
+    assert len(packs) > 4
+    assert [pack[1] for pack in packs] == [*(pack[0] for pack in packs[1:]), bounds[-5]]
+    assert (bounds[20], 20) == (
+        next(pack[0] for pack in packs if pack[0] >= bounds[20]),
+        sum(int(str(pack[2])) for pack in packs if int(str(pack[0])) < bounds[20]),
+    )
+    run = await apply(sessions, RetentionRuleRequest(None, None, 7))
+    assert (run.state, run.n_chunks, run.n_chunk_bytes) == (JobState.DONE, 20, bounds[20])
+    changes = "SELECT kept_from, packed_to, packed_bytes FROM stream_changes"
+    assert query(database_url, changes) == [(bounds[20], bounds[-5], bounds[-5] - bounds[20])]
+    # The next rule lets all packs go, and no chunk.
+    run = await apply(sessions, RetentionRuleRequest(None, None, 3))
+    assert (run.state, run.n_chunk_bytes) == (JobState.DONE, bounds[-5] - bounds[20])
+    assert query(database_url, changes) == [(bounds[-5], bounds[-5], 0)]
+    assert query(database_url, "SELECT count(*), min(start_offset) FROM chunks") == [(5, bounds[-5])]
+    async with open_read_session(sessions) as session:
+        (stream_id,) = await stream_ids(sessions)
+        left = await read_whole(session, stream_id)
+    assert b"".join(chunk.data for chunk in left) == text[bounds[-5] :]
 
 
 async def test_bytes_that_go_while_a_reparse_reads_them(

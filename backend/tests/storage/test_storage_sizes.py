@@ -13,7 +13,7 @@ from normstat.query.disk_usage import StorageInfo, StorageMonitor, build_info, r
 from normstat.storage import storage_sizes
 from normstat.storage.hypertables import TableSize
 from normstat.storage.session import open_read_session
-from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, SealedSize, Sizes, note_sizes
+from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, RawSizes, SealedSize, Sizes, note_sizes
 from tests.databases import TestServer
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
@@ -40,7 +40,7 @@ SIZES = Sizes(
     measured_at=NOW,
     kind="postgresql",
     database_bytes=1000,
-    chunk_bytes=200,
+    raw=RawSizes(n_bytes=900, n_packed_bytes=700, chunk_table_bytes=120, packed_table_bytes=80),
     rollup_bytes=50,
     sealed_bytes=40,
     sealed={"vmstat_linux": SealedSize(n_rows=200, n_values=680, n_bytes=35)},

@@ -5091,7 +5091,7 @@ export interface components {
      * @description What a job does.
      * @enum {string}
      */
-    JobKind: "import" | "reparse" | "profile" | "rollup" | "retention" | "deletion" | "backtest" | "sealing";
+    JobKind: "import" | "reparse" | "profile" | "rollup" | "retention" | "deletion" | "backtest" | "sealing" | "packing";
     /**
      * JobList
      * @description Background jobs: queued and running ones first, then the latest; at most 500.
@@ -5988,6 +5988,32 @@ export interface components {
       commands: components["schemas"]["Command"][];
       /** Why */
       why: string;
+    };
+    /**
+     * RawStorage
+     * @description The raw output of the tools: as it was received, and what it takes on disk.
+     */
+    RawStorage: {
+      /**
+       * Chunk Table Bytes
+       * @description Size of the table of chunks that are not packed; space that is free after packing is used again.
+       */
+      chunk_table_bytes: number;
+      /**
+       * N Bytes
+       * @description As received, without what retention removed.
+       */
+      n_bytes: number;
+      /**
+       * N Packed Bytes
+       * @description Of these, how many are packed: all that arrived before yesterday, once packing is done.
+       */
+      n_packed_bytes: number;
+      /**
+       * Packed Table Bytes
+       * @description Size of the table of packed chunks.
+       */
+      packed_table_bytes: number;
     };
     /**
      * ReasonCount
@@ -7722,6 +7748,7 @@ export interface components {
       measured_at: string;
       /** Parts */
       parts: components["schemas"]["StoragePart"][];
+      raw: components["schemas"]["RawStorage"];
       /** Stats */
       stats: components["schemas"]["StatStorage"][];
     };

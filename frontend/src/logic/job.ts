@@ -101,6 +101,7 @@ export const JOB_KINDS: Readonly<Record<Job["kind"], string>> = {
   retention: words.logic.job.retention,
   deletion: words.logic.job.hostDeletion,
   backtest: words.logic.job.backtest,
+  packing: words.logic.job.packing,
 };
 
 /** Return the target of a job: `quiet, web1`. */

@@ -6,6 +6,7 @@ import {
   cutOff,
   daysProblem,
   describeDays,
+  describePacking,
   describeRun,
   draftsOf,
   forecastOf,
@@ -33,6 +34,7 @@ const storage = (change: Partial<StorageInfo>): StorageInfo => ({
     { part: "rollups", bytes: GB },
     { part: "other", bytes: GB },
   ],
+  raw: { n_bytes: 90 * GB, n_packed_bytes: 80 * GB, chunk_table_bytes: 2 * GB, packed_table_bytes: 6 * GB },
   stats: [],
   hosts: [],
   ...change,
@@ -86,6 +88,14 @@ describe("the disk", () => {
     expect(alone.map(({ key }) => key)).toEqual(["samples", "chunks", "rollups", "other"]);
     const empty = slicesOf(storage({ parts: [], disk: { free_bytes: null, total_bytes: null } }));
     expect(empty).toEqual([]);
+  });
+
+  it("tells how much of the raw bytes is packed, if there are any", () => {
+    expect(describePacking(storage({}))).toBe(
+      "Raw bytes: 90 GB received. 80 GB of them are packed into 6 GB; those of the last days take 2 GB.",
+    );
+    const nothing = { n_bytes: 0, n_packed_bytes: 0, chunk_table_bytes: 8192, packed_table_bytes: 8192 };
+    expect(describePacking({ raw: nothing })).toBe("");
   });
 
   it("is listed by size", () => {

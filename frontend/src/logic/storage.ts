@@ -90,6 +90,19 @@ export function slicesOf({ parts, disk, database_bytes }: StorageInfo): readonly
   return slices.map((slice) => ({ ...slice, share: whole > 0 ? slice.bytes / whole : 0 }));
 }
 
+/** Return how much of the raw bytes is packed, in words; empty without raw bytes. */
+export function describePacking({ raw }: Pick<StorageInfo, "raw">): string {
+  if (raw.n_bytes === 0) {
+    return "";
+  }
+  return words.storage.summary.rawBytesPacked(
+    formatBytes(raw.n_bytes),
+    formatBytes(raw.n_packed_bytes),
+    formatBytes(raw.packed_table_bytes),
+    formatBytes(raw.chunk_table_bytes),
+  );
+}
+
 export interface Sized {
   readonly name: string;
   readonly bytes: number;

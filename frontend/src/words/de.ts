@@ -1719,7 +1719,7 @@ export const de: Words = {
       filterJobs: "Jobs filtern",
       filterKindTargetState: "Nach Art, Ziel oder Zustand filtern",
       backgroundWorkServerImports:
-        "Hintergrundarbeit des Servers: Importe, Neuauswertungen, Profile von Baselines, Rollups, Aufbewahrung, Löschen von Hosts.",
+        "Hintergrundarbeit des Servers: Importe, Neuauswertungen, Profile von Baselines, Rollups, Packen von Rohbytes, Aufbewahrung, Löschen von Hosts.",
       theJobs: "die Jobs",
       noJobMatchesFilter: "Kein Job passt zum Filter",
       noBackgroundWorkYet: "Noch keine Hintergrundarbeit",
@@ -2022,6 +2022,7 @@ export const de: Words = {
       retention: "Aufbewahrung",
       hostDeletion: "Löschen eines Hosts",
       backtest: "Rückblick",
+      packing: "Rohbytes packen",
     },
     keys: {
       backHalfVisibleRange: "um den halben sichtbaren Zeitraum zurück",
@@ -2639,6 +2640,8 @@ export const de: Words = {
       unknownYet: "noch unbekannt",
       averageLastWeek: "Mittel der letzten Woche",
       timeUntilDiskFull: "Zeit, bis die Platte voll ist",
+      rawBytesPacked: (received, packed, packedSize, chunkSize) =>
+        `Rohbytes: ${received} empfangen. ${packed} davon sind in ${packedSize} gepackt; die der letzten Tage belegen ${chunkSize}.`,
     },
   },
   views: {

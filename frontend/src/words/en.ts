@@ -1689,7 +1689,7 @@ export const en = {
       filterJobs: "Filter jobs",
       filterKindTargetState: "Filter by kind, target or state",
       backgroundWorkServerImports:
-        "Background work of the server: imports, reparses, profiles of baselines, rollups, retention, deletions of hosts.",
+        "Background work of the server: imports, reparses, profiles of baselines, rollups, packing of raw bytes, retention, deletions of hosts.",
       theJobs: "the jobs",
       noJobMatchesFilter: "No job matches the filter",
       noBackgroundWorkYet: "No background work yet",
@@ -1992,6 +1992,7 @@ export const en = {
       retention: "Retention",
       hostDeletion: "Host deletion",
       backtest: "Backtest",
+      packing: "Packing raw bytes",
     },
     keys: {
       backHalfVisibleRange: "back by half the visible range",
@@ -2604,6 +2605,8 @@ export const en = {
       unknownYet: "unknown yet",
       averageLastWeek: "average of the last week",
       timeUntilDiskFull: "Time until the disk is full",
+      rawBytesPacked: (received: string, packed: string, packedSize: string, chunkSize: string) =>
+        `Raw bytes: ${received} received. ${packed} of them are packed into ${packedSize}; those of the last days take ${chunkSize}.`,
     },
   },
   views: {

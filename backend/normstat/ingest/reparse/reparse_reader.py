@@ -14,7 +14,7 @@ from normstat.ingest.stream_samples import LOOKBACK_BYTES, Refused, StreamReader
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
-from normstat.storage.chunks import StoredChunk
+from normstat.storage.pack_codec import StoredChunk
 from normstat.storage.stat_tables import TablePlan
 from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM, clean_text
 

@@ -23,8 +23,9 @@ from normstat.retention.chunk_removal import note_replaced, require_all_kept
 from normstat.stats.records import LineKind, SampleBlock
 from normstat.stats.spec import Spec
 from normstat.storage import stream_rows
-from normstat.storage.chunks import StoredChunk, read_batch
+from normstat.storage.chunks import read_batch
 from normstat.storage.hypertables import allow_large_changes
+from normstat.storage.pack_codec import StoredChunk
 from normstat.storage.schema.models import Host, Stream
 from normstat.storage.sealed.sealed_rows import wait_seal_lock
 from normstat.storage.session import WriteSession, driver_of, open_write_session

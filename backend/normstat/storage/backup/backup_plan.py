@@ -2,8 +2,9 @@
 
 A mark shows that a piece did not change, without reading its rows. Samples of a stat, a day and some hosts: by the streams that
 reach into that day; they only grow, or are replaced by a reparse, which is counted. Raw bytes: by the acknowledged offsets of the
-streams; they never change. Sealed samples: by when each of a day's blocks was made. When the mark differs, the fingerprint counts
-the rows and sums up which lines of which streams they are. Tables that have neither are copied every time; they are small.
+streams, and how far they are packed; otherwise they never change. Sealed samples: by when each of a day's blocks was made. When the
+mark differs, the fingerprint counts the rows and sums up which lines of which streams they are. Tables that have neither are copied
+every time; they are small.
 
 Agents can send any offset, gap or time. So the number of pieces, and the memory of this plan, depend only on the stored bytes and
 on the days that have samples.
@@ -23,7 +24,7 @@ from psycopg import sql
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.backup.backup_files import Connection
 from normstat.storage.schema.baseline_models import Profile, ProfilePiece
-from normstat.storage.schema.models import Base, Chunk, Host, KnownBrowser, LoginLink, Rollup, RollupMark, Session
+from normstat.storage.schema.models import Base, Chunk, Host, KnownBrowser, LoginLink, PackedChunk, Rollup, RollupMark, Session
 from normstat.storage.schema.retention_models import StoreIdentity
 from normstat.storage.schema.sealed_models import SealedBlockRow
 from normstat.storage.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound, to_column
@@ -52,12 +53,12 @@ LEFT_OUT: Final = frozenset(
     model.__tablename__ for model in (Rollup, RollupMark, ProfilePiece, Profile, Session, LoginLink, KnownBrowser, StoreIdentity)
 )
 # Large ones, of which a backup takes what changed.
-IN_PIECES: Final = frozenset({Chunk.__tablename__, SealedBlockRow.__tablename__})
+IN_PIECES: Final = frozenset({Chunk.__tablename__, PackedChunk.__tablename__, SealedBlockRow.__tablename__})
 LEFT_OUT_COLUMNS: Final = frozenset({(Host.__tablename__, "rolled_until"), (Host.__tablename__, "profiled_until")})
 
 STREAMS: Final = """
     SELECT s.id, s.host_id, s.spec, s.stat_names, s.first_sample_at, s.last_sample_at, s.acked_offset, s.n_gap_bytes,
-        coalesce(c.n_replaced, 0), coalesce(c.kept_from, 0)
+        coalesce(c.n_replaced, 0), coalesce(c.kept_from, 0), coalesce(c.packed_to, 0)
     FROM streams AS s LEFT JOIN stream_changes AS c ON c.stream_id = s.id
     ORDER BY s.id
 """
@@ -67,7 +68,7 @@ CHUNKS: Final = """
     SELECT {columns}
     FROM unnest({ids}::int8[], {starts}::int8[], {ends}::int8[]) AS w(id, window_start, window_end)
     CROSS JOIN LATERAL (
-        SELECT * FROM chunks
+        SELECT * FROM {table}
         WHERE stream_id = w.id AND start_offset >= w.window_start AND start_offset < w.window_end
         ORDER BY start_offset
     ) AS c
@@ -132,6 +133,7 @@ class StreamRow:
     n_lost: int
     n_replaced: int
     kept_from: int
+    packed_to: int
 
     @property
     def first_day(self) -> date:
@@ -163,7 +165,10 @@ class ByteWindow:
     def mark(self) -> list[int]:
         """A value that changes when the bytes of the window do."""
         stream = self.stream
-        return [stream.id, stream.acked if self.end is None else min(stream.acked, self.end), max(stream.kept_from, self.start)]
+        mark = [stream.id, stream.acked if self.end is None else min(stream.acked, self.end), max(stream.kept_from, self.start)]
+        if stream.packed_to > self.start:
+            mark.append(stream.packed_to if self.end is None else min(stream.packed_to, self.end))
+        return mark
 
 
 class BackupPlan:
@@ -231,16 +236,11 @@ class BackupPlan:
             for number, (start, end) in enumerate(itertools.zip_longest(edges, edges[1:])):
                 if end is None or end > stream.kept_from:
                     found.setdefault((stream.id // STREAMS_PER_PIECE, number), []).append(ByteWindow(stream, start, end))
-        columns = [column.name for column in Base.metadata.tables[Chunk.__tablename__].columns]
         for (group, number), windows in sorted(found.items(), key=lambda item: item[0]):
-            query = sql.SQL(CHUNKS).format(
-                columns=sql.SQL(", ").join(sql.Identifier("c", name) for name in columns),
-                ids=sql.Literal([window.stream.id for window in windows]),
-                starts=sql.Literal([window.start for window in windows]),
-                ends=sql.Literal([MAX_OFFSET if window.end is None else window.end for window in windows]),
-            )
-            mark = _hash([window.mark for window in windows])
-            yield PieceRequest(f"chunks/{group}-{number}", PUBLIC, Chunk.__tablename__, columns, query, mark=mark)
+            yield _bytes_piece(f"chunks/{group}-{number}", Chunk.__tablename__, windows)
+            packed = [window for window in windows if window.stream.packed_to > window.start]
+            if packed:
+                yield _bytes_piece(f"packed_chunks/{group}-{number}", PackedChunk.__tablename__, packed)
 
     def _window_edges(self, stream: StreamRow) -> list[int]:
         """Return the offsets at which its windows begin: 0, and one after every WINDOW_BYTES stored. Empty without bytes."""
@@ -334,6 +334,18 @@ class BackupPlan:
             cursor = _start_of(day) + DAY
 
 
+def _bytes_piece(key: str, table: str, windows: Sequence[ByteWindow]) -> PieceRequest:
+    columns = [column.name for column in Base.metadata.tables[table].columns]
+    query = sql.SQL(CHUNKS).format(
+        table=sql.Identifier(table),
+        columns=sql.SQL(", ").join(sql.Identifier("c", name) for name in columns),
+        ids=sql.Literal([window.stream.id for window in windows]),
+        starts=sql.Literal([window.start for window in windows]),
+        ends=sql.Literal([MAX_OFFSET if window.end is None else window.end for window in windows]),
+    )
+    return PieceRequest(key, PUBLIC, table, columns, query, mark=_hash([window.mark for window in windows]))
+
+
 def read_fingerprint(connection: Connection, request: PieceRequest) -> tuple[int, str]:
     """Return the number of sample rows in the piece, and a fingerprint of them."""
     assert request.end is not None
@@ -349,7 +361,7 @@ def read_fingerprint(connection: Connection, request: PieceRequest) -> tuple[int
 
 
 def _to_stream(row: Sequence[object]) -> StreamRow:
-    id_, host_id, spec, stat_names, first, last, acked, n_lost, n_replaced, kept_from = row
+    id_, host_id, spec, stat_names, first, last, acked, n_lost, n_replaced, kept_from, packed_to = row
     assert isinstance(stat_names, list)
     # The samples may be from a version that did not store the names yet.
     known = load_catalogue().specs.get(str(spec))
@@ -364,6 +376,7 @@ def _to_stream(row: Sequence[object]) -> StreamRow:
         n_lost=int(str(n_lost)),
         n_replaced=int(str(n_replaced)),
         kept_from=int(str(kept_from)),
+        packed_to=int(str(packed_to)),
     )
 
 

@@ -24,6 +24,7 @@ class JobKind(StrEnum):
     DELETION = "deletion"
     BACKTEST = "backtest"
     SEALING = "sealing"
+    PACKING = "packing"
 
 
 class JobState(StrEnum):
@@ -52,7 +53,9 @@ class Job(Base):
     __table_args__ = (
         Index("ix_jobs__kind_next_try_at", "kind", "next_try_at", postgresql_where=text("next_try_at IS NOT NULL")),
         Index("uq_jobs__profile", "baseline_id", "host_id", unique=True, postgresql_where=text("kind = 'profile'")),
-        Index("uq_jobs__by_clock", "kind", unique=True, postgresql_where=text("kind IN ('rollup', 'sealing')")),
+        Index("uq_jobs__rollup", "kind", unique=True, postgresql_where=text("kind = 'rollup'")),
+        Index("uq_jobs__sealing", "kind", unique=True, postgresql_where=text("kind = 'sealing'")),
+        Index("uq_jobs__packing", "kind", unique=True, postgresql_where=text("kind = 'packing'")),
     )
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
     kind: Mapped[str]

@@ -198,6 +198,22 @@ class Chunk(Base):
     body: Mapped[bytes] = mapped_column(LargeBinary)
 
 
+class PackedChunk(Base):
+    """Chunks [start_offset, end_offset) of a stream, moved here from `chunks` when they were old (storage/pack_codec.py).
+
+    They follow each other without a gap; the last of them came at `last_received_at`.
+    """
+
+    __tablename__ = "packed_chunks"
+    stream_id: Mapped[int] = mapped_column(ForeignKey("streams.id", ondelete="CASCADE"), primary_key=True)
+    start_offset: Mapped[int] = mapped_column(primary_key=True)
+    end_offset: Mapped[int]
+    n_chunks: Mapped[int] = mapped_column(Integer)
+    last_received_at: Mapped[datetime]
+    directory: Mapped[bytes] = mapped_column(LargeBinary)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+
+
 class Rollup(Base):
     """One field of a stat of one host over a block of time, for all instances, from which wide graphs are drawn.
 

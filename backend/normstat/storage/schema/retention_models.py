@@ -53,7 +53,8 @@ class StreamChange(Base):
 
     Raw bytes below the offset `kept_from` were removed; its samples were replaced `n_replaced` times by a reparse; samples came
     `n_late` times for a time that the stream had passed, the earliest of those that rules have not judged yet at `late_from`,
-    and of those that the continuous comparison has not scored yet at `unscored_from`.
+    and of those that the continuous comparison has not scored yet at `unscored_from`. Chunks below the offset `packed_to` are in
+    `packed_chunks`, which holds `packed_bytes` of raw bytes of it.
     """
 
     __tablename__ = "stream_changes"
@@ -63,6 +64,8 @@ class StreamChange(Base):
     n_late: Mapped[int] = mapped_column(server_default="0")
     late_from: Mapped[datetime | None]
     unscored_from: Mapped[datetime | None]
+    packed_to: Mapped[int] = mapped_column(server_default="0")
+    packed_bytes: Mapped[int] = mapped_column(server_default="0")
 
 
 class HostDeletionRow(Base):

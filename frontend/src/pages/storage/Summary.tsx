@@ -1,7 +1,7 @@
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { StorageInfo } from "../../logic/api";
 import { formatBytes } from "../../logic/number";
-import { forecastOf, formatGrowth, slicesOf } from "../../logic/storage";
+import { describePacking, forecastOf, formatGrowth, slicesOf } from "../../logic/storage";
 import { percent } from "../../logic/surface";
 import { words } from "../../words";
 
@@ -64,6 +64,7 @@ export function Summary({ storage }: { readonly storage: StorageInfo }) {
             </li>
           ))}
         </ul>
+        <p className="disk-note">{describePacking(storage)}</p>
       </div>
     </section>
   );

@@ -1,0 +1,107 @@
+"""Packing by the real command, killed outright in each of its steps: every byte is there once, and the next run goes on."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from tests.databases import on_either_database
+from tests.e2e.product import wait_until
+from tests.generated import vmstat_text, vmstat_times
+from tests.ingest.sending import Agent
+from tests.ingest.test_reparse import send_in_pieces
+from tests.packing.raw_view import counts, read_whole, stream_ids
+
+Sessions = async_sessionmaker[AsyncSession]
+BACKEND = Path(__file__).parents[2]
+WAITS = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+# What the transaction comes upon before it deletes, before it stores the pack, and before it notes that.
+STEPS = (
+    "SELECT FROM hosts FOR UPDATE",
+    "LOCK TABLE packed_chunks IN SHARE MODE",
+    "LOCK TABLE stream_changes IN SHARE MODE",
+)
+
+pytestmark = on_either_database
+
+
+def start_packing(url: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "normstat", "pack", "--days", "0"],
+        env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(BACKEND)},
+        cwd=BACKEND,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+async def fill(engine: AsyncEngine, url: str, keys: str = "abc") -> dict[str, bytes]:
+    """Streams of some hundred chunks, as if they had all come three days ago; their bytes by key."""
+    texts = {key: vmstat_text(vmstat_times(400), seed) for seed, key in enumerate(keys)}
+    for key, text in texts.items():
+        await send_in_pieces(Agent(engine), text, "vmstat_linux", key, size=500)
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE chunks SET received_at = now() - interval '3 days'")
+    return texts
+
+
+async def assert_all_there(sessions: Sessions, texts: dict[str, bytes]) -> None:
+    found = []
+    for stream_id in await stream_ids(sessions):
+        async with sessions() as session:
+            found.append(b"".join(chunk.data for chunk in await read_whole(session, stream_id)))
+    assert found == list(texts.values())
+
+
+async def test_killed_in_any_step_nothing_is_lost(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    texts = await fill(engine, database_url)
+    n_chunks, _ = counts(database_url)
+    for step in STEPS:
+        await asyncio.to_thread(kill_at, database_url, step)
+        assert counts(database_url) == (n_chunks, 0)
+        await assert_all_there(sessions, texts)
+    assert start_packing(database_url).wait(60) == 0
+    assert counts(database_url) == (0, len(texts))
+    await assert_all_there(sessions, texts)
+
+
+def kill_at(url: str, step: str) -> None:
+    with psycopg.connect(url) as connection, psycopg.connect(url, autocommit=True) as looker:
+        connection.execute(sql.SQL(step))
+        process = start_packing(url)
+
+        def is_waiting() -> bool:
+            assert process.poll() is None, "the command ended before it came upon the lock"
+            return looker.execute(WAITS).fetchone() is not None
+
+        wait_until(is_waiting, "the command waits for the lock")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        connection.rollback()
+        # Its backend is told only when it answers: then it rolls back.
+        wait_until(lambda: looker.execute(WAITS).fetchone() is None, "the backend of the killed command ends")
+
+
+@pytest.mark.slow
+async def test_killed_again_and_again_it_comes_to_an_end(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    """Each run is killed some milliseconds after its first pack: in the middle of the next one, or between two."""
+    texts = await fill(engine, database_url, "abcdefghijklmnop")
+    n_kills = 0
+    while (before := counts(database_url))[0]:
+        process = start_packing(database_url)
+        while process.poll() is None and counts(database_url) == before:  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
+        await asyncio.sleep(0.004 * (n_kills % 5))
+        n_kills += process.poll() is None
+        process.kill()
+        process.wait()
+        await assert_all_there(sessions, texts)
+    assert n_kills > 1
+    assert counts(database_url) == (0, len(texts))

@@ -1,0 +1,291 @@
+"""Packing: what is read of raw bytes stays the same, chunk by chunk, whoever reads, packs, sends or removes at the same time."""
+
+import asyncio
+import base64
+import itertools
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.errors import DamagedChunk
+from normstat.packing import packing_run
+from normstat.packing.packing_run import find_run, limit_at, pack_chunks, pack_next
+from normstat.query.context import read_context
+from normstat.storage import pack_codec
+from normstat.storage.chunks import list_packed_starts, list_starts
+from normstat.storage.pack_codec import StoredChunk, build_pack, cut_frame, group_chunks, pack_frame, read_directory, unpack_frame
+from normstat.storage.reparse_rows import ReparseScope
+from normstat.storage.schema.job_models import JobState
+from normstat.storage.session import make_sessions
+from normstat.storage.turns import Turns
+from tests.databases import on_either_database
+from tests.generated import vmstat_text, vmstat_times
+from tests.ingest.rereading import books, export, reparse
+from tests.ingest.sending import Agent, gap
+from tests.ingest.test_intake import query
+from tests.ingest.test_reparse import fill, send_in_pieces
+from tests.packing.raw_view import counts, pack_all, read_whole, stream_ids, views
+
+Sessions = async_sessionmaker[AsyncSession]
+NOON = datetime(2026, 3, 5, 12, 0, 5, tzinfo=UTC)
+DAY = timedelta(days=1)
+OFFSETS = (0, 1, 999, 4321, 9000, 9499, 9500, 17_000, 10**9)
+
+
+# A pack as the first version wrote it.
+OLD_TEXT = (
+    b"15:16:28     CPU    %usr   %idle\n15:16:29     all    1.50   -47.50\n15:16:29       0   13.00    93.00\n\n" * 3
+    + b"15:16:30     all    0.25   12.00  \nodd line of words: /usr/bin/"
+    + b"x" * 80
+    + b"\n"
+    + b"15:16:31       0  100.00     0.05\n" * 3
+)
+OLD_DIRECTORY = "KLUv/SQXuQAAEAAAAAICAAQApAIFyAEDisHLmg3AAgrCtUBq"
+OLD_WORDS = (
+    "ASi1L/1keABVBQCyySAgkM8Y/v//d3AekJvVwYDIiMt1gxyZunH5zhl+NIQkSQoF2ogg1zQJVXbkeCbfmHgiGCZdNxZe2IFkaS5a"
+    "ZiUTREkPFT3/9f/t/1v/L//OHzB/+s9/GG76pxzn//X3sLXWwnZf/YCKvNK18ye/8WOsEGgN70APP+J1GwFADNfDVv5jAQ4gMAYy"
+    "e0y0GAHshERjRGkjbR99q7aRT/6MCIXRQCcEjYKUAfyFKhc="
+)
+OLD_ZSTD = (
+    "ACi1L/1kKAEdBADCBRQYgG0OAOP27XbL4LABLWkVNiJphgrNkkIP2d/rzzypxzEqQpFSBrUIJXWgNo972hrM1Wt/IfPQr3DV9xZD"
+    "8F5+bzmyec1FKAKUBFFjMYJZcxQgwGwoGA9RonI3toU3yTfIRH65DgFBjMPPlIRZw2aD1ijKBZBjupd8atFINqx3BMm9S6I="
+)
+
+
+@pytest.fixture
+def small_packs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several frames a pack and several packs a stream, of little text."""
+    monkeypatch.setattr(pack_codec, "FRAME_BYTES", 3000)
+    monkeypatch.setattr(packing_run, "MAX_PACK_BYTES", 8000)
+
+
+def at(chunk_start: int, data: bytes, received_at: datetime) -> StoredChunk:
+    return StoredChunk(chunk_start, data, received_at)
+
+
+def test_the_limit_is_a_midnight_so_that_packs_are_of_whole_days() -> None:
+    assert limit_at(NOON, 1) == datetime(2026, 3, 4, tzinfo=UTC)
+    assert limit_at(datetime.fromisoformat("2026-03-05T01:00:00+02:00"), 0) == datetime(2026, 3, 4, tzinfo=UTC)
+
+
+def test_a_pack_ends_at_a_gap_at_midnight_and_before_what_is_young() -> None:
+    first, second = at(0, b"ab", NOON), at(2, b"c", NOON)
+    assert find_run([first, second, at(4, b"e", NOON)], NOON + DAY) == [first, second]
+    assert find_run([first, second, at(3, b"d", NOON + DAY / 2)], NOON + DAY) == [first, second]
+    assert find_run([first, second, at(3, b"d", NOON + DAY / 4)], NOON + DAY / 4) == [first, second]
+    assert find_run([at(0, b"ab", NOON + DAY)], NOON + DAY) == []
+    assert find_run([], NOON) == []
+
+
+def test_a_pack_gives_its_chunks_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pack_codec, "FRAME_BYTES", 2000)
+    text = vmstat_text(vmstat_times(200))
+    cuts = [0, 1, 1, 1900, 1999, 7000, len(text) - 1, len(text)]
+    base = 2**62
+    chunks = [
+        at(base + start, text[start:end], NOON + number * timedelta(milliseconds=700))
+        for number, (start, end) in enumerate(itertools.pairwise(cuts))
+        if start < end
+    ]
+    frames = [pack_frame(b"".join(chunk.data for chunk in group)) for group in group_chunks(chunks)]
+    pack = build_pack(chunks, frames)
+    assert (pack.start, pack.end, pack.n_chunks) == (base, base + len(text), len(chunks))
+    places = read_directory(pack.directory, pack.start, pack.end)
+    assert len(places) == len(frames) > 3
+    found: list[StoredChunk] = []
+    for place in places:
+        data = unpack_frame(pack.body[place.body_start : place.body_end], place.end - place.start)
+        found += cut_frame(place, data, 0)
+    assert [(chunk.start, chunk.data) for chunk in found] == [(chunk.start, chunk.data) for chunk in chunks]
+    assert [chunk.received_at for chunk in found] == [chunk.received_at.replace(microsecond=0) for chunk in chunks]
+    last = places[-1]
+    data = unpack_frame(pack.body[last.body_start :], last.end - last.start)
+    assert cut_frame(last, data, last.end - 1)[0].data == data[-1:]
+    with pytest.raises(DamagedChunk, match="end at"):
+        read_directory(pack.directory, pack.start, pack.end + 1)
+    for damaged in (b"", pack.directory[:-4]):
+        with pytest.raises(DamagedChunk):
+            read_directory(damaged, pack.start, pack.end)
+    for damaged in (b"", b"\x07abc", frames[0][:-3]):
+        with pytest.raises(DamagedChunk):
+            unpack_frame(damaged, 10)
+
+
+def test_what_was_packed_once_can_be_read_for_ever() -> None:
+    """Whoever changes the form of packs gives it another number, and goes on reading this one."""
+    (place,) = read_directory(base64.b64decode(OLD_DIRECTORY), 7000, 7000 + len(OLD_TEXT))
+    for body in (OLD_WORDS, OLD_ZSTD):
+        data = unpack_frame(base64.b64decode(body), place.end - place.start)
+        first, second = cut_frame(place, data, 0)
+        assert (first.start, second.start, first.data + second.data) == (7000, 7100, OLD_TEXT)
+        assert [first.received_at, second.received_at] == [NOON, NOON + timedelta(seconds=5)]
+
+
+def test_bytes_that_are_no_text_are_packed_as_they_are() -> None:
+    for data in (b"\0" * 9000, bytes(range(256)) * 40, b"x" * 100_000, b"", "ümläut ".encode() * 500):
+        assert unpack_frame(pack_frame(data), len(data)) == data
+
+
+@on_either_database
+@pytest.mark.usefixtures("small_packs")
+async def test_all_ways_to_read_give_the_same(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    await fill(Agent(engine))
+    before, csv, kept = await views(sessions, OFFSETS), await export(engine), books(database_url)
+    n_chunks, _ = counts(database_url)
+    done = await pack_all(sessions)
+    assert done.is_all
+    left, n_packs = counts(database_url)
+    assert left == 0
+    assert 20 < n_packs < n_chunks
+    assert await views(sessions, OFFSETS) == before
+    ((n_bytes, n_packed),) = query(
+        database_url,
+        "SELECT sum(acked_offset - n_gap_bytes), sum(packed_bytes) FROM streams LEFT JOIN stream_changes ON stream_id = id",
+    )
+    assert n_bytes == n_packed == done.n_bytes
+    # Samples derived from packed bytes are the same, and when a rejected line came is so to the second.
+    record = await reparse(sessions, database_url)
+    assert (record.state, record.message) == (JobState.DONE, "")
+    assert await export(engine) == csv
+    again = books(database_url)
+    assert len(again["rejected"]) == len(kept["rejected"]) > 5
+    for old, new in zip(kept["rejected"], again["rejected"], strict=True):
+        assert isinstance(old["received_at"], datetime)
+        assert new["received_at"] == old["received_at"].replace(microsecond=0)
+        assert new["line_text"] == old["line_text"]
+
+
+@on_either_database
+@pytest.mark.usefixtures("small_packs")
+async def test_agents_go_on_and_their_new_chunks_follow_the_packed_ones(
+    engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    agent, text = Agent(engine), vmstat_text(vmstat_times(300))
+    stop = await send_in_pieces(agent, text[:12_345], "vmstat_linux")
+    await pack_all(sessions)
+    # Sent once more, with bytes that are packed: known ones are skipped.
+    assert await send_in_pieces(agent, text, "vmstat_linux") == len(text)
+    (stream_id,) = await stream_ids(sessions)
+    async with sessions() as session:
+        chunks = await read_whole(session, stream_id)
+        assert b"".join(chunk.data for chunk in chunks) == text
+        assert stop in {chunk.start for chunk in chunks}
+        starts = [chunk.start for chunk in chunks]
+        coarse = await list_starts(session, stream_id, after=starts[3])
+        assert set(coarse) < set(starts)
+        assert coarse[-1] == starts[-1]
+        inner = await list_packed_starts(session, stream_id, after=coarse[0])
+        assert inner == [start for start in starts if coarse[0] < start < coarse[1]]
+        assert await list_packed_starts(session, stream_id, after=starts[-1]) == []
+        # Lines over the border of packed and other chunks.
+        found = await read_context(session, stream_id, stop, before=3, after=3)
+        assert "".join(f"{line.text}\n" for line in found.lines).encode() in text
+        assert [line.is_target for line in found.lines] == 3 * [False] + [True] + 3 * [False]
+    csv = await export(engine)
+    await reparse(sessions, database_url, ReparseScope())
+    assert await export(engine) == csv
+    await pack_all(sessions)
+    async with sessions() as session:
+        assert b"".join(chunk.data for chunk in await read_whole(session, stream_id)) == text
+
+
+@on_either_database
+@pytest.mark.usefixtures("small_packs")
+async def test_readers_see_all_bytes_while_two_processes_pack(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    text = vmstat_text(vmstat_times(900))
+    await send_in_pieces(Agent(engine), text, "vmstat_linux", size=400)
+    (stream_id,) = await stream_ids(sessions)
+    other = make_sessions(engine)
+    tasks = [asyncio.create_task(pack_all(sessions)), asyncio.create_task(pack_all(other))]
+    n_reads = 0
+    while not all(task.done() for task in tasks):
+        async with sessions() as session:
+            assert b"".join(chunk.data for chunk in await read_whole(session, stream_id, 3000)) == text
+            # Each batch in a transaction of its own sees another state, as that of a reparse does.
+        n_reads += 1
+    assert n_reads > 2
+    n_bytes = sum([(await task).n_bytes for task in tasks])
+    while n_bytes < len(text):
+        # One of them came upon chunks that the other had packed, and left them.
+        n_bytes += (await pack_all(sessions)).n_bytes
+    assert n_bytes == len(text)
+    assert query(database_url, "SELECT packed_to, packed_bytes FROM stream_changes") == [(len(text), len(text))]
+
+
+async def test_what_is_removed_meanwhile_is_not_brought_back(
+    engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = vmstat_text(vmstat_times(100))
+    await send_in_pieces(Agent(engine), text, "vmstat_linux", size=500)
+    (stream_id,) = await stream_ids(sessions)
+    ((host_id,),) = query(database_url, "SELECT id FROM hosts")
+    assert isinstance(host_id, int)
+
+    def pack_slowly(data: bytes) -> bytes:
+        with psycopg.connect(database_url) as connection:
+            connection.execute("DELETE FROM chunks WHERE start_offset < 1000")
+        return pack_frame(data)
+
+    before = datetime.now(UTC) + DAY
+    with monkeypatch.context() as patch:
+        patch.setattr(packing_run, "pack_frame", pack_slowly)
+        assert await pack_next(sessions, stream_id, host_id, before=before, share=1) is None
+    n_chunks, n_packs = counts(database_url)
+    assert (n_chunks > 5, n_packs) == (True, 0)
+    assert await pack_next(sessions, stream_id, host_id, before=before, share=1) is not None
+    assert counts(database_url) == (0, 1)
+
+
+async def test_a_damaged_chunk_stops_no_other_stream(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    agent = Agent(engine)
+    for key in ("a", "b", "c"):
+        await agent.send_file(vmstat_text(vmstat_times(20)), key=key)
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE chunks SET body = '\\x00' FROM streams WHERE streams.id = stream_id AND key = 'b'")
+    turns: Turns[int] = Turns("packing_failed")
+    done = await pack_chunks(sessions, before=datetime.now(UTC) + DAY, budget_s=60, turns=turns)
+    assert (done.n_streams, done.n_done, done.n_failed, done.is_all) == (3, 2, 1, False)
+    assert counts(database_url) == (1, 2)
+
+
+async def test_a_full_disk_loses_nothing(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    texts = {key: vmstat_text(vmstat_times(40), seed) for seed, key in enumerate("ab")}
+    for key, text in texts.items():
+        await send_in_pieces(Agent(engine), text, "vmstat_linux", key, size=500)
+    n_chunks, _ = counts(database_url)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(
+            "CREATE FUNCTION fill_up() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END $$"
+        )
+        connection.execute("CREATE TRIGGER full_disk BEFORE INSERT ON packed_chunks FOR EACH ROW EXECUTE FUNCTION fill_up()")
+        # As if the database were away: the next run tries again.
+        with pytest.raises(DBAPIError, match="No space left"):
+            await pack_all(sessions)
+        assert counts(database_url) == (n_chunks, 0)
+        connection.execute("DROP TRIGGER full_disk ON packed_chunks")
+    assert (await pack_all(sessions)).is_all
+    assert counts(database_url) == (0, 2)
+    async with sessions() as session:
+        for stream_id, text in zip(await stream_ids(sessions), texts.values(), strict=True):
+            assert b"".join(chunk.data for chunk in await read_whole(session, stream_id)) == text
+
+
+async def test_young_chunks_stay_and_the_job_tells_how_far_it_is(
+    engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    agent = Agent(engine)
+    await agent.send_file(vmstat_text(vmstat_times(20)), key="old")
+    await agent.send(gap(5000, 10, key="old"))
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE chunks SET received_at = now() - interval '3 days'")
+    await agent.send_file(vmstat_text(vmstat_times(20)), key="young")
+    await packing_run.run_packing(sessions, after_days=1, budget_s=60, turns=Turns("packing_failed"))
+    assert counts(database_url) == (1, 1)
+    jobs = "SELECT state, n_done, n_total, unit, message FROM jobs WHERE kind = 'packing'"
+    assert query(database_url, jobs) == [("done", 1, 1, "streams", "")]
+    await packing_run.run_packing(sessions, after_days=1, budget_s=60, turns=Turns("packing_failed"))
+    assert query(database_url, jobs) == [("done", 0, 0, "streams", "")]
