@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createUser, deleteUser, updateUser } from "../../api/endpoints";
@@ -6,6 +6,7 @@ import { usersQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
+import { FormDialog } from "../../components/FormDialog";
 import { ErrorLine, StateView } from "../../components/StateView";
 import { newPasswordProblem, PASSWORD_HELP, ROLE_HELP, ROLE_LABELS, roleOptions, ROLES } from "../../logic/account";
 import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
@@ -246,46 +247,38 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
   });
   const problem = newPasswordProblem(password, password).next;
   return (
-    <Modal opened onClose={onClose} title={words.accounts.users.newPasswordFor(user.name)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          setting.mutate();
+    <FormDialog
+      title={words.accounts.users.newPasswordFor(user.name)}
+      action={words.accounts.users.setPassword}
+      isReady={problem === null}
+      isPending={setting.isPending}
+      error={setting.error}
+      onSubmit={() => {
+        setting.mutate();
+      }}
+      onClose={onClose}
+    >
+      <Text fz="sm">{words.accounts.users.logsOutAllSessions}</Text>
+      <PasswordInput
+        label={words.accounts.users.newPassword}
+        description={PASSWORD_HELP}
+        autoComplete="new-password"
+        required
+        data-autofocus
+        error={password === "" ? null : problem}
+        value={password}
+        onChange={(event) => {
+          setPassword(event.currentTarget.value);
         }}
-      >
-        <Stack gap="sm">
-          <Text fz="sm">{words.accounts.users.logsOutAllSessions}</Text>
-          <PasswordInput
-            label={words.accounts.users.newPassword}
-            description={PASSWORD_HELP}
-            autoComplete="new-password"
-            required
-            data-autofocus
-            error={password === "" ? null : problem}
-            value={password}
-            onChange={(event) => {
-              setPassword(event.currentTarget.value);
-            }}
-          />
-          <Checkbox
-            size="xs"
-            label={words.accounts.users.revokeAccountsApiTokens}
-            checked={isRevoking}
-            onChange={(event) => {
-              setRevoking(event.currentTarget.checked);
-            }}
-          />
-          <ErrorLine error={setting.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={setting.isPending} disabled={problem !== null}>
-              {words.accounts.users.setPassword}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+      <Checkbox
+        size="xs"
+        label={words.accounts.users.revokeAccountsApiTokens}
+        checked={isRevoking}
+        onChange={(event) => {
+          setRevoking(event.currentTarget.checked);
+        }}
+      />
+    </FormDialog>
   );
 }

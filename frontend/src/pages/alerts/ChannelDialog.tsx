@@ -1,20 +1,8 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  NumberInput,
-  PasswordInput,
-  Select,
-  Stack,
-  TagsInput,
-  TextInput,
-  Textarea,
-} from "@mantine/core";
+import { Checkbox, Group, NumberInput, PasswordInput, Select, TagsInput, TextInput, Textarea } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { saveChannel } from "../../api/alerts";
-import { ErrorLine } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
 import {
   CHANNEL_KINDS,
   type ChannelForm,
@@ -50,61 +38,47 @@ export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps)
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       size="lg"
       title={channel === null ? words.watch.alerts.newChannel : words.watch.alerts.editName(channel.name)}
+      isPending={saving.isPending}
+      error={saving.error}
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
+      <Group gap="xs" grow>
+        <TextInput
+          label={words.common.name}
+          required
+          maxLength={200}
+          data-autofocus
+          value={form.name}
+          onChange={(event) => {
+            change({ name: event.currentTarget.value });
+          }}
+        />
+        <Select
+          label={words.common.kind}
+          allowDeselect={false}
+          disabled={channel !== null}
+          value={form.kind}
+          data={CHANNEL_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }))}
+          onChange={(kind) => {
+            change({ kind: CHANNEL_KINDS.find((known) => known === kind) ?? "email" });
+          }}
+        />
+      </Group>
+      <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} onChange={change} />
+      <Checkbox
+        label={words.watch.alerts.sends}
+        checked={form.isEnabled}
+        onChange={(event) => {
+          change({ isEnabled: event.currentTarget.checked });
         }}
-      >
-        <Stack gap="xs">
-          <Group gap="xs" grow>
-            <TextInput
-              label={words.common.name}
-              required
-              maxLength={200}
-              data-autofocus
-              value={form.name}
-              onChange={(event) => {
-                change({ name: event.currentTarget.value });
-              }}
-            />
-            <Select
-              label={words.common.kind}
-              allowDeselect={false}
-              disabled={channel !== null}
-              value={form.kind}
-              data={CHANNEL_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }))}
-              onChange={(kind) => {
-                change({ kind: CHANNEL_KINDS.find((known) => known === kind) ?? "email" });
-              }}
-            />
-          </Group>
-          <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} onChange={change} />
-          <Checkbox
-            label={words.watch.alerts.sends}
-            checked={form.isEnabled}
-            onChange={(event) => {
-              change({ isEnabled: event.currentTarget.checked });
-            }}
-          />
-          <ErrorLine error={saving.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={saving.isPending}>
-              {words.common.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+    </FormDialog>
   );
 }
 

@@ -1,22 +1,10 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  MultiSelect,
-  NumberInput,
-  Select,
-  Stack,
-  TagsInput,
-  TextInput,
-  Title,
-} from "@mantine/core";
+import { Checkbox, Group, MultiSelect, NumberInput, Select, TagsInput, TextInput, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { saveRoute } from "../../api/alerts";
 import { hostsQuery } from "../../api/queries";
 import { rulesQuery } from "../../api/watch";
-import { ErrorLine } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
 import { useZoneGroups } from "../../components/zone";
 import { GROUPINGS, LOWEST, newRoute } from "../../logic/alert";
 import type { AlertChannelInfo, AlertRouteInfo, RouteSettings } from "../../logic/api";
@@ -52,51 +40,37 @@ export function RouteDialog({ route, channels, zone, onClose }: RouteDialogProps
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       size="xl"
       title={route === null ? words.watch.alerts.newRoute : words.watch.alerts.editName(route.name)}
+      isPending={saving.isPending}
+      error={saving.error}
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
+      <TextInput
+        label={words.common.name}
+        required
+        maxLength={200}
+        data-autofocus
+        value={name}
+        onChange={(event) => {
+          setName(event.currentTarget.value);
         }}
-      >
-        <Stack gap="xs">
-          <TextInput
-            label={words.common.name}
-            required
-            maxLength={200}
-            data-autofocus
-            value={name}
-            onChange={(event) => {
-              setName(event.currentTarget.value);
-            }}
-          />
-          <MatchFields settings={settings} onChange={change} />
-          <SendFields settings={settings} channels={channels} onChange={change} />
-          <Checkbox
-            label={words.watch.alerts.sends}
-            checked={isEnabled}
-            onChange={(event) => {
-              setEnabled(event.currentTarget.checked);
-            }}
-          />
-          <RouteTrial settings={settings} zone={zone} />
-          <ErrorLine error={saving.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={saving.isPending}>
-              {words.common.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+      <MatchFields settings={settings} onChange={change} />
+      <SendFields settings={settings} channels={channels} onChange={change} />
+      <Checkbox
+        label={words.watch.alerts.sends}
+        checked={isEnabled}
+        onChange={(event) => {
+          setEnabled(event.currentTarget.checked);
+        }}
+      />
+      <RouteTrial settings={settings} zone={zone} />
+    </FormDialog>
   );
 }
 
