@@ -7,7 +7,7 @@ import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
 import { FormDialog } from "../../components/FormDialog";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView } from "../../components/StateView";
 import { newPasswordProblem, PASSWORD_HELP, ROLE_HELP, ROLE_LABELS, roleOptions, ROLES } from "../../logic/account";
 import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
 import { fromApi } from "../../logic/time";
@@ -43,15 +43,7 @@ export function Users({ zone, me }: UsersProps) {
     deleting.reset();
   };
   if (users.data === undefined) {
-    return (
-      <StateView
-        state={
-          users.error
-            ? { kind: "error", error: users.error, onRetry: () => void users.refetch() }
-            : { kind: "loading", what: words.accounts.users.accounts }
-        }
-      />
-    );
+    return <PendingView query={users} what={words.accounts.users.accounts} />;
   }
   return (
     <Stack gap="md">

@@ -7,7 +7,7 @@ import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import { describeAlertState, describeMessageKind, describeMessageState } from "../../logic/alert";
 import type { AlertInfo, AlertMessageInfo } from "../../logic/api";
 import { formatCount } from "../../logic/number";
@@ -40,14 +40,7 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
       </Title>
       <ScrollCard label={words.watch.alerts.sentMessages}>
         {alerts.data === undefined ? (
-          <StateView
-            isCompact
-            state={
-              alerts.error
-                ? { kind: "error", error: alerts.error, onRetry: () => void alerts.refetch() }
-                : { kind: "loading", what: words.watch.alerts.theAlerts }
-            }
-          />
+          <PendingView isCompact query={alerts} what={words.watch.alerts.theAlerts} />
         ) : n === 0 ? (
           <StateView
             isCompact

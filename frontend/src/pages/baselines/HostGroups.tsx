@@ -8,7 +8,7 @@ import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
 import { NameField, NoteField } from "../../components/NameAndNote";
 import { FormDialog } from "../../components/FormDialog";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
 import type { HostGroupInfo } from "../../logic/api";
 import { words } from "../../words";
@@ -47,13 +47,7 @@ export function HostGroups() {
       </Group>
       <ScrollCard label={words.baselines.hostGroups.hostGroups}>
         {groups.data === undefined ? (
-          <StateView
-            state={
-              groups.error
-                ? { kind: "error", error: groups.error, onRetry: () => void groups.refetch() }
-                : { kind: "loading", what: words.baselines.hostGroups.hostGroups2 }
-            }
-          />
+          <PendingView query={groups} what={words.baselines.hostGroups.hostGroups2} />
         ) : known.length === 0 ? (
           <StateView
             state={{

@@ -6,7 +6,7 @@ import { comparisonParams, deleteSaved, saveComparison, savedComparisonsQuery, u
 import { NameField, NoteField } from "../../components/NameAndNote";
 import { useDeletion } from "../../components/useDeletion";
 import { FormDialog } from "../../components/FormDialog";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import type { SavedComparisonInfo } from "../../logic/api";
@@ -69,13 +69,7 @@ export function SavedList({ zone, onClose, onOpen }: SavedListProps) {
   return (
     <Modal opened onClose={onClose} title={words.comparison.savedDialogs.savedComparisons} size="xl">
       {saved.data === undefined ? (
-        <StateView
-          state={
-            saved.error
-              ? { kind: "error", error: saved.error, onRetry: () => void saved.refetch() }
-              : { kind: "loading", what: words.comparison.savedDialogs.comparisons }
-          }
-        />
+        <PendingView query={saved} what={words.comparison.savedDialogs.comparisons} />
       ) : known.length === 0 ? (
         <StateView
           state={{

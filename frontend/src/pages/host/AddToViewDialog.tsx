@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { createView, updateView, viewsQuery } from "../../api/views";
 import { FormDialog } from "../../components/FormDialog";
-import { StateView } from "../../components/StateView";
+import { PendingView } from "../../components/StateView";
 import type { ViewPanel } from "../../logic/api";
 import { decodeHostView, encodeHostView } from "../../state/url";
 import { words } from "../../words";
@@ -40,14 +40,7 @@ export function AddToViewDialog({ panel, host, onClose }: AddToViewDialogProps) 
   if (views.data === undefined) {
     return (
       <Modal opened onClose={onClose} title={words.host.addToViewDialog.addToAView(title)}>
-        <StateView
-          isCompact
-          state={
-            views.error
-              ? { kind: "error", error: views.error, onRetry: () => void views.refetch() }
-              : { kind: "loading", what: words.host.addToViewDialog.views }
-          }
-        />
+        <PendingView isCompact query={views} what={words.host.addToViewDialog.views} />
       </Modal>
     );
   }

@@ -2,7 +2,7 @@ import { useQuery, type UseQueryResult, useQueryClient } from "@tanstack/react-q
 import { useCallback, useMemo, useState } from "react";
 import { openNowQuery } from "../../api/watch";
 import { useMe } from "../../components/me";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { TagHostsDialog } from "../../components/TagHostsDialog";
 import { useZone } from "../../components/zone";
 import type { Fleet, FleetHost } from "../../logic/api";
@@ -67,13 +67,7 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
   if (fleet.data === undefined) {
     return (
       <div className="card">
-        <StateView
-          state={
-            fleet.error
-              ? { kind: "error", error: fleet.error, onRetry: () => void fleet.refetch() }
-              : { kind: "loading", what: words.hosts.fleetBody.hosts }
-          }
-        />
+        <PendingView query={fleet} what={words.hosts.fleetBody.hosts} />
       </div>
     );
   }

@@ -5,7 +5,7 @@ import { useBlocker, useNavigate, useParams, useSearch } from "@tanstack/react-r
 import { useState } from "react";
 import { checkRule, ruleQuery, saveRule } from "../../api/watch";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { copyOfRule, ruleNameOf } from "../../logic/rule_text";
 import { clockOf, encodeClock } from "../../state/zone_choice";
@@ -29,13 +29,7 @@ export function EditRulePage() {
   if (detail.data === undefined) {
     return (
       <div className="page">
-        <StateView
-          state={
-            detail.error
-              ? { kind: "error", error: detail.error, onRetry: () => void detail.refetch() }
-              : { kind: "loading", what: words.watch.rulePage.theRule }
-          }
-        />
+        <PendingView query={detail} what={words.watch.rulePage.theRule} />
       </div>
     );
   }

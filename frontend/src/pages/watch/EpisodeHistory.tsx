@@ -6,7 +6,7 @@ import { ColourBadge } from "../../components/ColourBadge";
 import { Instant } from "../../components/Instant";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import type { EpisodeInfo } from "../../logic/api";
 import { fromApi, MINUTE } from "../../logic/time";
 import { countPages, describeEnd, describeLength, describeSeen, isOfComparison, nameInstance, toColour } from "../../logic/watch";
@@ -80,13 +80,7 @@ export function EpisodeHistory({ view, zone, onView }: EpisodeHistoryProps) {
       </Group>
       <ScrollCard label={words.watch.watchPage.history}>
         {episodes.data === undefined ? (
-          <StateView
-            state={
-              episodes.error
-                ? { kind: "error", error: episodes.error, onRetry: () => void episodes.refetch() }
-                : { kind: "loading", what: words.watch.history.theEpisodes }
-            }
-          />
+          <PendingView query={episodes} what={words.watch.history.theEpisodes} />
         ) : n === 0 ? (
           <StateView
             state={{

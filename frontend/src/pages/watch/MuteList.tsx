@@ -6,7 +6,7 @@ import { createWatchMute, endWatchMute, rulesQuery, watchMutesQuery } from "../.
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import { WindowInputs } from "../../components/WindowInputs";
 import type { WatchMute } from "../../logic/api";
 import { fromApi, HOUR, SECOND, toEpochMs, toIso, type Window } from "../../logic/time";
@@ -28,13 +28,7 @@ export function MuteList({ zone }: { readonly zone: Zone }) {
       </Text>
       <ScrollCard label={words.watch.watchPage.mutes}>
         {mutes.data === undefined ? (
-          <StateView
-            state={
-              mutes.error
-                ? { kind: "error", error: mutes.error, onRetry: () => void mutes.refetch() }
-                : { kind: "loading", what: words.watch.mutes.theMutes }
-            }
-          />
+          <PendingView query={mutes} what={words.watch.mutes.theMutes} />
         ) : mutes.data.mutes.length === 0 ? (
           <StateView state={{ kind: "empty", title: words.watch.mutes.none, next: words.watch.mutes.noneNext }} />
         ) : (

@@ -10,7 +10,7 @@ import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { RuleDetail, RuleReading } from "../../logic/api";
 import { fromApi } from "../../logic/time";
@@ -36,13 +36,7 @@ export function RulePage() {
   if (detail.data === undefined) {
     return (
       <div className="page">
-        <StateView
-          state={
-            detail.error
-              ? { kind: "error", error: detail.error, onRetry: () => void detail.refetch() }
-              : { kind: "loading", what: words.watch.rulePage.theRule }
-          }
-        />
+        <PendingView query={detail} what={words.watch.rulePage.theRule} />
       </div>
     );
   }

@@ -5,7 +5,7 @@ import { rulesQuery } from "../../api/watch";
 import { mayWrite, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { describeRule } from "../../logic/watch";
 import type { Clock } from "../../state/url";
@@ -33,13 +33,7 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
       </Group>
       <ScrollCard label={words.watch.watchPage.rules}>
         {rules.data === undefined ? (
-          <StateView
-            state={
-              rules.error
-                ? { kind: "error", error: rules.error, onRetry: () => void rules.refetch() }
-                : { kind: "loading", what: words.watch.rules.theRules }
-            }
-          />
+          <PendingView query={rules} what={words.watch.rules.theRules} />
         ) : (
           <Table aria-label={words.watch.watchPage.rules} className="watch-table watch-rules">
             <Table.Thead>

@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { watchQuery } from "../../api/watch";
 import { IgnoredNote } from "../../components/IgnoredNote";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { describeWatched } from "../../logic/watch";
 import { decodeWatchView, encodeWatchView, type WatchTab, type WatchView } from "../../state/watch";
@@ -64,13 +64,7 @@ export function WatchPage() {
         </Tabs.List>
         <Tabs.Panel value="now">
           {watch.data === undefined ? (
-            <StateView
-              state={
-                watch.error
-                  ? { kind: "error", error: watch.error, onRetry: () => void watch.refetch() }
-                  : { kind: "loading", what: words.watch.watchPage.whatIsOn }
-              }
-            />
+            <PendingView query={watch} what={words.watch.watchPage.whatIsOn} />
           ) : (
             <OnNowTable
               watch={watch.data}
