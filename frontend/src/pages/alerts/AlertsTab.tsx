@@ -1,7 +1,7 @@
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { channelsQuery, routesQuery } from "../../api/alerts";
-import { StateView } from "../../components/StateView";
+import { PendingView } from "../../components/StateView";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
 import { words } from "../../words";
@@ -22,12 +22,9 @@ export function AlertsTab({ zone, clock }: AlertsTabProps) {
   const error = channels.error ?? routes.error;
   if (channels.data === undefined || routes.data === undefined) {
     return (
-      <StateView
-        state={
-          error
-            ? { kind: "error", error, onRetry: () => void Promise.all([channels.refetch(), routes.refetch()]) }
-            : { kind: "loading", what: words.watch.alerts.theAlerts }
-        }
+      <PendingView
+        query={{ error, refetch: () => Promise.all([channels.refetch(), routes.refetch()]) }}
+        what={words.watch.alerts.theAlerts}
       />
     );
   }

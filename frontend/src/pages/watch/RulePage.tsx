@@ -5,7 +5,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { deleteRule, enableRule, ruleQuery } from "../../api/watch";
 import { ColourBadge } from "../../components/ColourBadge";
-import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { DeleteButton } from "../../components/DeleteButton";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
@@ -90,16 +90,8 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
   const me = useMe();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [isDeleting, setDeleting] = useState(false);
   const onSuccess = () => client.invalidateQueries({ queryKey: ["watch"] });
   const enabling = useMutation({ mutationFn: (isEnabled: boolean) => enableRule(info.name, isEnabled), onSuccess });
-  const deleting = useMutation({
-    mutationFn: () => deleteRule(info.name),
-    onSuccess: async () => {
-      await navigate({ to: "/watch", search: { tab: "rules" } });
-      await onSuccess();
-    },
-  });
   if (!mayWrite(me)) {
     return null;
   }
@@ -122,14 +114,16 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
           {info.is_builtin ? words.watch.rulePage.copyToEdit : words.watch.rulePage.edit}
         </PageButton>
         {!info.is_builtin && (
-          <Button
-            variant="default"
-            onClick={() => {
-              setDeleting(true);
+          <DeleteButton
+            title={words.watch.rulePage.deleteRule}
+            onDelete={() => deleteRule(info.name)}
+            onDeleted={async () => {
+              await navigate({ to: "/watch", search: { tab: "rules" } });
+              await onSuccess();
             }}
           >
-            {words.common.delete}
-          </Button>
+            {words.watch.rulePage.deleteText}
+          </DeleteButton>
         )}
       </Group>
       {!isOn && !mayEnable && (
@@ -138,22 +132,6 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
         </Text>
       )}
       <ErrorLine error={enabling.error} />
-      {isDeleting && (
-        <ConfirmDialog
-          title={words.watch.rulePage.deleteRule}
-          action={words.common.delete}
-          isPending={deleting.isPending}
-          error={deleting.error}
-          onConfirm={() => {
-            deleting.mutate();
-          }}
-          onClose={() => {
-            setDeleting(false);
-          }}
-        >
-          {words.watch.rulePage.deleteText}
-        </ConfirmDialog>
-      )}
     </div>
   );
 }
