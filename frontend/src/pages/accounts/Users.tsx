@@ -12,6 +12,7 @@ import { newPasswordProblem, PASSWORD_HELP, ROLE_HELP, ROLE_LABELS, roleOptions,
 import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
+import { RowForm } from "../../components/RowForm";
 import { words } from "../../words";
 
 interface UsersProps {
@@ -169,55 +170,52 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
   });
   const problem = newPasswordProblem(password, password).next;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <RowForm
+      action={words.accounts.users.createAccount}
+      isReady={name.trim() !== "" && problem === null}
+      isPending={making.isPending}
+      error={making.error}
+      onSubmit={() => {
         making.mutate();
       }}
     >
-      <Group align="flex-start" gap="xs">
-        <TextInput
-          size="xs"
-          w={200}
-          label={words.accounts.users.newAccount}
-          placeholder={words.accounts.users.name}
-          autoComplete="off"
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => {
-            setName(event.currentTarget.value);
-          }}
-        />
-        <PasswordInput
-          size="xs"
-          w={220}
-          label={words.accounts.users.initialPassword}
-          autoComplete="new-password"
-          required
-          error={password === "" ? null : problem}
-          value={password}
-          onChange={(event) => {
-            setPassword(event.currentTarget.value);
-          }}
-        />
-        <Select
-          size="xs"
-          w={150}
-          label={words.common.role}
-          allowDeselect={false}
-          data={roleOptions(ROLES)}
-          value={role}
-          onChange={(value) => {
-            setRole(ROLES.find((known) => known === value) ?? "viewer");
-          }}
-        />
-        <Button type="submit" mt={20} loading={making.isPending} disabled={name.trim() === "" || problem !== null}>
-          {words.accounts.users.createAccount}
-        </Button>
-      </Group>
-      <ErrorLine error={making.error} />
-    </form>
+      <TextInput
+        size="xs"
+        w={200}
+        label={words.accounts.users.newAccount}
+        placeholder={words.accounts.users.name}
+        autoComplete="off"
+        required
+        maxLength={200}
+        value={name}
+        onChange={(event) => {
+          setName(event.currentTarget.value);
+        }}
+      />
+      <PasswordInput
+        size="xs"
+        w={220}
+        label={words.accounts.users.initialPassword}
+        autoComplete="new-password"
+        required
+        error={password === "" ? null : problem}
+        value={password}
+        onChange={(event) => {
+          setPassword(event.currentTarget.value);
+        }}
+      />
+      <Select
+        size="xs"
+        w={150}
+        label={words.common.role}
+        allowDeselect={false}
+        data={roleOptions(ROLES)}
+        value={role}
+        onChange={(value) => {
+          setRole(ROLES.find((known) => known === value) ?? "viewer");
+        }}
+      />
+    </RowForm>
   );
 }
 

@@ -1,8 +1,9 @@
-import { Radio, Stack, TextInput } from "@mantine/core";
+import { Radio, Stack } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createMute, MUTE_KEYS } from "../../api/comparison";
 import { FormDialog } from "../../components/FormDialog";
+import { ReasonField } from "../../components/NameAndNote";
 import type { FindingGroup } from "../../logic/api";
 import { muteChoices } from "../../logic/group";
 import { words } from "../../words";
@@ -54,15 +55,7 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
           ))}
         </Stack>
       </Radio.Group>
-      <TextInput
-        label={words.common.reason}
-        placeholder={words.comparison.muteDialog.nightlyBackupAlwaysDoes}
-        maxLength={1000}
-        value={reason}
-        onChange={(event) => {
-          setReason(event.currentTarget.value);
-        }}
-      />
+      <ReasonField placeholder={words.comparison.muteDialog.nightlyBackupAlwaysDoes} value={reason} onChange={setReason} />
     </FormDialog>
   );
 }
