@@ -1,4 +1,4 @@
-import { sendStream } from "./agent";
+import { sendStream, VMSTAT_HEAD } from "./agent";
 import { expect, expectAccessible, test } from "./fixture";
 import { HOST } from "./story";
 
@@ -6,14 +6,9 @@ const BROKEN = "broken1";
 const KEY = "vmstat_linux.1795255200.7-1";
 const N_GARBAGE = 12;
 
-const HEADER = [
-  "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----",
-  " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
-];
-
 /** A minute of vmstat output mixed with lines of another program. */
 function captureWithGarbage(): string {
-  const lines = [...HEADER];
+  const lines = [...VMSTAT_HEAD];
   for (let second = 0; second < 60; second += 1) {
     const clock = `2026-11-21 10:00:${String(second).padStart(2, "0")}`;
     lines.push(` 1  0      0 ${String(812_000 + second)}  10244 409600    0    0     5    12  250  400  3  2 95  0  0 ${clock}`);
