@@ -32,7 +32,9 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isTagging, setTagging] = useState(false);
   const [marking, setMarking] = useState<readonly string[] | null>(null);
-  const sorted = useMemo(() => sortFleet(shown, view.sort), [shown, view.sort]);
+  const open = useQuery(openNowQuery(view.at)).data;
+  const on = useMemo(() => new Map((open?.hosts ?? []).map((each) => [each.host, each])), [open]);
+  const sorted = useMemo(() => sortFleet(shown, view.sort, on), [shown, view.sort, on]);
   const items = useMemo(() => toItems(sorted, view.hasRecorded || view.filter !== ""), [sorted, view.hasRecorded, view.filter]);
   const select = useCallback((hosts: readonly string[], isOn: boolean): void => {
     setSelected((before) => {
@@ -60,8 +62,6 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
   const hour: Window = hourOf(toEpochMs(fleet.data?.end_ms ?? now), fleet.data?.n_minutes ?? 60);
   const pastHour = useMemo<Window | null>(() => (view.at === null ? null : hourOf(view.at, 60)), [view.at]);
   const chosen = shown.map(({ name }) => name).filter((name) => selected.has(name));
-  const open = useQuery(openNowQuery(view.at)).data;
-  const on = useMemo(() => new Map((open?.hosts ?? []).map((each) => [each.host, each])), [open]);
   const isOperator = me.role !== "viewer";
 
   if (fleet.data === undefined) {
