@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";
 import { OURS } from "./agent";
+import { contentionOf } from "./contention";
 import { expect, expectAccessible, showIn, test } from "./fixture";
 
 /** A receiver of webhooks on this machine: what was posted, and what it answers. */
@@ -134,6 +135,65 @@ test("a channel is added, tested and changed, and a route that sends to it is tr
   await renamed.getByRole("button", { name: "Delete on call 2" }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();
   await expect(renamed).toHaveCount(0);
+});
+
+test("the link in a message opens its alert alone, with the episodes", async ({ page, request }) => {
+  const host = `moon${String(Date.now() % 1_000_000)}`;
+  const post = async (path: string, data: unknown): Promise<number> => {
+    const answer = await request.post(`/api/v1/${path}`, { headers: OURS, data });
+    expect(answer.status(), await answer.text()).toBe(201);
+    return ((await answer.json()) as { id: number }).id;
+  };
+  const settings = { kind: "webhook", url: receiver.url, authorization: null, template: "" };
+  const channel = await post("alert-channels", { name: `to ${host}`, is_enabled: true, settings });
+  const route = await post("alert-routes", {
+    name: `all of ${host}`,
+    is_enabled: true,
+    settings: {
+      match: { hosts: [host], tags: [], groups: [], sources: [], subsystems: [], lowest: "amber", hours: [], time_zone: "UTC" },
+      channels: [channel],
+      group_by: "story",
+      wait_s: 0,
+      repeat_min: null,
+      sends_resolved: true,
+      resolve_wait_s: 300,
+      escalations: [],
+      is_last: false,
+    },
+  });
+  await contentionOf(host)(request);
+  const links = (): string[] =>
+    receiver.bodies
+      .map((body) => JSON.parse(body) as Record<string, unknown>)
+      .flatMap(({ route: by, alert_link }) => (by === `all of ${host}` ? [String(alert_link)] : []));
+  await expect.poll(() => links().length).toBeGreaterThan(0);
+  const address = new URL(links()[0] ?? "");
+  const name = `Alert ${address.searchParams.get("alert") ?? ""}`;
+
+  await page.goto(`${address.pathname}${address.search}`);
+  await expect(page.getByRole("heading", { name })).toBeVisible();
+  await expect(table(page, name).locator("tbody tr")).toHaveCount(1);
+  await expect(table(page, name)).toContainText("began → ");
+  await expect(table(page, "Episodes").getByRole("link", { name: host }).first()).toBeVisible();
+  for (const colorScheme of ["dark", "light"] as const) {
+    await showIn(page, colorScheme);
+    await expectAccessible(page);
+  }
+  await page.getByRole("link", { name: "All alerts" }).click();
+  await expect(table(page, "Sent").getByRole("link", { name, exact: true })).toBeVisible();
+
+  await request.delete(`/api/v1/alert-routes/${String(route)}`, { headers: OURS });
+  await request.delete(`/api/v1/alert-channels/${String(channel)}`, { headers: OURS });
+});
+
+test.describe("an alert that is gone", () => {
+  test.use({ expectedErrors: /status of 404/ });
+
+  test("is told so", async ({ page }) => {
+    await page.goto("/watch?tab=alerts&alert=999999999");
+    await expect(page.getByText("There is no alert 999999999")).toBeVisible();
+    await expectAccessible(page);
+  });
 });
 
 test("what failed is told with the receiver's words, and can be sent again", async ({ page }) => {

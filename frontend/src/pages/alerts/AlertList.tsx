@@ -15,6 +15,7 @@ import { fromApi } from "../../logic/time";
 import { toColour } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
+import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { episodeLink } from "../../components/episodeLink";
@@ -51,23 +52,7 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
             }}
           />
         ) : (
-          <Table aria-label={words.watch.alerts.sentMessages} className="alerts-table">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{words.watch.alerts.since}</Table.Th>
-                <Table.Th>{words.common.state}</Table.Th>
-                <Table.Th>{words.watch.onNow.what}</Table.Th>
-                <Table.Th>{words.watch.alerts.route.title}</Table.Th>
-                <Table.Th>{words.watch.alerts.messages}</Table.Th>
-                <Table.Th />
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {alerts.data.alerts.map((alert) => (
-                <AlertRow key={alert.id} alert={alert} zone={zone} clock={clock} />
-              ))}
-            </Table.Tbody>
-          </Table>
+          <AlertTable label={words.watch.alerts.sentMessages} alerts={alerts.data.alerts} zone={zone} clock={clock} />
         )}
       </ScrollCard>
       {n > limit && limit < MAX && (
@@ -83,6 +68,36 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
         </Button>
       )}
     </section>
+  );
+}
+
+interface AlertTableProps {
+  readonly label: string;
+  readonly alerts: readonly AlertInfo[];
+  readonly zone: Zone;
+  readonly clock: Clock;
+}
+
+/** Alerts with their messages; the number of each leads to it alone. */
+export function AlertTable({ label, alerts, zone, clock }: AlertTableProps) {
+  return (
+    <Table aria-label={label} className="alerts-table">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{words.watch.alerts.since}</Table.Th>
+          <Table.Th>{words.common.state}</Table.Th>
+          <Table.Th>{words.watch.onNow.what}</Table.Th>
+          <Table.Th>{words.watch.alerts.route.title}</Table.Th>
+          <Table.Th>{words.watch.alerts.messages}</Table.Th>
+          <Table.Th />
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {alerts.map((alert) => (
+          <AlertRow key={alert.id} alert={alert} zone={zone} clock={clock} />
+        ))}
+      </Table.Tbody>
+    </Table>
   );
 }
 
@@ -109,6 +124,14 @@ function AlertRow({ alert, zone, clock }: AlertRowProps) {
     <Table.Tr>
       <Table.Td>
         <Instant at={fromApi(alert.start)} zone={zone} />
+        <PageLink
+          to="/watch"
+          search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts", alert: alert.id })}
+          display="block"
+          fz="sm"
+        >
+          {words.watch.alerts.alertNo(String(alert.id))}
+        </PageLink>
       </Table.Td>
       <Table.Td>
         <ColourBadge colour={toColour(alert.colour)} />

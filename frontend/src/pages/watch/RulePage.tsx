@@ -22,6 +22,7 @@ import { clockOf, encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { BacktestPanel } from "./BacktestPanel";
 import { RuleLimits } from "./RuleLimits";
+import "../../components/WatchTable.css";
 import "./watch.css";
 
 const MAX_SOURCES = 3;

@@ -12,6 +12,7 @@ import type { Clock } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
+import "../../components/WatchTable.css";
 import "./watch.css";
 
 /** All rules: what each watches, on how many hosts, and how often it found something. */

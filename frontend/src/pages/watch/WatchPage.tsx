@@ -30,7 +30,7 @@ export function WatchPage() {
   const zone = useZone(view.clock);
   const nOn = watch.data?.on.filter(({ mute }) => mute === null).length ?? 0;
   const change = (changed: Partial<WatchView>) => {
-    void navigate({ to: "/watch", search: encodeWatchView({ ...view, page: 0, ...changed }), replace: true });
+    void navigate({ to: "/watch", search: encodeWatchView({ ...view, page: 0, alert: null, ...changed }), replace: true });
   };
   return (
     <div className="page">
@@ -91,7 +91,7 @@ export function WatchPage() {
         </Tabs.Panel>
         <Tabs.Panel value="alerts">
           <Suspense fallback={<StateView state={{ kind: "loading", what: words.watch.alerts.theAlerts }} />}>
-            <AlertsTab zone={zone} clock={view.clock} />
+            <AlertsTab zone={zone} clock={view.clock} alert={view.alert} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="rules">
