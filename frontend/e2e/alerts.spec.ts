@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Page } from "@playwright/test";
+import type { Locator, Page } from "@playwright/test";
 import { OURS } from "./agent";
 import { contentionOf } from "./contention";
 import { expect, expectAccessible, showIn, test } from "./fixture";
@@ -9,6 +9,8 @@ import { expect, expectAccessible, showIn, test } from "./fixture";
 interface Receiver {
   readonly url: string;
   readonly bodies: string[];
+  /** The header Authorization of each; undefined without one. */
+  readonly authorizations: (string | undefined)[];
   status: number;
   readonly server: Server;
 }
@@ -17,6 +19,7 @@ let receiver: Receiver;
 
 test.beforeAll(async () => {
   const bodies: string[] = [];
+  const authorizations: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (piece: Buffer) => {
@@ -24,6 +27,7 @@ test.beforeAll(async () => {
     });
     request.on("end", () => {
       bodies.push(body);
+      authorizations.push(request.headers.authorization);
       response.statusCode = receiver.status;
       response.end("thank you");
     });
@@ -31,12 +35,40 @@ test.beforeAll(async () => {
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
-  receiver = { url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`, bodies, status: 200, server };
+  receiver = {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`,
+    bodies,
+    authorizations,
+    status: 200,
+    server,
+  };
 });
 
 test.afterAll(() => {
   receiver.server.close();
 });
+
+/** Remove the stored header of a channel, after thinking better of it once, and test the channel. */
+async function channelSecretRemoved(page: Page, row: Locator): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  const header = dialog.getByLabel("Header Authorization (optional)", { exact: true });
+  const remove = dialog.getByRole("button", { name: "Remove it: Header Authorization (optional)" });
+  await row.getByRole("button", { name: /^Edit/ }).click();
+  await expect(dialog.getByRole("button", { name: /^Remove it/ })).toHaveCount(1);
+  await remove.click();
+  await expect(header).toBeDisabled();
+  await expect(dialog).toContainText("The stored one is removed when you save.");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: /^Keep it/ }).click();
+  await expect(header).toBeEnabled();
+  await remove.click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row.getByRole("button", { name: /^Test/ }).click();
+  await expect(row.getByRole("status")).toContainText("Sent.");
+  await row.getByRole("button", { name: /^Edit/ }).click();
+  await expect(dialog.getByRole("button", { name: /^Remove it/ })).toHaveCount(0);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+}
 
 const table = (page: Page, name: string) => page.getByRole("table", { name });
 
@@ -66,6 +98,8 @@ test("a channel is added, tested and changed, and a route that sends to it is tr
   await dialog.getByRole("combobox", { name: "Kind" }).click();
   await page.getByRole("option", { name: "Webhook" }).click();
   await dialog.getByLabel("URL", { exact: true }).fill(receiver.url);
+  await dialog.getByLabel("Header Authorization (optional)", { exact: true }).fill("Bearer opensesame");
+  await expect(dialog.getByRole("button", { name: /^Remove it/ })).toHaveCount(0);
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Save" }).click();
   const channel = table(page, "Channels").getByRole("row").filter({ hasText: "on call" });
@@ -87,6 +121,10 @@ test("a channel is added, tested and changed, and a route that sends to it is tr
   await expect(renamed.getByRole("status")).toContainText(/Not sent: .*400/);
   expect(receiver.bodies).toHaveLength(2);
   receiver.status = 200;
+
+  // A secret that is optional can be removed, the URL cannot.
+  await channelSecretRemoved(page, renamed);
+  expect(receiver.authorizations).toEqual(["Bearer opensesame", "Bearer opensesame", undefined]);
 
   await page.getByRole("button", { name: "New route" }).click();
   await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("web at night");

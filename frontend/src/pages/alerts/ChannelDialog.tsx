@@ -9,6 +9,7 @@ import {
   CHAT_FORMATS,
   KIND_LABELS,
   MAIL_SECURITIES,
+  OPTIONAL_SECRETS,
   toChannelForm,
   toChannelSettings,
 } from "../../logic/alert";
@@ -246,17 +247,37 @@ interface SecretInputProps extends FieldsProps {
   readonly label: string;
 }
 
-/** A secret: what is stored is never shown; without a new one it stays. */
+/** A secret: what is stored is never shown. It stays until another one is typed, or until it is removed where it is optional. */
 function SecretInput({ name, label, form, stored, onChange }: SecretInputProps) {
+  const optional = OPTIONAL_SECRETS.find((known) => known === name);
+  const isStored = stored.includes(name);
+  const isRemoved = optional !== undefined && form.removed.includes(optional);
+  const state = isRemoved ? words.watch.alerts.secretIsRemoved : isStored ? words.watch.alerts.secretIsSet : null;
   return (
-    <PasswordInput
-      label={label}
-      autoComplete="new-password"
-      {...(stored.includes(name) ? { description: words.watch.alerts.secretIsSet } : {})}
-      value={form[name]}
-      onChange={(event) => {
-        onChange({ [name]: event.currentTarget.value });
-      }}
-    />
+    <div>
+      <PasswordInput
+        label={label}
+        autoComplete="new-password"
+        {...(state === null ? {} : { description: state })}
+        disabled={isRemoved}
+        value={form[name]}
+        onChange={(event) => {
+          onChange({ [name]: event.currentTarget.value });
+        }}
+      />
+      {isStored && optional !== undefined && (
+        <button
+          type="button"
+          className="text-button"
+          aria-label={isRemoved ? words.watch.alerts.keepSecret(label) : words.watch.alerts.removeSecret(label)}
+          onClick={() => {
+            const others = form.removed.filter((each) => each !== optional);
+            onChange({ [name]: "", removed: isRemoved ? others : [...others, optional] });
+          }}
+        >
+          {isRemoved ? words.watch.alerts.keepIt : words.watch.alerts.removeIt}
+        </button>
+      )}
+    </div>
   );
 }
