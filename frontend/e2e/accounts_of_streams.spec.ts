@@ -84,6 +84,23 @@ test("the list of all rejected lines shows them in context too", async ({ page }
   await expect(page.getByRole("dialog").locator("[aria-current]")).toContainText("garbage 31");
 });
 
+test("a silent stream says how its tool ended", async ({ page }) => {
+  // A stream is late only half a minute after its last bytes.
+  await page.route(`**/api/v1/hosts/${BROKEN}/accounts*`, async (route) => {
+    const response = await route.fetch();
+    const accounts = (await response.json()) as { streams: { stream: Record<string, unknown> }[] };
+    for (const { stream } of accounts.streams) {
+      const text = "vmstat_linux ended with status 127: vmstat: not found; restarting in 300 s";
+      Object.assign(stream, { state: "silent", ended: { at: "2026-11-21T10:01:00Z", text } });
+    }
+    await route.fulfill({ response, json: accounts });
+  });
+  await page.goto(`/hosts/${BROKEN}?tab=streams&tz=utc`);
+  const row = page.getByRole("table", { name: "Streams" }).getByRole("row").filter({ hasText: "silent" });
+  await expect(row).toContainText("2026-11-21 10:01:00: vmstat_linux ended with status 127: vmstat: not found");
+  await expectAccessible(page);
+});
+
 test("streams can be filtered by their problems", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?tab=streams`);
   await expect(page.getByRole("table", { name: "Streams" })).toBeVisible();

@@ -137,6 +137,11 @@ function StreamRow({ account, kinds, isOpen, zone, onToggle }: StreamRowProps) {
       </Table.Td>
       <Table.Td>
         <StateBadge state={stream.state} />
+        {stream.ended !== null && (
+          <Text fz="xs" maw={260} mt={2} style={{ overflowWrap: "anywhere" }}>
+            <Instant at={fromApi(stream.ended.at)} zone={zone} />: {stream.ended.text}
+          </Text>
+        )}
       </Table.Td>
       <Table.Td>
         <SampleTime at={account.first_sample_at} zone={zone} />
