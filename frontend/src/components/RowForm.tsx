@@ -16,7 +16,7 @@ interface RowFormProps {
 }
 
 // A field's label above it. The fields stand at the top, so that an error below one moves no other.
-const LABEL_HEIGHT = 20;
+export const LABEL_HEIGHT = 22;
 
 /** A form whose fields stand in one row, its button after them. */
 export function RowForm({ action, isMinor = false, isReady, isPending, error = null, onSubmit, children }: RowFormProps) {

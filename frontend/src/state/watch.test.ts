@@ -4,15 +4,7 @@ import { decodeWatchView, DEFAULT_WATCH_VIEW, encodeWatchView, type WatchView } 
 
 describe("the link of the Watch page", () => {
   it("holds everything that the page shows", () => {
-    const view: WatchView = {
-      clock: "utc",
-      tab: "history",
-      host: "web1",
-      rule: "run-queue",
-      span: "7d",
-      page: 3,
-      alert: 12,
-    };
+    const view: WatchView = { clock: "utc", tab: "history", host: "web1", rule: "run-queue", span: "7d", page: 3, alert: 12 };
     expect(decodeWatchView(encodeWatchView(view))).toEqual({ view, ignored: [] });
     expect(encodeWatchView(DEFAULT_WATCH_VIEW)).toEqual({});
   });

@@ -52,7 +52,7 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
             }}
           />
         ) : (
-          <AlertTable label={words.watch.alerts.sentMessages} alerts={alerts.data.alerts} zone={zone} clock={clock} />
+          <AlertTable isLinked label={words.watch.alerts.sentMessages} alerts={alerts.data.alerts} zone={zone} clock={clock} />
         )}
       </ScrollCard>
       {n > limit && limit < MAX && (
@@ -74,12 +74,14 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
 interface AlertTableProps {
   readonly label: string;
   readonly alerts: readonly AlertInfo[];
+  /** Whether each alert has a link to its own page. */
+  readonly isLinked?: boolean;
   readonly zone: Zone;
   readonly clock: Clock;
 }
 
-/** Alerts with their messages; the number of each leads to it alone. */
-export function AlertTable({ label, alerts, zone, clock }: AlertTableProps) {
+/** Alerts with their messages. */
+export function AlertTable({ label, alerts, isLinked = false, zone, clock }: AlertTableProps) {
   return (
     <Table aria-label={label} className="alerts-table">
       <Table.Thead>
@@ -94,7 +96,7 @@ export function AlertTable({ label, alerts, zone, clock }: AlertTableProps) {
       </Table.Thead>
       <Table.Tbody>
         {alerts.map((alert) => (
-          <AlertRow key={alert.id} alert={alert} zone={zone} clock={clock} />
+          <AlertRow key={alert.id} alert={alert} isLinked={isLinked} zone={zone} clock={clock} />
         ))}
       </Table.Tbody>
     </Table>
@@ -103,11 +105,12 @@ export function AlertTable({ label, alerts, zone, clock }: AlertTableProps) {
 
 interface AlertRowProps {
   readonly alert: AlertInfo;
+  readonly isLinked: boolean;
   readonly zone: Zone;
   readonly clock: Clock;
 }
 
-function AlertRow({ alert, zone, clock }: AlertRowProps) {
+function AlertRow({ alert, isLinked, zone, clock }: AlertRowProps) {
   const me = useMe();
   const client = useQueryClient();
   const renew = () => Promise.all([["alerts"], ["watch"]].map((queryKey) => client.invalidateQueries({ queryKey })));
@@ -124,14 +127,16 @@ function AlertRow({ alert, zone, clock }: AlertRowProps) {
     <Table.Tr>
       <Table.Td>
         <Instant at={fromApi(alert.start)} zone={zone} />
-        <PageLink
-          to="/watch"
-          search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts", alert: alert.id })}
-          display="block"
-          fz="sm"
-        >
-          {words.watch.alerts.alertNo(String(alert.id))}
-        </PageLink>
+        {isLinked && (
+          <PageLink
+            to="/watch"
+            search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts", alert: alert.id })}
+            display="block"
+            fz="sm"
+          >
+            {words.watch.alerts.alertNo(String(alert.id))}
+          </PageLink>
+        )}
       </Table.Td>
       <Table.Td>
         <ColourBadge colour={toColour(alert.colour)} />

@@ -7,7 +7,7 @@ import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine } from "../../components/StateView";
 import type { RuleDetail, RuleReading } from "../../logic/api";
 import { ReasonField } from "../../components/NameAndNote";
-import { RowForm } from "../../components/RowForm";
+import { LABEL_HEIGHT, RowForm } from "../../components/RowForm";
 import { words } from "../../words";
 
 /** What a limit is set for. */
@@ -126,7 +126,7 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
         />
         <NumberInput size="xs" w={110} label={words.watch.rulePage.value} value={value} onChange={setValue} />
         <SegmentedControl
-          mt={20}
+          mt={LABEL_HEIGHT}
           size="xs"
           aria-label={words.watch.rulePage.hostOrTag}
           value={kind}
