@@ -62,7 +62,7 @@ export function StreamTable({ host, streams, openId, zone, onOpen, onShow }: Str
             />
             {account.stream.ended !== null && (
               <Table.Tr>
-                <Table.Td colSpan={7 + kinds.length} pt={0} pl={40}>
+                <Table.Td colSpan={7 + kinds.length} pt={0} pl={36}>
                   <Text fz="sm" style={{ overflowWrap: "anywhere" }}>
                     <Instant at={fromApi(account.stream.ended.at)} zone={zone} />: {account.stream.ended.text}
                   </Text>
