@@ -14,6 +14,7 @@ import {
   toChannelSettings,
 } from "../../logic/alert";
 import type { AlertChannelInfo } from "../../logic/api";
+import { NameField } from "../../components/NameAndNote";
 import { words } from "../../words";
 
 interface ChannelDialogProps {
@@ -50,14 +51,10 @@ export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps)
       onClose={onClose}
     >
       <Group gap="xs" grow>
-        <TextInput
-          label={words.common.name}
-          required
-          maxLength={200}
-          data-autofocus
+        <NameField
           value={form.name}
-          onChange={(event) => {
-            change({ name: event.currentTarget.value });
+          onChange={(value) => {
+            change({ name: value });
           }}
         />
         <Select

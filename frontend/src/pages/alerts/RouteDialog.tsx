@@ -1,4 +1,4 @@
-import { Checkbox, Group, MultiSelect, NumberInput, Select, TagsInput, TextInput, Title } from "@mantine/core";
+import { Checkbox, Group, MultiSelect, NumberInput, Select, TagsInput, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { saveRoute } from "../../api/alerts";
@@ -11,6 +11,7 @@ import type { AlertChannelInfo, AlertRouteInfo, RouteSettings } from "../../logi
 import { COLOUR_LABELS } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import { zoneOf } from "../../state/clock";
+import { NameField } from "../../components/NameAndNote";
 import { words } from "../../words";
 import { EscalationFields, HoursFields, toOptions, toIds } from "./RouteParts";
 import { RouteTrial } from "./RouteTrial";
@@ -50,16 +51,7 @@ export function RouteDialog({ route, channels, zone, onClose }: RouteDialogProps
       }}
       onClose={onClose}
     >
-      <TextInput
-        label={words.common.name}
-        required
-        maxLength={200}
-        data-autofocus
-        value={name}
-        onChange={(event) => {
-          setName(event.currentTarget.value);
-        }}
-      />
+      <NameField value={name} onChange={setName} />
       <MatchFields settings={settings} onChange={change} />
       <SendFields settings={settings} channels={channels} onChange={change} />
       <Checkbox
