@@ -61,3 +61,11 @@ class Window:
     def length_s(self) -> float:
         """The length in seconds."""
         return (self.end - self.start).total_seconds()
+
+
+def open_window(start: datetime | None, end: datetime | None) -> Window | None:
+    """Return the window from `start`, or from the beginning, to `end`, or without end. Missing: None without both
+
+    Raises: BadRequest for an end before the start
+    """
+    return None if start is None and end is None else Window(start or EPOCH, end or LATEST)

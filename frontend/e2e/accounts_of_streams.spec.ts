@@ -1,4 +1,4 @@
-import { sendStream } from "./agent";
+import { sendStream, VMSTAT_HEAD } from "./agent";
 import { expect, expectAccessible, test } from "./fixture";
 import { HOST } from "./story";
 
@@ -6,14 +6,9 @@ const BROKEN = "broken1";
 const KEY = "vmstat_linux.1795255200.7-1";
 const N_GARBAGE = 12;
 
-const HEADER = [
-  "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----",
-  " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
-];
-
 /** A minute of vmstat output mixed with lines of another program. */
 function captureWithGarbage(): string {
-  const lines = [...HEADER];
+  const lines = [...VMSTAT_HEAD];
   for (let second = 0; second < 60; second += 1) {
     const clock = `2026-11-21 10:00:${String(second).padStart(2, "0")}`;
     lines.push(` 1  0      0 ${String(812_000 + second)}  10244 409600    0    0     5    12  250  400  3  2 95  0  0 ${clock}`);
@@ -87,6 +82,24 @@ test("the list of all rejected lines shows them in context too", async ({ page }
     .getByRole("button", { name: /Show in context/ })
     .click();
   await expect(page.getByRole("dialog").locator("[aria-current]")).toContainText("garbage 31");
+});
+
+test("a silent stream says how its tool ended", async ({ page }) => {
+  // A stream is late only half a minute after its last bytes.
+  await page.route(`**/api/v1/hosts/${BROKEN}/accounts*`, async (route) => {
+    const response = await route.fetch();
+    const accounts = (await response.json()) as { streams: { stream: Record<string, unknown> }[] };
+    for (const { stream } of accounts.streams) {
+      const text = "vmstat_linux ended with status 127: vmstat: not found; restarting in 300 s";
+      Object.assign(stream, { state: "silent", ended: { at: "2026-11-21T10:01:00Z", text } });
+    }
+    await route.fulfill({ response, json: accounts });
+  });
+  await page.goto(`/hosts/${BROKEN}?tab=streams&tz=utc`);
+  const rows = page.getByRole("table", { name: "Streams" }).getByRole("row");
+  await expect(rows.filter({ hasText: "silent" })).toHaveCount(1);
+  await expect(rows.nth(2)).toContainText("2026-11-21 10:01:00: vmstat_linux ended with status 127: vmstat: not found");
+  await expectAccessible(page);
 });
 
 test("streams can be filtered by their problems", async ({ page }) => {

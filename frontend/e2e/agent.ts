@@ -26,3 +26,24 @@ export async function sendStream(request: APIRequestContext, { host, spec, key, 
   });
   expect(answer.status(), await answer.text()).toBe(200);
 }
+
+/** The head of `vmstat -t`. */
+export const VMSTAT_HEAD = [
+  "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----",
+  " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
+];
+
+/** Send the first seconds, at most 60, of 22 November 2026 from a host that records nothing but vmstat. */
+export async function sendVmstat(request: APIRequestContext, host: string, nSeconds: number): Promise<void> {
+  const rows = Array.from({ length: nSeconds }, (_, at) => {
+    const second = String(at).padStart(2, "0");
+    return ` 2  0      0 402312 267968 846360    0    0  1444  4554  647 ${String(1200 + at)} 34  8 57  1  1 2026-11-22 00:00:${second}`;
+  });
+  await sendStream(request, {
+    host,
+    spec: "vmstat_linux",
+    key: `vmstat.${host}.1`,
+    command: "vmstat -n -t 1",
+    text: `${[...VMSTAT_HEAD, ...rows].join("\n")}\n`,
+  });
+}

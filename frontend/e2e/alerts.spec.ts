@@ -1,13 +1,16 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Page } from "@playwright/test";
+import type { Locator, Page } from "@playwright/test";
 import { OURS } from "./agent";
+import { contentionOf } from "./contention";
 import { expect, expectAccessible, showIn, test } from "./fixture";
 
 /** A receiver of webhooks on this machine: what was posted, and what it answers. */
 interface Receiver {
   readonly url: string;
   readonly bodies: string[];
+  /** The header Authorization of each; undefined without one. */
+  readonly authorizations: (string | undefined)[];
   status: number;
   readonly server: Server;
 }
@@ -16,6 +19,7 @@ let receiver: Receiver;
 
 test.beforeAll(async () => {
   const bodies: string[] = [];
+  const authorizations: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (piece: Buffer) => {
@@ -23,6 +27,7 @@ test.beforeAll(async () => {
     });
     request.on("end", () => {
       bodies.push(body);
+      authorizations.push(request.headers.authorization);
       response.statusCode = receiver.status;
       response.end("thank you");
     });
@@ -30,12 +35,40 @@ test.beforeAll(async () => {
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
-  receiver = { url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`, bodies, status: 200, server };
+  receiver = {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`,
+    bodies,
+    authorizations,
+    status: 200,
+    server,
+  };
 });
 
 test.afterAll(() => {
   receiver.server.close();
 });
+
+/** Remove the stored header of a channel, after thinking better of it once, and test the channel. */
+async function channelSecretRemoved(page: Page, row: Locator): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  const header = dialog.getByLabel("Header Authorization (optional)", { exact: true });
+  const remove = dialog.getByRole("button", { name: "Remove it: Header Authorization (optional)" });
+  await row.getByRole("button", { name: /^Edit/ }).click();
+  await expect(dialog.getByRole("button", { name: /^Remove it/ })).toHaveCount(1);
+  await remove.click();
+  await expect(header).toBeDisabled();
+  await expect(dialog).toContainText("The stored one is removed when you save.");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: /^Keep it/ }).click();
+  await expect(header).toBeEnabled();
+  await remove.click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row.getByRole("button", { name: /^Test/ }).click();
+  await expect(row.getByRole("status")).toContainText("Sent.");
+  await row.getByRole("button", { name: /^Edit/ }).click();
+  await expect(dialog.getByRole("button", { name: /^Remove it/ })).toHaveCount(0);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+}
 
 const table = (page: Page, name: string) => page.getByRole("table", { name });
 
@@ -65,6 +98,8 @@ test("a channel is added, tested and changed, and a route that sends to it is tr
   await dialog.getByRole("combobox", { name: "Kind" }).click();
   await page.getByRole("option", { name: "Webhook" }).click();
   await dialog.getByLabel("URL", { exact: true }).fill(receiver.url);
+  await dialog.getByLabel("Header Authorization (optional)", { exact: true }).fill("Bearer opensesame");
+  await expect(dialog.getByRole("button", { name: /^Remove it/ })).toHaveCount(0);
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Save" }).click();
   const channel = table(page, "Channels").getByRole("row").filter({ hasText: "on call" });
@@ -86,6 +121,10 @@ test("a channel is added, tested and changed, and a route that sends to it is tr
   await expect(renamed.getByRole("status")).toContainText(/Not sent: .*400/);
   expect(receiver.bodies).toHaveLength(2);
   receiver.status = 200;
+
+  // A secret that is optional can be removed, the URL cannot.
+  await channelSecretRemoved(page, renamed);
+  expect(receiver.authorizations).toEqual(["Bearer opensesame", "Bearer opensesame", undefined]);
 
   await page.getByRole("button", { name: "New route" }).click();
   await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("web at night");
@@ -134,6 +173,65 @@ test("a channel is added, tested and changed, and a route that sends to it is tr
   await renamed.getByRole("button", { name: "Delete on call 2" }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();
   await expect(renamed).toHaveCount(0);
+});
+
+test("the link in a message opens its alert alone, with the episodes", async ({ page, request }) => {
+  const host = `moon${String(Date.now() % 1_000_000)}`;
+  const post = async (path: string, data: unknown): Promise<number> => {
+    const answer = await request.post(`/api/v1/${path}`, { headers: OURS, data });
+    expect(answer.status(), await answer.text()).toBe(201);
+    return ((await answer.json()) as { id: number }).id;
+  };
+  const settings = { kind: "webhook", url: receiver.url, authorization: null, template: "" };
+  const channel = await post("alert-channels", { name: `to ${host}`, is_enabled: true, settings });
+  const route = await post("alert-routes", {
+    name: `all of ${host}`,
+    is_enabled: true,
+    settings: {
+      match: { hosts: [host], tags: [], groups: [], sources: [], subsystems: [], lowest: "amber", hours: [], time_zone: "UTC" },
+      channels: [channel],
+      group_by: "story",
+      wait_s: 0,
+      repeat_min: null,
+      sends_resolved: true,
+      resolve_wait_s: 300,
+      escalations: [],
+      is_last: false,
+    },
+  });
+  await contentionOf(host)(request);
+  const links = (): string[] =>
+    receiver.bodies
+      .map((body) => JSON.parse(body) as Record<string, unknown>)
+      .flatMap(({ route: by, alert_link }) => (by === `all of ${host}` ? [String(alert_link)] : []));
+  await expect.poll(() => links().length).toBeGreaterThan(0);
+  const address = new URL(links()[0] ?? "");
+  const name = `Alert ${address.searchParams.get("alert") ?? ""}`;
+
+  await page.goto(`${address.pathname}${address.search}`);
+  await expect(page.getByRole("heading", { name })).toBeVisible();
+  await expect(table(page, name).locator("tbody tr")).toHaveCount(1);
+  await expect(table(page, name)).toContainText("began → ");
+  await expect(table(page, "Episodes").getByRole("link", { name: host }).first()).toBeVisible();
+  for (const colorScheme of ["dark", "light"] as const) {
+    await showIn(page, colorScheme);
+    await expectAccessible(page);
+  }
+  await page.getByRole("link", { name: "All alerts" }).click();
+  await expect(table(page, "Sent").getByRole("link", { name, exact: true })).toBeVisible();
+
+  await request.delete(`/api/v1/alert-routes/${String(route)}`, { headers: OURS });
+  await request.delete(`/api/v1/alert-channels/${String(channel)}`, { headers: OURS });
+});
+
+test.describe("an alert that is gone", () => {
+  test.use({ expectedErrors: /status of 404/ });
+
+  test("is told so", async ({ page }) => {
+    await page.goto("/watch?tab=alerts&alert=999999999");
+    await expect(page.getByText("There is no alert 999999999")).toBeVisible();
+    await expectAccessible(page);
+  });
 });
 
 test("what failed is told with the receiver's words, and can be sent again", async ({ page }) => {

@@ -93,6 +93,25 @@ test("the culprit comes first, and no host without a baseline looks normal", asy
   }
 });
 
+test("a host with a red rule stands before all others, and its mark leads to what the rule says", async ({ page }) => {
+  await answerFleet(page, SOME);
+  const hosts = [
+    { host: "calm1", colour: "red", n: 2 },
+    { host: "unknown", colour: "amber", n: 1 },
+  ];
+  await page.route("**/api/v1/watch/open*", (route) => route.fulfill({ json: { n_waiting: 2, worst: "red", hosts } }));
+  await page.goto("/hosts");
+  await expect(links(page)).toHaveText(["calm1", "culprit", "odd", "unknown"]);
+  const row = page.locator('.fleet-row[data-on="red"]');
+  await expect(row).toHaveCount(1);
+  const mark = row.getByRole("link", { name: /^critical on calm1:/ });
+  await expect(mark).toHaveAttribute("href", /\/watch\?.*host=calm1/);
+  await page.getByRole("button", { name: "State", exact: true }).click();
+  await expect(links(page)).toHaveText(["calm1", "unknown", "culprit", "odd"]);
+  await showIn(page, "dark");
+  await expectAccessible(page);
+});
+
 test("hosts are searched, sorted and unfolded, and the link keeps it", async ({ page }) => {
   await answerFleet(page, SOME);
   await page.goto("/hosts");

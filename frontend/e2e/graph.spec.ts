@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import type { APIRequestContext } from "@playwright/test";
-import { sendStream } from "./agent";
+import { sendStream, VMSTAT_HEAD } from "./agent";
 import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
 import { HOST, INCIDENT, iso, range, SCREENSHOT_DIR, WHOLE } from "./story";
 
@@ -12,16 +12,13 @@ const SHARED = { start: INCIDENT.start - 60_000, end: INCIDENT.start + 60_000 };
 
 /** vmstat of a second host, every second, with 42 % of CPU time in programs. */
 async function fillOther(request: APIRequestContext): Promise<void> {
-  const head =
-    "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n" +
-    " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n";
   const rows = Array.from({ length: SECONDS }, (_, index) => {
     const at = iso(SHARED.start + 1000 * (index - 1))
       .replace("T", " ")
       .replace("Z", "");
-    return ` 1 0 0 812000 10244 409600 0 0 5 12 250 400 42 3 55 0 0 ${at}\n`;
+    return ` 1 0 0 812000 10244 409600 0 0 5 12 250 400 42 3 55 0 0 ${at}`;
   });
-  const text = head + rows.join("");
+  const text = `${[...VMSTAT_HEAD, ...rows].join("\n")}\n`;
   await sendStream(request, { host: OTHER, spec: SPEC, key: "vmstat.graph.1", command: "vmstat -n -t 1", text });
 }
 

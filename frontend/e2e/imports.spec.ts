@@ -1,14 +1,10 @@
 import { gzipSync } from "node:zlib";
 import type { Page } from "@playwright/test";
+import { VMSTAT_HEAD } from "./agent";
 import { drawnPanel, expect, expectAccessible, test } from "./fixture";
 
-const HEADER = [
-  "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----",
-  " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
-];
-
 function vmstat(hour: number, garbage = 0): Buffer {
-  const lines = [...HEADER];
+  const lines = [...VMSTAT_HEAD];
   for (let second = 0; second < 60; second += 1) {
     const clock = `2026-11-20 ${String(hour).padStart(2, "0")}:00:${String(second).padStart(2, "0")}`;
     lines.push(` 1  0      0 812000  10244 409600    0    0     5    12  250  400  ${String(second)}  2 38  0  0 ${clock}`);

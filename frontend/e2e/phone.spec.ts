@@ -1,4 +1,4 @@
-import { sendStream } from "./agent";
+import { sendVmstat } from "./agent";
 import { expect, expectAccessible, test } from "./fixture";
 
 const HOST = "phone1";
@@ -6,19 +6,7 @@ const HOST = "phone1";
 test.use({ viewport: { width: 390, height: 844 } });
 
 test.beforeAll(async ({ request }) => {
-  const rows = Array.from({ length: 30 }, (_, at) => {
-    const second = String(at).padStart(2, "0");
-    return ` 2  0      0 402312 267968 846360    0    0  1444  4554  647 ${String(1200 + at)} 34  8 57  1  1 2026-11-22 00:00:${second}\n`;
-  }).join("");
-  const head =
-    "procs -----------memory---------- ---swap-- -----io---- -system-- -------cpu------- -----timestamp-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n";
-  await sendStream(request, {
-    host: HOST,
-    spec: "vmstat_linux",
-    key: "vmstat_linux.1795305600.9-1",
-    command: "vmstat -n -t 1",
-    text: head + rows,
-  });
+  await sendVmstat(request, HOST, 30);
 });
 
 /** Each page with what says that it is there. */

@@ -1,4 +1,4 @@
-import { sendStream } from "./agent";
+import { sendStream, VMSTAT_HEAD } from "./agent";
 import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
 import { HOST, INCIDENT, iso, range, WHOLE } from "./story";
 
@@ -70,8 +70,7 @@ test("a retention rule is explained, confirmed, saved, and deleted", async ({ pa
 
 test("a host is deleted once its name is typed, and its samples go", async ({ page, request }) => {
   const lines = [
-    "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----",
-    " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC",
+    ...VMSTAT_HEAD,
     ...[1, 2, 3].map(
       (second) =>
         ` 1  0      0 812000  10244 409600    0    0     5    12  250  400  3  2 95  0  0 2026-11-20 10:00:0${String(second)}`,

@@ -1,23 +1,13 @@
 import { readFileSync } from "node:fs";
-import { sendStream } from "./agent";
+import { sendVmstat } from "./agent";
 import { expect, expectAccessible, showIn, test } from "./fixture";
 import { SCREENSHOT_DIR } from "./story";
 
 const HOST = "views1";
 const WINDOW = "from=2026-11-22T00:00:00Z&to=2026-11-22T00:01:00Z&tz=utc";
 
-/** A minute of vmstat: nothing else is recorded on this host. */
-function vmstat(): string {
-  const rows = Array.from({ length: 60 }, (_, at) => {
-    const second = String(at).padStart(2, "0");
-    return ` 2  0      0 402312 267968 846360    0    0  1444  4554  647 ${String(1200 + at)} 34  8 57  1  1 2026-11-22 00:00:${second}\n`;
-  }).join("");
-  return `procs -----------memory---------- ---swap-- -----io---- -system-- -------cpu------- -----timestamp-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n${rows}`;
-}
-
 test.beforeAll(async ({ request }) => {
-  const key = "vmstat_linux.1795305600.8-1";
-  await sendStream(request, { host: HOST, spec: "vmstat_linux", key, command: "vmstat -n -t 1", text: vmstat() });
+  await sendVmstat(request, HOST, 60);
 });
 
 test("a ready-made view shows what the host has and names what it lacks", async ({ page }) => {

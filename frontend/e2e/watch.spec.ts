@@ -1,29 +1,11 @@
 import type { APIRequestContext, Page } from "@playwright/test";
-import { OURS, sendStream } from "./agent";
+import { OURS } from "./agent";
+import { contentionOf } from "./contention";
 import { expect, expectAccessible, showIn, test } from "./fixture";
 import { HOST, INCIDENT, iso } from "./story";
 
 const SUN = `sun${String(Date.now() % 1_000_000)}`;
-const STEP_S = 10;
-const HEAD = "CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl\n";
-// The columns of a CPU before smtx, and after it.
-const QUIET = "   10   0   10   100   50  200   10    5   100    0  1000   10   5   0  85\n";
-const SPINS = "   10   0   10   100   50  200   10    5   900    0  1000   10  40   0  50\n";
-
-let sentUntil = Math.floor(Date.now() / 1000) - 600;
-
-/** Send what mpstat prints of two CPUs up to now, as a host whose CPU 1 has found mutexes taken for the last three minutes. */
-async function sendContention(request: APIRequestContext): Promise<void> {
-  const now = Math.floor(Date.now() / 1000);
-  const times = Array.from({ length: Math.floor((now - sentUntil) / STEP_S) }, (_, at) => sentUntil + (at + 1) * STEP_S);
-  const key = `mpstat_solaris.${String(sentUntil)}.1-1`;
-  // The first report is since boot.
-  const reports = [sentUntil, ...times].map((at) => {
-    return `${String(at)}\n${HEAD}  0${QUIET}  1${at > now - 180 ? SPINS : QUIET}`;
-  });
-  sentUntil = times.at(-1) ?? sentUntil;
-  await sendStream(request, { host: SUN, spec: "mpstat_solaris", key, command: "mpstat -T u 10", text: reports.join("") });
-}
+const sendContention = contentionOf(SUN);
 
 /** The row of a host and what was found there; other rules may find something there, too. */
 const rowOf = (page: Page, host: string, what = "Kernel mutexes") =>

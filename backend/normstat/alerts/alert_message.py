@@ -129,7 +129,7 @@ def build_message(facts: MessageFacts) -> AlertMessage:
         n_left_out=max(0, len(parts) - MAX_PARTS),
         questions=list(facts.questions),
         link=worst.link,
-        alert_link=f"{facts.public_url.rstrip('/')}/watch?tab=alerts",
+        alert_link=f"{facts.public_url.rstrip('/')}/watch?tab=alerts&alert={facts.alert_id}",
     )
 
 

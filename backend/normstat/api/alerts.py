@@ -1,6 +1,5 @@
 """Alerts: what was sent to whom, who looks after it, and what silences it."""
 
-from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Query
@@ -16,13 +15,11 @@ from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound
 from normstat.query import alert_lists
 from normstat.query.alert_lists import AlertFilter, AlertInfo
 from normstat.storage.alert_outbox import retry_message
-from normstat.window import Window
+from normstat.window import open_window
 
 router = APIRouter(tags=["alerts"])
 
 MAX_OFFSET: Final = 100_000
-FIRST_INSTANT: Final = datetime(1970, 1, 1, tzinfo=UTC)
-LAST_INSTANT: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 def read_alert_filter(
@@ -39,7 +36,7 @@ def read_alert_filter(
 
     Raises: BadRequest for an end before the start
     """
-    window = None if start is None and end is None else Window(start or FIRST_INSTANT, end or LAST_INSTANT)
+    window = open_window(start, end)
     return AlertFilter(state, is_open, host, route, window, has_failed)
 
 

@@ -25,14 +25,12 @@ from normstat.storage.watch_mute_rows import WatchMuteDraft, WatchMuteRecord
 from normstat.watch import episode_notes
 from normstat.watch.open_now import OpenNow, read_open_now
 from normstat.watch.watch_now import WatchNow, read_watch_now
-from normstat.window import Window
+from normstat.window import open_window
 
 router = APIRouter(tags=["watch"])
 
 MAX_OFFSET: Final = 100_000
 ENDED_MUTES: Final = timedelta(days=7)
-FIRST_INSTANT: Final = datetime(1970, 1, 1, tzinfo=UTC)
-LAST_INSTANT: Final = datetime(9999, 1, 1, tzinfo=UTC)
 SourceQuery = Annotated[str | None, Query(description="only of this rule", max_length=200, pattern=NO_NUL)]
 HostsQuery = Annotated[list[str] | None, Query(alias="host", description="only of these hosts", max_length=100)]
 
@@ -97,7 +95,7 @@ def read_filter(
 
     Raises: BadRequest for an end before the start
     """
-    window = None if start is None and end is None else Window(start or FIRST_INSTANT, end or LAST_INSTANT)
+    window = open_window(start, end)
     return EpisodeFilter(host, source, window, is_open)
 
 

@@ -15,6 +15,7 @@ from normstat.field_docs import Documented
 from normstat.query.fact_history import read_snapshots
 from normstat.query.instance_labels import find_processor_sets, is_of_cpus, label_cpu
 from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
+from normstat.query.stream_ends import StreamEnd, ToolEnd, read_tool_ends
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.calls import stream_interval
 from normstat.storage import lookup
@@ -87,6 +88,11 @@ class StreamInfo(Documented):
     n_lines: LineCounts
     n_gap_bytes: int
     """Bytes that the agent had to drop before it could send them."""
+
+    ended: StreamEnd | None
+    """Why its tool stopped, as the agent said; null while it sends, if a newer stream of its spec went on, or if the agent said
+    nothing.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +229,8 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
         .order_by(Stream.created_at.desc(), Stream.id.desc())
     )
     newest = await read_newest(session, host_id)
-    records = [to_stream(stream, now, is_newest=stream.id in newest) for stream in streams]
+    ends = await read_tool_ends(session, host_id, now - OLD_AFTER)
+    records = [to_stream(stream, now, is_newest=stream.id in newest, ends=ends) for stream in streams]
     own = totals.get(host_id, NO_STREAMS)
     states = _states_of(own, patient.get(host_id, []), now)
     record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), stats.get(host_id, []), states=states)
@@ -410,17 +417,21 @@ def _to_host(
     )
 
 
-def to_stream(stream: Stream, now: datetime, *, is_newest: bool) -> StreamInfo:
-    """Return the stream with its state at `now`. `is_newest`: of its spec on its host, so that more is to come at its interval."""
+def to_stream(stream: Stream, now: datetime, *, is_newest: bool, ends: Mapping[str, ToolEnd]) -> StreamInfo:
+    """Return the stream with its state at `now`. `is_newest`: of its spec on its host, so that more is to come at its interval;
+    `ends`: what the host's agent said of tools that stopped, by spec.
+    """
     interval_s = stream_interval(stream.command) if is_newest else None
     spec = load_catalogue().specs.get(stream.spec)
+    state = to_state(stream.last_received_at, now, is_recorded=stream.is_finished, interval_s=interval_s)
+    end = ends.get(stream.spec) if is_newest and state in {StreamState.LATE, StreamState.SILENT} else None
     return StreamInfo(
         id=stream.id,
         spec=stream.spec,
         stats=[] if spec is None else [stat.name for stat in spec.stats],
         key=stream.key,
         command=stream.command,
-        state=to_state(stream.last_received_at, now, is_recorded=stream.is_finished, interval_s=interval_s),
+        state=state,
         created_at=stream.created_at,
         last_received_at=stream.last_received_at,
         last_sample_at=stream.last_sample_at,
@@ -435,4 +446,5 @@ def to_stream(stream: Stream, now: datetime, *, is_newest: bool) -> StreamInfo:
             rejected=stream.n_rejected,
         ),
         n_gap_bytes=stream.n_gap_bytes,
+        ended=end.end if end is not None and end.is_of(stream) else None,
     )

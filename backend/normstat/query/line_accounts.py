@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, SQLColumnExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.field_docs import Documented
-from normstat.query.host_lists import LineCounts, StreamInfo, read_newest, to_stream
+from normstat.query.host_lists import OLD_AFTER, LineCounts, StreamInfo, read_newest, to_stream
+from normstat.query.stream_ends import read_tool_ends
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import LineKind
 from normstat.storage import lookup
@@ -117,6 +118,7 @@ async def read_host_accounts(
     reasons = await _read_reasons(session, [stream.id for stream in streams if stream.n_rejected])
     gaps = await _count_gaps(session, ids)
     newest = await read_newest(session, host_id)
+    ends = await read_tool_ends(session, host_id, now - OLD_AFTER)
     return HostAccounts(
         host=name,
         n_streams=counts[0],
@@ -131,7 +133,7 @@ async def read_host_accounts(
                 stream,
                 reasons.get(stream.id, ([], 0)),
                 gaps.get(stream.id, 0),
-                to_stream(stream, now, is_newest=stream.id in newest),
+                to_stream(stream, now, is_newest=stream.id in newest, ends=ends),
             )
             for stream in streams
         ],

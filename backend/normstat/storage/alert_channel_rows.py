@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import func, select, update
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.errors import BadRequest, Conflict, NotFound, shorten
+from normstat.errors import BadRequest
+from normstat.storage.named_rows import flush_name, require_row
 from normstat.storage.schema.alert_models import AlertChannelRow
 
 MAX_CHANNELS: Final = 100
@@ -114,21 +114,13 @@ def _fill(row: AlertChannelRow, draft: ChannelDraft) -> None:
 
 
 async def _save(session: AsyncSession, row: AlertChannelRow) -> ChannelRecord:
-    try:
-        await session.flush()
-    except IntegrityError as error:
-        if NAME_CONSTRAINT not in str(error.orig):
-            raise
-        raise Conflict(f"A channel {shorten(row.name)} already exists; choose another name", {"name": row.name}) from None
+    await flush_name(session, row.name, constraint=NAME_CONSTRAINT, what="A channel")
     await session.refresh(row)
     return _to_record(row)
 
 
 async def _require(session: AsyncSession, channel_id: int) -> AlertChannelRow:
-    row = await session.get(AlertChannelRow, channel_id, populate_existing=True)
-    if row is None:
-        raise NotFound(f"There is no alert channel {channel_id}; GET /api/v1/alert-channels lists them", {"id": channel_id})
-    return row
+    return await require_row(session, AlertChannelRow, channel_id, what="alert channel", listed_at="/api/v1/alert-channels")
 
 
 def _to_record(row: AlertChannelRow) -> ChannelRecord:

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import func, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.errors import BadRequest, Conflict, NotFound, shorten
+from normstat.errors import BadRequest
+from normstat.storage.named_rows import flush_name, require_row
 from normstat.storage.schema.alert_models import AlertRouteRow
 
 MAX_ROUTES: Final = 100
@@ -100,21 +100,13 @@ def _fill(row: AlertRouteRow, draft: RouteDraft) -> None:
 
 
 async def _save(session: AsyncSession, row: AlertRouteRow) -> RouteRecord:
-    try:
-        await session.flush()
-    except IntegrityError as error:
-        if NAME_CONSTRAINT not in str(error.orig):
-            raise
-        raise Conflict(f"A route {shorten(row.name)} already exists; choose another name", {"name": row.name}) from None
+    await flush_name(session, row.name, constraint=NAME_CONSTRAINT, what="A route")
     await session.refresh(row)
     return _to_record(row)
 
 
 async def _require(session: AsyncSession, route_id: int) -> AlertRouteRow:
-    row = await session.get(AlertRouteRow, route_id, populate_existing=True)
-    if row is None:
-        raise NotFound(f"There is no alert route {route_id}; GET /api/v1/alert-routes lists them", {"id": route_id})
-    return row
+    return await require_row(session, AlertRouteRow, route_id, what="alert route", listed_at="/api/v1/alert-routes")
 
 
 def _to_record(row: AlertRouteRow) -> RouteRecord:

@@ -10,7 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from normstat.errors import BadRequest, NotFound
+from normstat.errors import BadRequest
+from normstat.storage.named_rows import require_row
 from normstat.storage.schema.alert_models import AlertEpisodeRow, AlertRow
 from normstat.storage.schema.baseline_models import HostGroup, HostGroupHost
 from normstat.storage.schema.models import Host
@@ -126,10 +127,7 @@ async def require_alert(session: AsyncSession, alert_id: int, *, is_locked: bool
 
     Raises: NotFound
     """
-    row = await session.get(AlertRow, alert_id, populate_existing=True, with_for_update=is_locked or None)
-    if row is None:
-        raise NotFound(f"There is no alert {alert_id}; GET /api/v1/alerts lists them", {"id": alert_id})
-    return row
+    return await require_row(session, AlertRow, alert_id, what="alert", listed_at="/api/v1/alerts", is_locked=is_locked)
 
 
 async def acknowledge_alert(session: AsyncSession, alert_id: int, *, by: str, note: str) -> list[int]:

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Final
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, Conflict, NotFound, shorten
@@ -22,6 +21,7 @@ from normstat.storage.baseline_records import (
 )
 from normstat.storage.baseline_versions import add_version, ask_for_profile, lock_baselines
 from normstat.storage.host_group_rows import lock_group
+from normstat.storage.named_rows import flush_name
 from normstat.storage.schema.baseline_models import Baseline, BaselineHost
 from normstat.storage.schema.models import Host
 from normstat.window import Window
@@ -378,11 +378,5 @@ def _until(windows: Sequence[Window], now: datetime) -> list[Window]:
 
 
 async def _flush_name(session: AsyncSession, name: str) -> None:
-    try:
-        await session.flush()
-    except IntegrityError as error:
-        if NAME_CONSTRAINT not in str(error.orig):
-            raise
-        raise Conflict(
-            f"Baseline {shorten(name)} already exists (it may be archived); choose another name", {"name": name}
-        ) from None
+    hint = " (it may be archived)"
+    await flush_name(session, name, constraint=NAME_CONSTRAINT, what="Baseline", hint=hint)

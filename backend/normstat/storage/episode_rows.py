@@ -9,7 +9,7 @@ from sqlalchemy import and_, delete, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.errors import NotFound
+from normstat.storage.named_rows import require_row
 from normstat.storage.schema.watch_models import EpisodeRow, WatchedHost, WatchedState
 
 WITHDRAWN: Final = "withdrawn"
@@ -177,10 +177,7 @@ async def require_episode(session: AsyncSession, episode_id: int) -> EpisodeRow:
 
     Raises: NotFound
     """
-    row = await session.get(EpisodeRow, episode_id, populate_existing=True)
-    if row is None:
-        raise NotFound(f"There is no episode {episode_id}; GET /api/v1/episodes lists them", {"id": episode_id})
-    return row
+    return await require_row(session, EpisodeRow, episode_id, what="episode", listed_at="/api/v1/episodes")
 
 
 async def link_exclusion(session: AsyncSession, row: EpisodeRow, exclusion_id: int) -> None:

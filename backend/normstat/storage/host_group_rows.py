@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.errors import BadRequest, Conflict, NotFound, shorten
+from normstat.errors import BadRequest, NotFound, shorten
 from normstat.storage.baseline_versions import add_version, lock_baselines
+from normstat.storage.named_rows import flush_name
 from normstat.storage.schema.baseline_models import Baseline, BaselineHost, HostGroup, HostGroupHost
 from normstat.storage.schema.models import Host
 
@@ -46,7 +46,7 @@ async def create_group(session: AsyncSession, name: str, note: str, hosts: Seque
     found = await _require_hosts(session, hosts)
     group = HostGroup(name=name, note=note)
     session.add(group)
-    await _flush_name(session, name)
+    await flush_name(session, name, constraint=NAME_CONSTRAINT, what="Host group")
     session.add_all(HostGroupHost(group_id=group.id, host_id=host_id) for host_id in found.values())
     await session.flush()
     return await read_group(session, group.id)
@@ -108,7 +108,7 @@ async def update_group(session: AsyncSession, group_id: int, change: GroupChange
         group.name = change.name
     if change.note is not None:
         group.note = change.note
-    await _flush_name(session, group.name)
+    await flush_name(session, group.name, constraint=NAME_CONSTRAINT, what="Host group")
     if change.hosts is not None:
         await _change_hosts(session, group, change.hosts, changed_by=change.changed_by)
     return await read_group(session, group_id)
@@ -184,12 +184,3 @@ async def _to_records(session: AsyncSession, groups: Sequence[HostGroup]) -> lis
         HostGroupInfo(group.id, group.name, group.note, sorted(hosts_of.get(group.id, [])), sorted(names_of.get(group.id, [])))
         for group in groups
     ]
-
-
-async def _flush_name(session: AsyncSession, name: str) -> None:
-    try:
-        await session.flush()
-    except IntegrityError as error:
-        if NAME_CONSTRAINT not in str(error.orig):
-            raise
-        raise Conflict(f"Host group {shorten(name)} already exists; choose another name", {"name": name}) from None

@@ -7,8 +7,8 @@ from typing import Final
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.errors import NotFound
 from normstat.storage.exclusion_rows import find_host
+from normstat.storage.named_rows import require_row
 from normstat.storage.schema.models import Host
 from normstat.storage.schema.watch_models import WatchMute
 
@@ -91,9 +91,7 @@ async def end_watch_mute(session: AsyncSession, mute_id: int) -> None:
 
     Raises: NotFound
     """
-    row = await session.get(WatchMute, mute_id, with_for_update=True)
-    if row is None:
-        raise NotFound(f"There is no watch mute {mute_id}; GET /api/v1/watch/mutes lists them", {"id": mute_id})
+    row = await require_row(session, WatchMute, mute_id, what="watch mute", listed_at="/api/v1/watch/mutes", is_locked=True)
     now = await session.scalar(select(func.now()))
     assert now is not None
     if row.from_at >= now:

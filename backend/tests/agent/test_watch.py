@@ -123,7 +123,7 @@ def test_events_are_sent(host: Host) -> None:
     log = host.root / "app.log"
     log.write_text("ERROR before the start\n")
     host.tool("fails", "#!/bin/sh\necho broken >&2\nexit 3\n")
-    host.stats("fails_linux fails", "host_events watch 1", f"event {log} ERROR|FATAL")
+    host.stats("fails_linux fails", "gone_linux no-such-tool 1", "host_events watch 1", f"event {log} ERROR|FATAL")
     host.run()
     host.wait_for(lambda: "fails_linux ended with status 3" in all_of(host, "host_events"), "the end of the tool")
     with log.open("a") as file:
@@ -133,6 +133,9 @@ def test_events_are_sent(host: Host) -> None:
     assert "ERROR" not in text
     assert re.search(r"(?m)^\d{10}\t-\ttool\tagent\tThe agent [0-9.]+ started$", text)
     assert re.search(r"(?m)^\d{10}\t-\ttool\tfails_linux\tfails_linux ended with status 3: broken; restarting in 1 s$", text)
+    # Once, although it is looked for again.
+    gone = r"(?m)^\d{10}\t-\ttool\tgone_linux\tgone_linux: program no-such-tool not found in \S+; checked again every minute$"
+    assert len(re.findall(gone, text)) == 1
     assert re.search(rf"(?m)^\d{{10}}\t\d{{10}}\tlog\t{re.escape(str(log))}\tFATAL out of memory$", text)
     assert host.stop() == 0
     host.assert_nothing_left_behind()

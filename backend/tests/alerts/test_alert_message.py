@@ -77,7 +77,7 @@ def test_one_cpu() -> None:
         "Graphs: https://normstat.example.org/hosts/sun1?v=1&from=2026-11-23T02:50:00Z&to=2026-11-23T03:10:00Z\n"
         "Silence: https://x/silence#token=1.a\n"
         "\n"
-        "Route nights, alert 12, message 1: https://normstat.example.org/watch?tab=alerts\n"
+        "Route nights, alert 12, message 1: https://normstat.example.org/watch?tab=alerts&alert=12\n"
     )
 
 

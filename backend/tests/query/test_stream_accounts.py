@@ -10,6 +10,7 @@ from normstat.query.host_lists import list_hosts, list_rejected, read_host
 from normstat.query.line_accounts import MAX_REASONS, HostAccounts, ReasonCount, StreamFilter, read_host_accounts
 from normstat.query.reject_rise import RejectCounts
 from normstat.stats.catalogue import load_catalogue
+from normstat.storage.schema.event_models import EventHost, EventRow
 from normstat.storage.schema.models import Gap, Host, StoredRejectedLine, Stream
 from tests.databases import on_either_database
 
@@ -50,6 +51,73 @@ async def read(
 ) -> HostAccounts:
     async with sessions() as session:
         return await read_host_accounts(session, name, only=only, stream_id=stream_id, limit=limit, now=NOW)
+
+
+async def add_end(session: AsyncSession, host: Host, spec: str, text: str, ago_s: float, **columns: object) -> None:
+    """Add what the agent says of a tool that stopped; it arrives four seconds later."""
+    at = NOW - timedelta(seconds=ago_s)
+    given = {"kind": "tool", "source": "agent", "created_at": at + timedelta(seconds=4)} | columns
+    row = EventRow(start_at=at, text=text, author=spec, **given)
+    session.add(row)
+    await session.flush()
+    session.add(EventHost(event_id=row.id, host_id=host.id))
+
+
+async def test_a_silent_stream_says_why_its_tool_stopped(sessions: Sessions) -> None:
+    def sampled(host: Host, key: str, ago_s: float, spec: str = "vmstat_linux", **columns: object) -> Stream:
+        return stream(host, key, ago_s, spec=spec, last_sample_at=NOW - timedelta(seconds=ago_s), **columns)
+
+    async with sessions() as session, session.begin():
+        web1, web2 = await add_hosts(session, "web1", "web2")
+        session.add_all(
+            [
+                sampled(web1, "before", 8000),
+                sampled(web1, "stopped", 7000),
+                sampled(web1, "late", 60, "sar_linux"),
+                sampled(web1, "sends", 1, "iostat_linux"),
+                sampled(web1, "sent on", 7000, "mpstat_linux"),
+                sampled(web1, "imported", 7000, "free_linux", is_finished=True),
+                stream(web1, "no samples", 7000, spec="pidstat_linux"),
+                stream(web1, "no samples either", 7000, spec="df_linux"),
+                sampled(web2, "of another host", 7000),
+            ]
+        )
+        for spec, words, ago_s in (
+            ("vmstat_linux", "ended with status 1: first", 6999),
+            ("vmstat_linux", "ended with status 127: vmstat: not found", 5000),
+            ("sar_linux", "ended by signal TERM", 60),
+            ("iostat_linux", "ended by signal KILL", 1),
+            ("mpstat_linux", "ended before its last sample", 7100),
+            ("free_linux", "of another tool", 6000),
+            ("pidstat_linux", "ended with status 3", 6990),
+            ("df_linux", "ended before it began again", 7010),
+        ):
+            await add_end(session, web1, spec, words, ago_s)
+        # Neither what a person notes, nor what somebody deleted, nor another kind of event.
+        await add_end(session, web1, "vmstat_linux", "a note", 10, source="user")
+        await add_end(session, web1, "vmstat_linux", "deleted", 10, deleted_at=NOW)
+        await add_end(session, web1, "vmstat_linux", "a line", 10, kind="log")
+        await add_end(session, web2, "sar_linux", "of a tool that never sent", 10)
+    accounts = await read(sessions)
+    told = {account.stream.key: account.stream.ended for account in accounts.streams}
+    assert {key: end and end.text for key, end in told.items()} == {
+        "before": None,
+        "stopped": "ended with status 127: vmstat: not found",
+        "late": "ended by signal TERM",
+        "sends": None,
+        "sent on": None,
+        "imported": None,
+        "no samples": "ended with status 3",
+        "no samples either": None,
+    }
+    end = told["stopped"]
+    assert end is not None
+    assert end.at == NOW - timedelta(seconds=5000)
+    async with sessions() as session:
+        detail = await read_host(session, "web1", NOW)
+        assert {each.key: each.ended for each in detail.streams} == told
+    [other] = (await read(sessions, "web2")).streams
+    assert other.stream.ended is None
 
 
 async def test_a_host_is_summed_up_and_its_streams_are_listed_the_last_heard_of_first(sessions: Sessions) -> None:

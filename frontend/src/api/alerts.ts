@@ -40,6 +40,16 @@ export function alertsQuery(limit: number) {
   });
 }
 
+/** An alert with its messages and its first episodes. */
+export function alertQuery(id: number) {
+  return queryOptions({
+    queryKey: ["alerts", "one", id],
+    queryFn: ({ signal }): Promise<AlertInfo> =>
+      answered(client.GET("/api/v1/alerts/{id}", { signal, params: { path: { id } } })),
+    refetchInterval: REFRESH_MS,
+  });
+}
+
 /** Create a channel, or change the one with this id. */
 export function saveChannel(id: number | null, body: AlertChannelPut): Promise<AlertChannelInfo> {
   return id === null

@@ -7943,6 +7943,23 @@ export interface components {
       stream_id: number;
     };
     /**
+     * StreamEnd
+     * @description What the agent said of a tool that stopped.
+     */
+    StreamEnd: {
+      /**
+       * At
+       * Format: date-time
+       * @description By the host's clock.
+       */
+      at: string;
+      /**
+       * Text
+       * @description With the exit status or the signal, and the last line of the tool's standard error.
+       */
+      text: string;
+    };
+    /**
      * StreamFilter
      * @description Which streams to list: those with rejected lines, those read with another version of their spec, those that lost bytes.
      * @enum {string}
@@ -7968,6 +7985,11 @@ export interface components {
        * Format: date-time
        */
       created_at: string;
+      /**
+       * @description Why its tool stopped, as the agent said; null while it sends, if a newer stream of its spec went on, or if the agent said
+       *     nothing.
+       */
+      ended: components["schemas"]["StreamEnd"] | null;
       /** Id */
       id: number;
       /**

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, MultiSelect, Radio, Select, Stack, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { Group, MultiSelect, Radio, Select, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createEvent, EVENT_KEYS, updateEvent } from "../api/events";
@@ -8,7 +8,7 @@ import { EVENT_KINDS, kindLabel, MAX_EVENT_TEXT, MAX_TAG, toTags, TYPED_KINDS } 
 import { type EpochMs, fromApi, toIso } from "../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../logic/zone";
 import { readNow } from "../state/clock";
-import { ErrorLine } from "./StateView";
+import { FormDialog } from "./FormDialog";
 import { words } from "../words";
 
 interface EventDialogProps {
@@ -62,124 +62,106 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
   const isComplete = text.trim() !== "" && problem === null;
   const label = zoneLabel(zone, at);
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={event === null ? words.components.eventDialog.noteAnEvent : words.components.eventDialog.changeEvent}
+      action={event === null ? words.components.eventDialog.noteEvent : words.common.save}
+      isReady={isComplete}
+      isPending={saving.isPending}
+      error={saving.error}
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(submitted) => {
-          submitted.preventDefault();
-          if (isComplete && !saving.isPending) {
-            saving.mutate();
+      <Textarea
+        label={words.components.eventDialog.whatHappened}
+        placeholder={words.components.eventDialog.deployed}
+        required
+        data-autofocus
+        autosize
+        minRows={1}
+        maxRows={8}
+        maxLength={MAX_EVENT_TEXT}
+        value={text}
+        onChange={(change) => {
+          setText(change.currentTarget.value);
+        }}
+        onKeyDown={(key) => {
+          // A note is one line most of the time: Enter saves it, Shift-Enter begins another line.
+          if (key.key === "Enter" && !key.shiftKey && !key.nativeEvent.isComposing) {
+            key.preventDefault();
+            key.currentTarget.form?.requestSubmit();
           }
         }}
+      />
+      <Group gap="xs" grow align="flex-start">
+        <TextInput
+          size="xs"
+          label={words.components.eventDialog.at(label)}
+          value={from}
+          spellCheck={false}
+          onChange={(change) => {
+            setFrom(change.currentTarget.value);
+          }}
+        />
+        <TextInput
+          size="xs"
+          label={words.components.eventDialog.until}
+          placeholder={words.components.eventDialog.aMoment}
+          value={to}
+          spellCheck={false}
+          onChange={(change) => {
+            setTo(change.currentTarget.value);
+          }}
+        />
+      </Group>
+      <div style={{ minHeight: 20, fontSize: 12, marginTop: -6 }} className={problem === null ? "soft" : undefined} role="status">
+        {problem ?? words.components.eventDialog.timeExamples}
+      </div>
+      <Group gap="xs" grow align="flex-start">
+        <Select
+          size="xs"
+          label={words.common.kind}
+          allowDeselect={false}
+          data={(TYPED_KINDS.some((typed) => typed === kind) ? TYPED_KINDS : [...TYPED_KINDS, kind]).map((value) => ({
+            value,
+            label: kindLabel(value),
+          }))}
+          value={kind}
+          onChange={(value) => {
+            setKind(EVENT_KINDS.find((known) => known === value) ?? "note");
+          }}
+        />
+        <TagsInput
+          size="xs"
+          label={words.common.tags}
+          placeholder={words.components.eventDialog.webRelease}
+          splitChars={[",", " "]}
+          maxTags={20}
+          maxLength={MAX_TAG}
+          value={[...tags]}
+          onChange={(value) => {
+            setTags(toTags(value));
+          }}
+        />
+      </Group>
+      <Radio.Group
+        value={isForAll ? "all" : "some"}
+        onChange={(value) => {
+          setForAll(value === "all");
+        }}
+        label={words.common.hosts}
       >
-        <Stack gap="sm">
-          <Textarea
-            label={words.components.eventDialog.whatHappened}
-            placeholder={words.components.eventDialog.deployed}
-            required
-            data-autofocus
-            autosize
-            minRows={1}
-            maxRows={8}
-            maxLength={MAX_EVENT_TEXT}
-            value={text}
-            onChange={(change) => {
-              setText(change.currentTarget.value);
-            }}
-            onKeyDown={(key) => {
-              // A note is one line most of the time: Enter saves it, Shift-Enter begins another line.
-              if (key.key === "Enter" && !key.shiftKey && !key.nativeEvent.isComposing) {
-                key.preventDefault();
-                key.currentTarget.form?.requestSubmit();
-              }
-            }}
+        <Group gap="md" mt={6}>
+          <Radio
+            value="some"
+            label={host !== null && names.length === 1 && names[0] === host ? host : words.components.eventDialog.theseHosts}
           />
-          <Group gap="xs" grow align="flex-start">
-            <TextInput
-              size="xs"
-              label={words.components.eventDialog.at(label)}
-              value={from}
-              spellCheck={false}
-              onChange={(change) => {
-                setFrom(change.currentTarget.value);
-              }}
-            />
-            <TextInput
-              size="xs"
-              label={words.components.eventDialog.until}
-              placeholder={words.components.eventDialog.aMoment}
-              value={to}
-              spellCheck={false}
-              onChange={(change) => {
-                setTo(change.currentTarget.value);
-              }}
-            />
-          </Group>
-          <div
-            style={{ minHeight: 20, fontSize: 12, marginTop: -6 }}
-            className={problem === null ? "soft" : undefined}
-            role="status"
-          >
-            {problem ?? words.components.eventDialog.timeExamples}
-          </div>
-          <Group gap="xs" grow align="flex-start">
-            <Select
-              size="xs"
-              label={words.common.kind}
-              allowDeselect={false}
-              data={(TYPED_KINDS.some((typed) => typed === kind) ? TYPED_KINDS : [...TYPED_KINDS, kind]).map((value) => ({
-                value,
-                label: kindLabel(value),
-              }))}
-              value={kind}
-              onChange={(value) => {
-                setKind(EVENT_KINDS.find((known) => known === value) ?? "note");
-              }}
-            />
-            <TagsInput
-              size="xs"
-              label={words.common.tags}
-              placeholder={words.components.eventDialog.webRelease}
-              splitChars={[",", " "]}
-              maxTags={20}
-              maxLength={MAX_TAG}
-              value={[...tags]}
-              onChange={(value) => {
-                setTags(toTags(value));
-              }}
-            />
-          </Group>
-          <Radio.Group
-            value={isForAll ? "all" : "some"}
-            onChange={(value) => {
-              setForAll(value === "all");
-            }}
-            label={words.common.hosts}
-          >
-            <Group gap="md" mt={6}>
-              <Radio
-                value="some"
-                label={host !== null && names.length === 1 && names[0] === host ? host : words.components.eventDialog.theseHosts}
-              />
-              <Radio value="all" label={words.common.allHosts} />
-            </Group>
-          </Radio.Group>
-          {!isForAll && <HostChoice names={names} onChange={setNames} />}
-          <ErrorLine error={saving.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={saving.isPending} disabled={!isComplete}>
-              {event === null ? words.components.eventDialog.noteEvent : words.common.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+          <Radio value="all" label={words.common.allHosts} />
+        </Group>
+      </Radio.Group>
+      {!isForAll && <HostChoice names={names} onChange={setNames} />}
+    </FormDialog>
   );
 }
 

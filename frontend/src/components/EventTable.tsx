@@ -16,7 +16,7 @@ import { EventFilters } from "./EventFilters";
 import { ChosenWindow, type Ends, EventTableRow } from "./EventTableRow";
 import { mayWrite, useMe } from "./me";
 import { ScrollCard } from "./ScrollCard";
-import { StateView } from "./StateView";
+import { PendingView, StateView } from "./StateView";
 import { useEventDeletion } from "./useEventDeletion";
 import { useSettled } from "./useSettled";
 import { words } from "../words";
@@ -69,13 +69,7 @@ export function EventTable({ host, view, zone, clock, onView }: EventTableProps)
       <ChosenWindow ends={ends} host={host} hosts={hosts} zone={zone} clock={clock} onEnds={setEnds} />
       <ScrollCard label={words.common.events}>
         {page === undefined ? (
-          <StateView
-            state={
-              list.error
-                ? { kind: "error", error: list.error, onRetry: () => void list.refetch() }
-                : { kind: "loading", what: words.components.eventTable.events }
-            }
-          />
+          <PendingView query={list} what={words.components.eventTable.events} />
         ) : page.events.length === 0 ? (
           <StateView state={emptyState(isFiltered || view.page > 0, onView, host)} />
         ) : (

@@ -1,11 +1,11 @@
-import { Button, Group, Modal, Radio, Stack, Text } from "@mantine/core";
+import { Button, Group, Modal, Radio, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createExclusion, EXCLUSION_KEYS } from "../api/baselines";
 import { toIso, type Window } from "../logic/time";
 import type { Zone } from "../logic/zone";
 import { NameField, NoteField } from "./NameAndNote";
-import { ErrorLine } from "./StateView";
+import { FormDialog } from "./FormDialog";
 import { WindowInputs } from "./WindowInputs";
 import { words } from "../words";
 
@@ -52,37 +52,29 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
     );
   }
   return (
-    <Modal opened onClose={onClose} title={words.components.excludeDialog.excludeFromBaselines}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          marking.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <Text fz="sm">{words.components.excludeDialog.periodNotNormalCurrent}</Text>
-          <WindowInputs window={marked} zone={zone} onChange={setWindow} />
-          {host !== null && (
-            <Radio.Group value={scope} onChange={setScope} label={words.components.excludeDialog.affectedHosts}>
-              <Group gap="md" mt={6}>
-                <Radio value="host" label={host} />
-                <Radio value="all" label={words.common.allHosts} />
-              </Group>
-            </Radio.Group>
-          )}
-          <NameField placeholder={words.components.excludeDialog.backupOverranIntoMorning} value={name} onChange={setName} />
-          <NoteField maxRows={8} value={note} onChange={setNote} />
-          <ErrorLine error={marking.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={marking.isPending} disabled={name.trim() === "" || window === null}>
-              {words.components.excludeDialog.exclude}{" "}
-            </Button>
+    <FormDialog
+      title={words.components.excludeDialog.excludeFromBaselines}
+      action={words.components.excludeDialog.exclude}
+      isReady={name.trim() !== "" && window !== null}
+      isPending={marking.isPending}
+      error={marking.error}
+      onSubmit={() => {
+        marking.mutate();
+      }}
+      onClose={onClose}
+    >
+      <Text fz="sm">{words.components.excludeDialog.periodNotNormalCurrent}</Text>
+      <WindowInputs window={marked} zone={zone} onChange={setWindow} />
+      {host !== null && (
+        <Radio.Group value={scope} onChange={setScope} label={words.components.excludeDialog.affectedHosts}>
+          <Group gap="md" mt={6}>
+            <Radio value="host" label={host} />
+            <Radio value="all" label={words.common.allHosts} />
           </Group>
-        </Stack>
-      </form>
-    </Modal>
+        </Radio.Group>
+      )}
+      <NameField placeholder={words.components.excludeDialog.backupOverranIntoMorning} value={name} onChange={setName} />
+      <NoteField maxRows={8} value={note} onChange={setNote} />
+    </FormDialog>
   );
 }

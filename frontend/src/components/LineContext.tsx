@@ -5,7 +5,7 @@ import { contextQuery } from "../api/queries";
 import type { StreamContext } from "../logic/api";
 import { formatCount } from "../logic/number";
 import { gutterText, gutterWidth } from "../logic/stream";
-import { StateView } from "./StateView";
+import { PendingView } from "./StateView";
 import { words } from "../words";
 import "./LineContext.css";
 
@@ -33,13 +33,7 @@ export function LineContext({ streamId, offset, onClose }: LineContextProps) {
       }
     >
       {context.data === undefined ? (
-        <StateView
-          state={
-            context.error
-              ? { kind: "error", error: context.error, onRetry: () => void context.refetch() }
-              : { kind: "loading", what: words.components.lineContext.surroundingLines }
-          }
-        />
+        <PendingView query={context} what={words.components.lineContext.surroundingLines} />
       ) : (
         <>
           <ContextLines context={context.data} />

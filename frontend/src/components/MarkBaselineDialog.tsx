@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { createBaseline } from "../api/baselines";
@@ -7,7 +7,7 @@ import type { BaselineInfo } from "../logic/api";
 import { describeDuration, lengthOf, toIso, type Window } from "../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
 import { NameField, NoteField } from "./NameAndNote";
-import { ErrorLine } from "./StateView";
+import { FormDialog } from "./FormDialog";
 import { words } from "../words";
 
 interface MarkBaselineDialogProps {
@@ -40,49 +40,36 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
     },
   });
   return (
-    <Modal opened onClose={onClose} title={words.components.markBaselineDialog.saveAsBaseline}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          marking.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <Text fz="sm">
-            {words.components.markBaselineDialog.willUsedNormalBehaviour(
-              <b>
-                {hosts.length <= 3
-                  ? hosts.join(", ")
-                  : words.components.markBaselineDialog.andMoreHosts(hosts.slice(0, 2).join(", "), String(hosts.length - 2))}
-              </b>,
-              formatWindow(zone, marked),
-              zoneLabel(zone, marked.end),
-              describeDuration(lengthOf(marked)),
-            )}
-          </Text>
-          {children}
-          <NameField
-            placeholder={words.components.markBaselineDialog.saturdayMorningNormalLoad}
-            value={name}
-            onChange={setName}
-          />
-          <NoteField
-            placeholder={words.components.markBaselineDialog.whatRunningWhyNormal}
-            maxRows={8}
-            value={note}
-            onChange={setNote}
-          />
-          <ErrorLine error={marking.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={marking.isPending} disabled={name.trim() === ""}>
-              {words.common.save}{" "}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title={words.components.markBaselineDialog.saveAsBaseline}
+      isReady={name.trim() !== ""}
+      isPending={marking.isPending}
+      error={marking.error}
+      onSubmit={() => {
+        marking.mutate();
+      }}
+      onClose={onClose}
+    >
+      <Text fz="sm">
+        {words.components.markBaselineDialog.willUsedNormalBehaviour(
+          <b>
+            {hosts.length <= 3
+              ? hosts.join(", ")
+              : words.components.markBaselineDialog.andMoreHosts(hosts.slice(0, 2).join(", "), String(hosts.length - 2))}
+          </b>,
+          formatWindow(zone, marked),
+          zoneLabel(zone, marked.end),
+          describeDuration(lengthOf(marked)),
+        )}
+      </Text>
+      {children}
+      <NameField placeholder={words.components.markBaselineDialog.saturdayMorningNormalLoad} value={name} onChange={setName} />
+      <NoteField
+        placeholder={words.components.markBaselineDialog.whatRunningWhyNormal}
+        maxRows={8}
+        value={note}
+        onChange={setNote}
+      />
+    </FormDialog>
   );
 }

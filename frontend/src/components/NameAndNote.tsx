@@ -1,4 +1,4 @@
-import { Textarea, TextInput } from "@mantine/core";
+import { Textarea, TextInput, type TextInputProps } from "@mantine/core";
 import { words } from "../words";
 
 interface NameFieldProps {
@@ -37,6 +37,20 @@ export function NoteField({ minRows = 2, onChange, ...rest }: NoteFieldProps) {
       autosize
       minRows={minRows}
       maxLength={10_000}
+      {...rest}
+      onChange={(event) => {
+        onChange(event.currentTarget.value);
+      }}
+    />
+  );
+}
+
+/** Why something is done, on one line. */
+export function ReasonField({ onChange, ...rest }: Pick<TextInputProps, "size" | "w" | "placeholder"> & NameFieldProps) {
+  return (
+    <TextInput
+      label={words.common.reason}
+      maxLength={1000}
       {...rest}
       onChange={(event) => {
         onChange(event.currentTarget.value);

@@ -31,7 +31,7 @@ import { MeContext } from "./me";
 import { PaletteButton } from "./palette/PaletteButton";
 import { PasswordPrompt } from "./PasswordPrompt";
 import { ShortcutsDialog } from "./ShortcutsDialog";
-import { StateView } from "./StateView";
+import { PendingView } from "./StateView";
 import { UndoOutlet } from "./UndoOutlet";
 import { WatchCount, WatchCountLink } from "./WatchCount";
 import { HostZoneContext, useHostZone } from "./zone";
@@ -196,9 +196,7 @@ export function Shell() {
       <main id="content">
         {me.data === undefined ? (
           <div className="page">
-            <StateView
-              state={me.error ? { kind: "error", error: me.error, onRetry: () => void me.refetch() } : { kind: "loading" }}
-            />
+            <PendingView query={me} />
           </div>
         ) : (
           <MeContext value={me.data}>

@@ -48,6 +48,27 @@ export function StateView({ state, isCompact = false }: StateViewProps) {
   }
 }
 
+interface PendingViewProps {
+  readonly query: { readonly error: Error | null; readonly refetch: () => Promise<unknown> };
+  /** What is loading. */
+  readonly what?: string;
+  readonly isCompact?: boolean;
+}
+
+/** Shows that a query is loading, or that it failed, with a way to ask again. */
+export function PendingView({ query: { error, refetch }, what, isCompact = false }: PendingViewProps) {
+  return (
+    <StateView
+      isCompact={isCompact}
+      state={
+        error
+          ? { kind: "error", error, onRetry: () => void refetch() }
+          : { kind: "loading", ...(what === undefined ? {} : { what }) }
+      }
+    />
+  );
+}
+
 function ErrorView({
   error,
   onRetry,

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Stack, TagsInput, Text } from "@mantine/core";
+import { Checkbox, Group, TagsInput, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { showTags, updateHostTags } from "../api/tags";
@@ -6,7 +6,7 @@ import type { HostInfo } from "../logic/api";
 import { MAX_TAG, toTags } from "../logic/event";
 import { removableTags } from "../logic/fleet";
 import { formatCount } from "../logic/number";
-import { ErrorLine } from "./StateView";
+import { FormDialog } from "./FormDialog";
 import { words } from "../words";
 
 interface TagHostsDialogProps {
@@ -31,70 +31,57 @@ export function TagHostsDialog({ hosts, known, onClose }: TagHostsDialogProps) {
   });
   const [only] = hosts;
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={
         hosts.length === 1
           ? words.components.tagHostsDialog.tagsOf(only?.name ?? "")
           : words.components.tagHostsDialog.tagsOfHost(hosts.length)
       }
+      isReady={add.length + remove.length > 0}
+      isPending={saving.isPending}
+      error={saving.error}
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
+      <TagsInput
+        data-autofocus
+        size="xs"
+        label={words.components.tagHostsDialog.add}
+        description={words.components.tagHostsDialog.wordsWithoutBlanksEnter}
+        placeholder={add.length === 0 ? words.components.tagHostsDialog.tagExamples : ""}
+        maxTags={20}
+        maxLength={MAX_TAG}
+        data={[...known]}
+        value={[...add]}
+        onChange={(values) => {
+          setAdd(toTags(values));
         }}
-      >
-        <Stack gap="sm">
-          <TagsInput
-            data-autofocus
-            size="xs"
-            label={words.components.tagHostsDialog.add}
-            description={words.components.tagHostsDialog.wordsWithoutBlanksEnter}
-            placeholder={add.length === 0 ? words.components.tagHostsDialog.tagExamples : ""}
-            maxTags={20}
-            maxLength={MAX_TAG}
-            data={[...known]}
-            value={[...add]}
-            onChange={(values) => {
-              setAdd(toTags(values));
-            }}
-          />
-          {given.length > 0 && (
-            <Checkbox.Group label={words.components.tagHostsDialog.remove} size="xs" value={[...remove]} onChange={setRemove}>
-              <Group gap="sm" mt={4}>
-                {given.map(({ name, n }) => (
-                  <Checkbox
-                    key={name}
-                    size="xs"
-                    value={name}
-                    label={
-                      n === hosts.length
-                        ? name
-                        : words.components.tagHostsDialog.onSomeHosts(name, formatCount(n), formatCount(hosts.length))
-                    }
-                  />
-                ))}
-              </Group>
-            </Checkbox.Group>
-          )}
-          {ofAgents.length > 0 && (
-            <Text fz="sm" className="soft">
-              {words.components.tagHostsDialog.setAgentsRemovedOnly(ofAgents.map(({ name }) => name).join(", "))}
-            </Text>
-          )}
-          <ErrorLine error={saving.error} />
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={saving.isPending} disabled={add.length + remove.length === 0}>
-              {words.common.save}
-            </Button>
+      />
+      {given.length > 0 && (
+        <Checkbox.Group label={words.components.tagHostsDialog.remove} size="xs" value={[...remove]} onChange={setRemove}>
+          <Group gap="sm" mt={4}>
+            {given.map(({ name, n }) => (
+              <Checkbox
+                key={name}
+                size="xs"
+                value={name}
+                label={
+                  n === hosts.length
+                    ? name
+                    : words.components.tagHostsDialog.onSomeHosts(name, formatCount(n), formatCount(hosts.length))
+                }
+              />
+            ))}
           </Group>
-        </Stack>
-      </form>
-    </Modal>
+        </Checkbox.Group>
+      )}
+      {ofAgents.length > 0 && (
+        <Text fz="sm" className="soft">
+          {words.components.tagHostsDialog.setAgentsRemovedOnly(ofAgents.map(({ name }) => name).join(", "))}
+        </Text>
+      )}
+    </FormDialog>
   );
 }

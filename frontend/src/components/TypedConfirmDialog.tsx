@@ -1,6 +1,6 @@
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { ErrorLine } from "./StateView";
+import { FormDialog } from "./FormDialog";
 import { words } from "../words";
 
 interface TypedConfirmDialogProps {
@@ -22,38 +22,30 @@ export function TypedConfirmDialog(props: TypedConfirmDialogProps) {
   const [typed, setTyped] = useState("");
   const isTyped = typed.trim() === word;
   return (
-    <Modal opened onClose={onClose} title={title} size="lg">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isTyped) {
-            onConfirm();
-          }
+    <FormDialog
+      title={title}
+      size="lg"
+      action={action}
+      isDangerous
+      isReady={isTyped}
+      isPending={isPending}
+      error={error}
+      onSubmit={() => {
+        onConfirm();
+      }}
+      onClose={onClose}
+    >
+      {children}
+      <TextInput
+        label={<>{words.components.typedConfirmDialog.typeToConfirm(<b className="mono">{word}</b>)}</>}
+        data-autofocus
+        autoComplete="off"
+        spellCheck={false}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
         }}
-      >
-        <Stack gap="sm">
-          {children}
-          <TextInput
-            label={<>{words.components.typedConfirmDialog.typeToConfirm(<b className="mono">{word}</b>)}</>}
-            data-autofocus
-            autoComplete="off"
-            spellCheck={false}
-            value={typed}
-            onChange={(event) => {
-              setTyped(event.currentTarget.value);
-            }}
-          />
-          <ErrorLine error={error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" color="red" loading={isPending} disabled={!isTyped}>
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+    </FormDialog>
   );
 }

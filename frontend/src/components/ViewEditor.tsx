@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Checkbox, Group, Modal, SegmentedControl, Stack, Table, Text, TextInput } from "@mantine/core";
+import { ActionIcon, Checkbox, Group, SegmentedControl, Table, Text, TextInput } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type DragEvent, useState } from "react";
@@ -6,8 +6,8 @@ import { createView, updateView, viewsQuery } from "../api/views";
 import type { StatInfo, ViewInfo, ViewPanel } from "../logic/api";
 import { describePanel, moveItem, type ViewFile } from "../logic/view";
 import { mayWrite, useMe } from "./me";
+import { FormDialog } from "./FormDialog";
 import { NameField, NoteField } from "./NameAndNote";
-import { ErrorLine } from "./StateView";
 import { words } from "../words";
 import "./ViewEditor.css";
 
@@ -41,45 +41,36 @@ export function ViewEditor({ title, initial, viewKey, stats, onSaved, onClose }:
   });
   const isComplete = name.trim() !== "" && panels.length > 0;
   return (
-    <Modal opened onClose={onClose} title={title} size="xl">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isComplete) {
-            saving.mutate();
-          }
+    <FormDialog
+      title={title}
+      size="xl"
+      action={words.components.viewEditor.saveView}
+      isReady={isComplete}
+      isPending={saving.isPending}
+      error={saving.error}
+      note={
+        <Text fz="sm" className="soft">
+          {words.components.viewEditor.panelViewOpensAny(panels.length)}
+        </Text>
+      }
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
+    >
+      <NameField value={name} placeholder={words.components.viewEditor.whatThesePanelsAnswer} onChange={setName} />
+      <NoteField value={description} minRows={1} onChange={setDescription} />
+      <Checkbox
+        label={words.components.viewEditor.shareWithAllAccounts}
+        description={mayWrite(me) ? undefined : words.components.viewEditor.sharingRequiresRoleOperator}
+        disabled={!mayWrite(me)}
+        checked={isShared}
+        onChange={(event) => {
+          setShared(event.currentTarget.checked);
         }}
-      >
-        <Stack gap="sm">
-          <NameField value={name} placeholder={words.components.viewEditor.whatThesePanelsAnswer} onChange={setName} />
-          <NoteField value={description} minRows={1} onChange={setDescription} />
-          <Checkbox
-            label={words.components.viewEditor.shareWithAllAccounts}
-            description={mayWrite(me) ? undefined : words.components.viewEditor.sharingRequiresRoleOperator}
-            disabled={!mayWrite(me)}
-            checked={isShared}
-            onChange={(event) => {
-              setShared(event.currentTarget.checked);
-            }}
-          />
-          <PanelRows panels={panels} stats={stats} onChange={setPanels} />
-          <ErrorLine error={saving.error} />
-          <Group justify="space-between">
-            <Text fz="sm" className="soft">
-              {words.components.viewEditor.panelViewOpensAny(panels.length)}
-            </Text>
-            <Group gap="xs">
-              <Button variant="default" onClick={onClose}>
-                {words.common.cancel}
-              </Button>
-              <Button type="submit" disabled={!isComplete} loading={saving.isPending}>
-                {words.components.viewEditor.saveView}
-              </Button>
-            </Group>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+      <PanelRows panels={panels} stats={stats} onChange={setPanels} />
+    </FormDialog>
   );
 }
 

@@ -10,6 +10,16 @@ describe("a channel as a form", () => {
     expect(toChannelSettings({ ...form, url: "https://x" })).toEqual({ ...settings, url: "https://x" });
   });
 
+  test("removes a secret only when that is asked for, whatever was typed before", () => {
+    const settings = { kind: "webhook", url: null, authorization: null, template: "" } as const;
+    const form = toChannelForm({ name: "on call", kind: "webhook", is_enabled: true, settings });
+    const removed = { ...form, authorization: "Bearer x", removed: ["authorization"] } as const;
+    expect(toChannelSettings(removed)).toEqual({ ...settings, authorization: "" });
+    const mail = toChannelSettings({ ...form, kind: "email", removed: ["password"] });
+    expect(mail).toMatchObject({ kind: "email", password: "" });
+    expect(toChannelSettings({ ...form, kind: "email" })).toMatchObject({ password: null });
+  });
+
   test("has the labels of an Alertmanager as text", () => {
     const settings = {
       kind: "alertmanager",

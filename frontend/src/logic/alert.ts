@@ -19,6 +19,10 @@ export function toKind(kind: string): ChannelKind | null {
   return CHANNEL_KINDS.find((known) => known === kind) ?? null;
 }
 
+/** The secrets that a channel works without. */
+export const OPTIONAL_SECRETS = ["password", "authorization"] as const;
+export type OptionalSecret = (typeof OPTIONAL_SECRETS)[number];
+
 /** A channel as it is typed, whatever its kind. */
 export interface ChannelForm {
   readonly name: string;
@@ -39,6 +43,8 @@ export interface ChannelForm {
   /** `name=value`. */
   readonly labels: readonly string[];
   readonly script: string;
+  /** Stored secrets that are to be removed. */
+  readonly removed: readonly OptionalSecret[];
 }
 
 const NEW_CHANNEL: ChannelForm = {
@@ -58,6 +64,7 @@ const NEW_CHANNEL: ChannelForm = {
   format: "slack",
   labels: [],
   script: "",
+  removed: [],
 };
 
 /** Return a channel as a form; its secrets are empty, which keeps them. */
@@ -85,9 +92,10 @@ export function toChannelForm(channel: Pick<AlertChannelInfo, "name" | "is_enabl
   }
 }
 
-/** Return the settings that a form means; a secret that was not typed is null: the stored one stays. */
+/** Return the settings that a form means; a secret is null to keep the stored one, and empty to remove it. */
 export function toChannelSettings(form: ChannelForm): ChannelSettings {
-  const authorization = secret(form.authorization);
+  const optional = (name: OptionalSecret) => (form.removed.includes(name) ? "" : secret(form[name]));
+  const authorization = optional("authorization");
   switch (form.kind) {
     case "email": {
       const { server, port, security, username, sender, recipients } = form;
@@ -99,7 +107,7 @@ export function toChannelSettings(form: ChannelForm): ChannelSettings {
         username,
         sender,
         recipients: [...recipients],
-        password: secret(form.password),
+        password: optional("password"),
       };
     }
     case "webhook":

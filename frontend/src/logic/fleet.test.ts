@@ -9,6 +9,7 @@ import {
   groupWord,
   heightsOf,
   moveRow,
+  type OnHosts,
   overlayLink,
   pathOf,
   removableTags,
@@ -68,6 +69,7 @@ function host(name: string, more: Partial<FleetHost> = {}): FleetHost {
   };
 }
 
+const NOTHING_ON: OnHosts = new Map();
 const names = (hosts: readonly FleetHost[]): string => hosts.map(({ name }) => name).join(" ");
 
 describe("the order of the fleet", () => {
@@ -81,21 +83,32 @@ describe("the order of the fleet", () => {
   ];
 
   it("is: unusual, silent, without a baseline, normal; a host that nobody can judge never counts as normal", () => {
-    expect(names(sortFleet(hosts, "unusual"))).toBe("worst odd gone unknown calm9 calm10");
+    expect(names(sortFleet(hosts, "unusual", NOTHING_ON))).toBe("worst odd gone unknown calm9 calm10");
+  });
+
+  it("is by the worst rule first when it is red or black; an amber one counts as unusual", () => {
+    const on = new Map([
+      ["calm10", { host: "calm10", colour: "black", n: 1 }],
+      ["calm9", { host: "calm9", colour: "amber", n: 2 }],
+      ["unknown", { host: "unknown", colour: "red", n: 1 }],
+    ]);
+    expect(names(sortFleet(hosts, "unusual", on))).toBe("calm10 unknown worst odd calm9 gone");
+    expect(names(sortFleet(hosts, "state", on))).toBe("calm10 unknown calm9 gone odd worst");
+    expect(names(sortFleet(hosts, "name", on))).toBe("calm9 calm10 gone odd unknown worst");
   });
 
   it("is natural by name, and the same for the same hosts in any order", () => {
-    expect(names(sortFleet(hosts, "name"))).toBe("calm9 calm10 gone odd unknown worst");
-    expect(names(sortFleet([...hosts].reverse(), "unusual"))).toBe(names(sortFleet(hosts, "unusual")));
+    expect(names(sortFleet(hosts, "name", NOTHING_ON))).toBe("calm9 calm10 gone odd unknown worst");
+    expect(names(sortFleet([...hosts].reverse(), "unusual", NOTHING_ON))).toBe(names(sortFleet(hosts, "unusual", NOTHING_ON)));
   });
 
   it("is by value for a resource, hosts without it last; by the oldest sample; by state", () => {
-    expect(sortFleet(hosts, "disk")[0]?.name).toBe("odd");
-    expect(sortFleet(hosts, "seen")[0]?.name).toBe("gone");
-    expect(sortFleet(hosts, "state")[0]?.name).toBe("gone");
+    expect(sortFleet(hosts, "disk", NOTHING_ON)[0]?.name).toBe("odd");
+    expect(sortFleet(hosts, "seen", NOTHING_ON)[0]?.name).toBe("gone");
+    expect(sortFleet(hosts, "state", NOTHING_ON)[0]?.name).toBe("gone");
     const memory = (now: number | null): readonly FleetLine[] => [{ ...LINE, resource: "memory", now }];
     const some = [host("much", { lines: [...memory(9)] }), host("little", { lines: [...memory(1)] }), host("none")];
-    expect(names(sortFleet(some, "memory"))).toBe("little much none");
+    expect(names(sortFleet(some, "memory", NOTHING_ON))).toBe("little much none");
   });
 });
 

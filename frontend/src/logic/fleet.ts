@@ -1,9 +1,10 @@
 /** The fleet: order, search and drawing of the hosts of the start page. */
 
-import type { FleetHost, FleetLine } from "./api";
+import type { FleetHost, FleetLine, HostOn } from "./api";
 import { formatValue } from "./number";
 import { type EpochMs, MINUTE, toEpochMs, toIso, type Window } from "./time";
 import { scaleFor } from "./unit";
+import { COLOURS, toColour } from "./watch";
 import { words } from "../words";
 
 export const RESOURCES = ["cpu", "run_queue", "disk", "memory", "network"] as const;
@@ -140,9 +141,21 @@ export function lineOf(host: FleetHost, resource: Resource): FleetLine | null {
 
 // --- order and search ---
 
-/** Unusual hosts, then silent ones, then those that nobody can judge, then normal ones. */
-function rankOf(host: FleetHost): number {
-  if (host.verdict === "judged" && host.level > 0) {
+/** What rules find on hosts, by the host's name; hosts on which nothing is on are left out. */
+export type OnHosts = ReadonlyMap<string, HostOn>;
+
+/** Return how bad the worst state of a host's rules is. Missing: -1 where nothing is on. */
+function severityOn(on: OnHosts, { name }: FleetHost): number {
+  const colour = toColour(on.get(name)?.colour ?? "");
+  return colour === null ? -1 : COLOURS.indexOf(colour);
+}
+
+/** Hosts with a rule at red or worse, by it; unusual hosts, and those with an amber rule; silent ones; those that nobody can judge; normal ones. */
+function rankOf(host: FleetHost, severity: number): number {
+  if (severity >= COLOURS.indexOf("red")) {
+    return -severity;
+  }
+  if (severity >= 0 || (host.verdict === "judged" && host.level > 0)) {
     return 0;
   }
   if (host.state === "silent" || host.state === "late" || host.verdict === "no_samples") {
@@ -154,14 +167,15 @@ function rankOf(host: FleetHost): number {
 const STATE_ORDER: Readonly<Record<FleetHost["state"], number>> = { silent: 0, late: 1, live: 2, recorded: 3 };
 const names = new Intl.Collator("en", { numeric: true });
 
-function compareBy(sort: FleetSort): (a: FleetHost, b: FleetHost) => number {
+function compareBy(sort: FleetSort, on: OnHosts): (a: FleetHost, b: FleetHost) => number {
   switch (sort) {
     case "unusual":
-      return (a, b) => rankOf(a) - rankOf(b) || (b.change_ratio ?? -1) - (a.change_ratio ?? -1);
+      return (a, b) =>
+        rankOf(a, severityOn(on, a)) - rankOf(b, severityOn(on, b)) || (b.change_ratio ?? -1) - (a.change_ratio ?? -1);
     case "name":
       return () => 0;
     case "state":
-      return (a, b) => STATE_ORDER[a.state] - STATE_ORDER[b.state];
+      return (a, b) => severityOn(on, b) - severityOn(on, a) || STATE_ORDER[a.state] - STATE_ORDER[b.state];
     case "seen":
       return (a, b) => (a.last_sample_ms ?? 0) - (b.last_sample_ms ?? 0);
     case "cpu":
@@ -184,8 +198,8 @@ function leastFirst(a: number, b: number): number {
 }
 
 /** Return the hosts in the order of a sort, equal ones by name. */
-export function sortFleet(hosts: readonly FleetHost[], sort: FleetSort): readonly FleetHost[] {
-  const compare = compareBy(sort);
+export function sortFleet(hosts: readonly FleetHost[], sort: FleetSort, on: OnHosts): readonly FleetHost[] {
+  const compare = compareBy(sort, on);
   return [...hosts].sort((a, b) => compare(a, b) || names.compare(a.name, b.name));
 }
 

@@ -29,6 +29,7 @@ function account(change: Partial<StreamAccount>, n_rejected = 0): StreamAccount 
       acked_offset: 100,
       n_lines: { ...NONE, rejected: n_rejected },
       n_gap_bytes: 0,
+      ended: null,
     },
     first_sample_at: null,
     bytes_by_kind: NONE,

@@ -18,14 +18,28 @@ export interface WatchView {
   readonly span: WatchSpan;
   /** 0 for the latest episodes. */
   readonly page: number;
+  /** The alert that the tab of alerts shows alone; null for all. */
+  readonly alert: number | null;
 }
 
-export const DEFAULT_WATCH_VIEW: WatchView = { clock: "local", tab: "now", host: "", rule: "", span: "24h", page: 0 };
+export const DEFAULT_WATCH_VIEW: WatchView = {
+  clock: "local",
+  tab: "now",
+  host: "",
+  rule: "",
+  span: "24h",
+  page: 0,
+  alert: null,
+};
 
 const MAX_PAGE = 999;
 
 function parsePage(text: string): number | null {
   return /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_PAGE ? Number(text) - 1 : null;
+}
+
+function parseAlert(text: string): number | null {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
 }
 
 export function encodeWatchView(view: WatchView): RawSearch {
@@ -36,6 +50,7 @@ export function encodeWatchView(view: WatchView): RawSearch {
     ...(view.rule === "" ? {} : { rule: view.rule }),
     ...(view.span === "24h" ? {} : { span: view.span }),
     ...(view.page === 0 ? {} : { page: String(view.page + 1) }),
+    ...(view.alert === null ? {} : { alert: String(view.alert) }),
   };
 }
 
@@ -48,5 +63,6 @@ export function decodeWatchView(raw: RawSearch): Decoded<WatchView> {
     rule: reader.one("rule", parseFilter) ?? "",
     span: reader.one("span", oneOf(WATCH_SPANS)) ?? "24h",
     page: reader.one("page", parsePage) ?? 0,
+    alert: reader.one("alert", parseAlert),
   });
 }

@@ -1,7 +1,8 @@
-import { Button, Group, Select, TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { roleOptions, rolesUpTo } from "../../logic/account";
 import type { AgentTokenCreate, ApiTokenCreate, Me, Role } from "../../logic/api";
+import { RowForm } from "../../components/RowForm";
 import { words } from "../../words";
 
 interface FormProps<B> {
@@ -15,41 +16,38 @@ export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCrea
   const [role, setRole] = useState<Role>("viewer");
   const roles = rolesUpTo(me.role);
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <RowForm
+      action={words.accounts.tokenForms.createToken}
+      isReady={name.trim() !== ""}
+      isPending={isPending}
+      onSubmit={() => {
         onSubmit({ name, role });
       }}
     >
-      <Group align="flex-end" gap="xs">
-        <TextInput
-          size="xs"
-          w={260}
-          label={words.common.name}
-          placeholder={words.accounts.tokenForms.nightlyCsvExport}
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => {
-            setName(event.currentTarget.value);
-          }}
-        />
-        <Select
-          size="xs"
-          w={150}
-          label={words.common.role}
-          allowDeselect={false}
-          data={roleOptions(roles)}
-          value={role}
-          onChange={(value) => {
-            setRole(roles.find((known) => known === value) ?? "viewer");
-          }}
-        />
-        <Button type="submit" loading={isPending} disabled={name.trim() === ""}>
-          {words.accounts.tokenForms.createToken}
-        </Button>
-      </Group>
-    </form>
+      <TextInput
+        size="xs"
+        w={260}
+        label={words.common.name}
+        placeholder={words.accounts.tokenForms.nightlyCsvExport}
+        required
+        maxLength={200}
+        value={name}
+        onChange={(event) => {
+          setName(event.currentTarget.value);
+        }}
+      />
+      <Select
+        size="xs"
+        w={150}
+        label={words.common.role}
+        allowDeselect={false}
+        data={roleOptions(roles)}
+        value={role}
+        onChange={(value) => {
+          setRole(roles.find((known) => known === value) ?? "viewer");
+        }}
+      />
+    </RowForm>
   );
 }
 
@@ -58,40 +56,37 @@ export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCrea
   const [name, setName] = useState("");
   const [host, setHost] = useState("");
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <RowForm
+      action={words.accounts.tokenForms.createToken}
+      isReady={name.trim() !== ""}
+      isPending={isPending}
+      onSubmit={() => {
         onSubmit(host.trim() === "" ? { name } : { name, host });
       }}
     >
-      <Group align="flex-end" gap="xs">
-        <TextInput
-          size="xs"
-          w={260}
-          label={words.common.name}
-          placeholder={words.accounts.tokenForms.agentsWebServers}
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => {
-            setName(event.currentTarget.value);
-          }}
-        />
-        <TextInput
-          size="xs"
-          w={200}
-          label={words.accounts.tokenForms.hostOptional}
-          placeholder={words.accounts.tokenForms.anyHost}
-          maxLength={200}
-          value={host}
-          onChange={(event) => {
-            setHost(event.currentTarget.value);
-          }}
-        />
-        <Button type="submit" loading={isPending} disabled={name.trim() === ""}>
-          {words.accounts.tokenForms.createToken}
-        </Button>
-      </Group>
-    </form>
+      <TextInput
+        size="xs"
+        w={260}
+        label={words.common.name}
+        placeholder={words.accounts.tokenForms.agentsWebServers}
+        required
+        maxLength={200}
+        value={name}
+        onChange={(event) => {
+          setName(event.currentTarget.value);
+        }}
+      />
+      <TextInput
+        size="xs"
+        w={200}
+        label={words.accounts.tokenForms.hostOptional}
+        placeholder={words.accounts.tokenForms.anyHost}
+        maxLength={200}
+        value={host}
+        onChange={(event) => {
+          setHost(event.currentTarget.value);
+        }}
+      />
+    </RowForm>
   );
 }

@@ -5,7 +5,7 @@ import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { CopyBox } from "../../components/CopyBox";
 import { Age, Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import { ROLE_LABELS, sortTokens } from "../../logic/account";
 import type { NewToken, TokenInfo, TokenList } from "../../logic/api";
 import { fromApi, MINUTE } from "../../logic/time";
@@ -47,13 +47,7 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
       {making.data && <Secret made={making.data} onClose={making.reset} />}
       <ScrollCard label={words.accounts.tokens.tokens}>
         {tokens.data === undefined ? (
-          <StateView
-            state={
-              tokens.error
-                ? { kind: "error", error: tokens.error, onRetry: () => void tokens.refetch() }
-                : { kind: "loading", what: words.accounts.tokens.tokens2 }
-            }
-          />
+          <PendingView query={tokens} what={words.accounts.tokens.tokens2} />
         ) : tokens.data.tokens.length === 0 ? (
           <StateView
             state={{ kind: "empty", title: words.accounts.tokens.noTokensYet, next: words.accounts.tokens.createOneAboveSecret }}

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createUser, deleteUser, updateUser } from "../../api/endpoints";
@@ -6,11 +6,13 @@ import { usersQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
+import { ErrorLine, PendingView } from "../../components/StateView";
 import { newPasswordProblem, PASSWORD_HELP, ROLE_HELP, ROLE_LABELS, roleOptions, ROLES } from "../../logic/account";
 import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
+import { RowForm } from "../../components/RowForm";
 import { words } from "../../words";
 
 interface UsersProps {
@@ -42,15 +44,7 @@ export function Users({ zone, me }: UsersProps) {
     deleting.reset();
   };
   if (users.data === undefined) {
-    return (
-      <StateView
-        state={
-          users.error
-            ? { kind: "error", error: users.error, onRetry: () => void users.refetch() }
-            : { kind: "loading", what: words.accounts.users.accounts }
-        }
-      />
-    );
+    return <PendingView query={users} what={words.accounts.users.accounts} />;
   }
   return (
     <Stack gap="md">
@@ -176,55 +170,52 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
   });
   const problem = newPasswordProblem(password, password).next;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <RowForm
+      action={words.accounts.users.createAccount}
+      isReady={name.trim() !== "" && problem === null}
+      isPending={making.isPending}
+      error={making.error}
+      onSubmit={() => {
         making.mutate();
       }}
     >
-      <Group align="flex-start" gap="xs">
-        <TextInput
-          size="xs"
-          w={200}
-          label={words.accounts.users.newAccount}
-          placeholder={words.accounts.users.name}
-          autoComplete="off"
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => {
-            setName(event.currentTarget.value);
-          }}
-        />
-        <PasswordInput
-          size="xs"
-          w={220}
-          label={words.accounts.users.initialPassword}
-          autoComplete="new-password"
-          required
-          error={password === "" ? null : problem}
-          value={password}
-          onChange={(event) => {
-            setPassword(event.currentTarget.value);
-          }}
-        />
-        <Select
-          size="xs"
-          w={150}
-          label={words.common.role}
-          allowDeselect={false}
-          data={roleOptions(ROLES)}
-          value={role}
-          onChange={(value) => {
-            setRole(ROLES.find((known) => known === value) ?? "viewer");
-          }}
-        />
-        <Button type="submit" mt={20} loading={making.isPending} disabled={name.trim() === "" || problem !== null}>
-          {words.accounts.users.createAccount}
-        </Button>
-      </Group>
-      <ErrorLine error={making.error} />
-    </form>
+      <TextInput
+        size="xs"
+        w={200}
+        label={words.accounts.users.newAccount}
+        placeholder={words.accounts.users.name}
+        autoComplete="off"
+        required
+        maxLength={200}
+        value={name}
+        onChange={(event) => {
+          setName(event.currentTarget.value);
+        }}
+      />
+      <PasswordInput
+        size="xs"
+        w={220}
+        label={words.accounts.users.initialPassword}
+        autoComplete="new-password"
+        required
+        error={password === "" ? null : problem}
+        value={password}
+        onChange={(event) => {
+          setPassword(event.currentTarget.value);
+        }}
+      />
+      <Select
+        size="xs"
+        w={150}
+        label={words.common.role}
+        allowDeselect={false}
+        data={roleOptions(ROLES)}
+        value={role}
+        onChange={(value) => {
+          setRole(ROLES.find((known) => known === value) ?? "viewer");
+        }}
+      />
+    </RowForm>
   );
 }
 
@@ -246,46 +237,38 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
   });
   const problem = newPasswordProblem(password, password).next;
   return (
-    <Modal opened onClose={onClose} title={words.accounts.users.newPasswordFor(user.name)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          setting.mutate();
+    <FormDialog
+      title={words.accounts.users.newPasswordFor(user.name)}
+      action={words.accounts.users.setPassword}
+      isReady={problem === null}
+      isPending={setting.isPending}
+      error={setting.error}
+      onSubmit={() => {
+        setting.mutate();
+      }}
+      onClose={onClose}
+    >
+      <Text fz="sm">{words.accounts.users.logsOutAllSessions}</Text>
+      <PasswordInput
+        label={words.accounts.users.newPassword}
+        description={PASSWORD_HELP}
+        autoComplete="new-password"
+        required
+        data-autofocus
+        error={password === "" ? null : problem}
+        value={password}
+        onChange={(event) => {
+          setPassword(event.currentTarget.value);
         }}
-      >
-        <Stack gap="sm">
-          <Text fz="sm">{words.accounts.users.logsOutAllSessions}</Text>
-          <PasswordInput
-            label={words.accounts.users.newPassword}
-            description={PASSWORD_HELP}
-            autoComplete="new-password"
-            required
-            data-autofocus
-            error={password === "" ? null : problem}
-            value={password}
-            onChange={(event) => {
-              setPassword(event.currentTarget.value);
-            }}
-          />
-          <Checkbox
-            size="xs"
-            label={words.accounts.users.revokeAccountsApiTokens}
-            checked={isRevoking}
-            onChange={(event) => {
-              setRevoking(event.currentTarget.checked);
-            }}
-          />
-          <ErrorLine error={setting.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={setting.isPending} disabled={problem !== null}>
-              {words.accounts.users.setPassword}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+      <Checkbox
+        size="xs"
+        label={words.accounts.users.revokeAccountsApiTokens}
+        checked={isRevoking}
+        onChange={(event) => {
+          setRevoking(event.currentTarget.checked);
+        }}
+      />
+    </FormDialog>
   );
 }

@@ -7,7 +7,7 @@ import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import { describeAlertState, describeMessageKind, describeMessageState } from "../../logic/alert";
 import type { AlertInfo, AlertMessageInfo } from "../../logic/api";
 import { formatCount } from "../../logic/number";
@@ -15,6 +15,7 @@ import { fromApi } from "../../logic/time";
 import { toColour } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
+import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { episodeLink } from "../../components/episodeLink";
@@ -40,14 +41,7 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
       </Title>
       <ScrollCard label={words.watch.alerts.sentMessages}>
         {alerts.data === undefined ? (
-          <StateView
-            isCompact
-            state={
-              alerts.error
-                ? { kind: "error", error: alerts.error, onRetry: () => void alerts.refetch() }
-                : { kind: "loading", what: words.watch.alerts.theAlerts }
-            }
-          />
+          <PendingView isCompact query={alerts} what={words.watch.alerts.theAlerts} />
         ) : n === 0 ? (
           <StateView
             isCompact
@@ -58,23 +52,7 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
             }}
           />
         ) : (
-          <Table aria-label={words.watch.alerts.sentMessages} className="alerts-table">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{words.watch.alerts.since}</Table.Th>
-                <Table.Th>{words.common.state}</Table.Th>
-                <Table.Th>{words.watch.onNow.what}</Table.Th>
-                <Table.Th>{words.watch.alerts.route.title}</Table.Th>
-                <Table.Th>{words.watch.alerts.messages}</Table.Th>
-                <Table.Th />
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {alerts.data.alerts.map((alert) => (
-                <AlertRow key={alert.id} alert={alert} zone={zone} clock={clock} />
-              ))}
-            </Table.Tbody>
-          </Table>
+          <AlertTable isLinked label={words.watch.alerts.sentMessages} alerts={alerts.data.alerts} zone={zone} clock={clock} />
         )}
       </ScrollCard>
       {n > limit && limit < MAX && (
@@ -93,13 +71,46 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
   );
 }
 
-interface AlertRowProps {
-  readonly alert: AlertInfo;
+interface AlertTableProps {
+  readonly label: string;
+  readonly alerts: readonly AlertInfo[];
+  /** Whether each alert has a link to its own page. */
+  readonly isLinked?: boolean;
   readonly zone: Zone;
   readonly clock: Clock;
 }
 
-function AlertRow({ alert, zone, clock }: AlertRowProps) {
+/** Alerts with their messages. */
+export function AlertTable({ label, alerts, isLinked = false, zone, clock }: AlertTableProps) {
+  return (
+    <Table aria-label={label} className="alerts-table">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{words.watch.alerts.since}</Table.Th>
+          <Table.Th>{words.common.state}</Table.Th>
+          <Table.Th>{words.watch.onNow.what}</Table.Th>
+          <Table.Th>{words.watch.alerts.route.title}</Table.Th>
+          <Table.Th>{words.watch.alerts.messages}</Table.Th>
+          <Table.Th />
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {alerts.map((alert) => (
+          <AlertRow key={alert.id} alert={alert} isLinked={isLinked} zone={zone} clock={clock} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+interface AlertRowProps {
+  readonly alert: AlertInfo;
+  readonly isLinked: boolean;
+  readonly zone: Zone;
+  readonly clock: Clock;
+}
+
+function AlertRow({ alert, isLinked, zone, clock }: AlertRowProps) {
   const me = useMe();
   const client = useQueryClient();
   const renew = () => Promise.all([["alerts"], ["watch"]].map((queryKey) => client.invalidateQueries({ queryKey })));
@@ -116,6 +127,16 @@ function AlertRow({ alert, zone, clock }: AlertRowProps) {
     <Table.Tr>
       <Table.Td>
         <Instant at={fromApi(alert.start)} zone={zone} />
+        {isLinked && (
+          <PageLink
+            to="/watch"
+            search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts", alert: alert.id })}
+            display="block"
+            fz="sm"
+          >
+            {words.watch.alerts.alertNo(String(alert.id))}
+          </PageLink>
+        )}
       </Table.Td>
       <Table.Td>
         <ColourBadge colour={toColour(alert.colour)} />

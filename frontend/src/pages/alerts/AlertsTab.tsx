@@ -1,33 +1,38 @@
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { channelsQuery, routesQuery } from "../../api/alerts";
-import { StateView } from "../../components/StateView";
+import { PendingView } from "../../components/StateView";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
 import { words } from "../../words";
 import { AlertList } from "./AlertList";
 import { ChannelList } from "./ChannelList";
+import { OneAlert } from "./OneAlert";
 import { RouteList } from "./RouteList";
 import "./alerts.css";
 
 interface AlertsTabProps {
   readonly zone: Zone;
   readonly clock: Clock;
+  /** The alert to show alone; null for all. */
+  readonly alert: number | null;
+}
+
+/** One alert, or all of them with what sends them. */
+export function AlertsTab({ zone, clock, alert }: AlertsTabProps) {
+  return alert === null ? <AllAlerts zone={zone} clock={clock} /> : <OneAlert id={alert} zone={zone} clock={clock} />;
 }
 
 /** Who hears of what is found: the messages that were sent, the routes that decide, and the channels that carry them. */
-export function AlertsTab({ zone, clock }: AlertsTabProps) {
+function AllAlerts({ zone, clock }: Omit<AlertsTabProps, "alert">) {
   const channels = useQuery(channelsQuery);
   const routes = useQuery(routesQuery);
   const error = channels.error ?? routes.error;
   if (channels.data === undefined || routes.data === undefined) {
     return (
-      <StateView
-        state={
-          error
-            ? { kind: "error", error, onRetry: () => void Promise.all([channels.refetch(), routes.refetch()]) }
-            : { kind: "loading", what: words.watch.alerts.theAlerts }
-        }
+      <PendingView
+        query={{ error, refetch: () => Promise.all([channels.refetch(), routes.refetch()]) }}
+        what={words.watch.alerts.theAlerts}
       />
     );
   }

@@ -1,30 +1,20 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  NumberInput,
-  PasswordInput,
-  Select,
-  Stack,
-  TagsInput,
-  TextInput,
-  Textarea,
-} from "@mantine/core";
+import { Checkbox, Group, NumberInput, PasswordInput, Select, TagsInput, TextInput, Textarea } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { saveChannel } from "../../api/alerts";
-import { ErrorLine } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
 import {
   CHANNEL_KINDS,
   type ChannelForm,
   CHAT_FORMATS,
   KIND_LABELS,
   MAIL_SECURITIES,
+  OPTIONAL_SECRETS,
   toChannelForm,
   toChannelSettings,
 } from "../../logic/alert";
 import type { AlertChannelInfo } from "../../logic/api";
+import { NameField } from "../../components/NameAndNote";
 import { words } from "../../words";
 
 interface ChannelDialogProps {
@@ -50,61 +40,43 @@ export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps)
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       size="lg"
       title={channel === null ? words.watch.alerts.newChannel : words.watch.alerts.editName(channel.name)}
+      isPending={saving.isPending}
+      error={saving.error}
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
+      <Group gap="xs" grow>
+        <NameField
+          value={form.name}
+          onChange={(value) => {
+            change({ name: value });
+          }}
+        />
+        <Select
+          label={words.common.kind}
+          allowDeselect={false}
+          disabled={channel !== null}
+          value={form.kind}
+          data={CHANNEL_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }))}
+          onChange={(kind) => {
+            change({ kind: CHANNEL_KINDS.find((known) => known === kind) ?? "email" });
+          }}
+        />
+      </Group>
+      <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} onChange={change} />
+      <Checkbox
+        label={words.watch.alerts.sends}
+        checked={form.isEnabled}
+        onChange={(event) => {
+          change({ isEnabled: event.currentTarget.checked });
         }}
-      >
-        <Stack gap="xs">
-          <Group gap="xs" grow>
-            <TextInput
-              label={words.common.name}
-              required
-              maxLength={200}
-              data-autofocus
-              value={form.name}
-              onChange={(event) => {
-                change({ name: event.currentTarget.value });
-              }}
-            />
-            <Select
-              label={words.common.kind}
-              allowDeselect={false}
-              disabled={channel !== null}
-              value={form.kind}
-              data={CHANNEL_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }))}
-              onChange={(kind) => {
-                change({ kind: CHANNEL_KINDS.find((known) => known === kind) ?? "email" });
-              }}
-            />
-          </Group>
-          <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} onChange={change} />
-          <Checkbox
-            label={words.watch.alerts.sends}
-            checked={form.isEnabled}
-            onChange={(event) => {
-              change({ isEnabled: event.currentTarget.checked });
-            }}
-          />
-          <ErrorLine error={saving.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={saving.isPending}>
-              {words.common.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+    </FormDialog>
   );
 }
 
@@ -272,17 +244,37 @@ interface SecretInputProps extends FieldsProps {
   readonly label: string;
 }
 
-/** A secret: what is stored is never shown; without a new one it stays. */
+/** A secret: what is stored is never shown. It stays until another one is typed, or until it is removed where it is optional. */
 function SecretInput({ name, label, form, stored, onChange }: SecretInputProps) {
+  const optional = OPTIONAL_SECRETS.find((known) => known === name);
+  const isStored = stored.includes(name);
+  const isRemoved = optional !== undefined && form.removed.includes(optional);
+  const state = isRemoved ? words.watch.alerts.secretIsRemoved : isStored ? words.watch.alerts.secretIsSet : null;
   return (
-    <PasswordInput
-      label={label}
-      autoComplete="new-password"
-      {...(stored.includes(name) ? { description: words.watch.alerts.secretIsSet } : {})}
-      value={form[name]}
-      onChange={(event) => {
-        onChange({ [name]: event.currentTarget.value });
-      }}
-    />
+    <div>
+      <PasswordInput
+        label={label}
+        autoComplete="new-password"
+        {...(state === null ? {} : { description: state })}
+        disabled={isRemoved}
+        value={form[name]}
+        onChange={(event) => {
+          onChange({ [name]: event.currentTarget.value });
+        }}
+      />
+      {isStored && optional !== undefined && (
+        <button
+          type="button"
+          className="text-button"
+          aria-label={isRemoved ? words.watch.alerts.keepSecret(label) : words.watch.alerts.removeSecret(label)}
+          onClick={() => {
+            const others = form.removed.filter((each) => each !== optional);
+            onChange({ [name]: "", removed: isRemoved ? others : [...others, optional] });
+          }}
+        >
+          {isRemoved ? words.watch.alerts.keepIt : words.watch.alerts.removeIt}
+        </button>
+      )}
+    </div>
   );
 }

@@ -1,19 +1,18 @@
-import { Button, Group, Table, Text, Title } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Button, Group, Table, Text } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteChannel, testChannel } from "../../api/alerts";
-import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { isAdministrator, useMe } from "../../components/me";
-import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine } from "../../components/StateView";
 import { KIND_LABELS, toKind } from "../../logic/alert";
 import type { AlertChannelInfo, AlertChannelList } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { words } from "../../words";
 import { ChannelDialog } from "./ChannelDialog";
+import { EditDelete } from "./EditDelete";
+import { ListSection, SendingState } from "./ListSection";
 
 interface ChannelListProps {
   readonly channels: AlertChannelList;
@@ -27,58 +26,48 @@ export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_
   // A channel, or null for a new one; undefined: no dialog.
   const [edited, setEdited] = useState<AlertChannelInfo | null | undefined>();
   return (
-    <section>
-      <Group justify="space-between" mb="xs">
-        <Title order={2} fz="md">
-          {words.watch.alerts.channels}
-        </Title>
-        {mayChange && (
-          <Button
-            variant="default"
-            leftSection={<IconPlus size={14} />}
-            onClick={() => {
-              setEdited(null);
-            }}
-          >
-            {words.watch.alerts.newChannel}
-          </Button>
-        )}
-      </Group>
-      {waiting_since !== null && (
-        <Text fz="sm" mb="xs">
-          {words.watch.alerts.nWaiting(n_waiting)} {words.watch.onNow.since(<Instant at={fromApi(waiting_since)} zone={zone} />)}
-        </Text>
-      )}
-      <ScrollCard label={words.watch.alerts.channels}>
-        {channels.length === 0 ? (
-          <StateView
-            isCompact
-            state={{
-              kind: "empty",
-              title: words.watch.alerts.noChannels,
-              next: mayChange ? words.watch.alerts.noChannelsNext : words.watch.alerts.askAdministrator,
-            }}
-          />
-        ) : (
-          <Table aria-label={words.watch.alerts.channels} className="alerts-table">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{words.common.name}</Table.Th>
-                <Table.Th>{words.common.kind}</Table.Th>
-                <Table.Th>{words.watch.alerts.reaches}</Table.Th>
-                <Table.Th>{words.watch.alerts.usedBy}</Table.Th>
-                <Table.Th>{words.common.state}</Table.Th>
-                <Table.Th />
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {channels.map((channel) => (
-                <ChannelRow key={channel.id} channel={channel} zone={zone} mayChange={mayChange} onEdit={setEdited} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        )}
-      </ScrollCard>
+    <>
+      <ListSection
+        title={words.watch.alerts.channels}
+        add={
+          mayChange
+            ? {
+                label: words.watch.alerts.newChannel,
+                onAdd: () => {
+                  setEdited(null);
+                },
+              }
+            : null
+        }
+        note={
+          waiting_since !== null && (
+            <Text fz="sm" mb="xs">
+              {words.watch.alerts.nWaiting(n_waiting)}{" "}
+              {words.watch.onNow.since(<Instant at={fromApi(waiting_since)} zone={zone} />)}
+            </Text>
+          )
+        }
+        empty={
+          channels.length > 0
+            ? null
+            : {
+                kind: "empty",
+                title: words.watch.alerts.noChannels,
+                next: mayChange ? words.watch.alerts.noChannelsNext : words.watch.alerts.askAdministrator,
+              }
+        }
+        columns={[
+          words.common.name,
+          words.common.kind,
+          words.watch.alerts.reaches,
+          words.watch.alerts.usedBy,
+          words.common.state,
+        ]}
+      >
+        {channels.map((channel) => (
+          <ChannelRow key={channel.id} channel={channel} zone={zone} mayChange={mayChange} onEdit={setEdited} />
+        ))}
+      </ListSection>
       {edited !== undefined && (
         <ChannelDialog
           channel={edited}
@@ -88,7 +77,7 @@ export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_
           }}
         />
       )}
-    </section>
+    </>
   );
 }
 
@@ -100,16 +89,7 @@ interface ChannelRowProps {
 }
 
 function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
-  const client = useQueryClient();
-  const [isDeleting, setDeleting] = useState(false);
   const testing = useMutation({ mutationFn: () => testChannel(channel.id) });
-  const deleting = useMutation({
-    mutationFn: () => deleteChannel(channel.id),
-    onSuccess: async () => {
-      setDeleting(false);
-      await client.invalidateQueries({ queryKey: ["alerts"] });
-    },
-  });
   const kind = toKind(channel.kind);
   const { name, settings } = channel;
   return (
@@ -128,13 +108,7 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
         {channel.routes.length === 0 ? <span className="soft">{words.watch.alerts.noRoute}</span> : channel.routes.join(", ")}
       </Table.Td>
       <Table.Td>
-        {settings === null ? (
-          <span className="alerts-failed">{words.watch.alerts.unreadable}</span>
-        ) : channel.is_enabled ? (
-          words.watch.alerts.on
-        ) : (
-          words.watch.alerts.off
-        )}
+        <SendingState settings={settings} isEnabled={channel.is_enabled} />
         {channel.held_until !== null && (
           <Text fz="xs">{words.watch.alerts.heldUntil(<Instant at={fromApi(channel.held_until)} zone={zone} />)}</Text>
         )}
@@ -153,26 +127,15 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
             >
               {words.watch.alerts.test}
             </Button>
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-label={words.watch.alerts.editName(name)}
-              onClick={() => {
+            <EditDelete
+              name={name}
+              deleteTitle={words.watch.alerts.deleteChannel(name)}
+              deleteText={words.watch.alerts.deleteChannelText}
+              onEdit={() => {
                 onEdit(channel);
               }}
-            >
-              {words.common.edit}
-            </Button>
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-label={words.watch.alerts.deleteName(name)}
-              onClick={() => {
-                setDeleting(true);
-              }}
-            >
-              {words.common.delete}
-            </Button>
+              onDelete={() => deleteChannel(channel.id)}
+            />
           </Group>
         )}
         {testing.data && (
@@ -183,22 +146,6 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
           </Text>
         )}
         <ErrorLine error={testing.error} />
-        {isDeleting && (
-          <ConfirmDialog
-            title={words.watch.alerts.deleteChannel(name)}
-            action={words.common.delete}
-            isPending={deleting.isPending}
-            error={deleting.error}
-            onConfirm={() => {
-              deleting.mutate();
-            }}
-            onClose={() => {
-              setDeleting(false);
-            }}
-          >
-            {words.watch.alerts.deleteChannelText}
-          </ConfirmDialog>
-        )}
       </Table.Td>
     </Table.Tr>
   );

@@ -1,28 +1,17 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  Modal,
-  MultiSelect,
-  NumberInput,
-  Select,
-  Stack,
-  TagsInput,
-  TextInput,
-  Title,
-} from "@mantine/core";
+import { Checkbox, Group, MultiSelect, NumberInput, Select, TagsInput, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { saveRoute } from "../../api/alerts";
 import { hostsQuery } from "../../api/queries";
 import { rulesQuery } from "../../api/watch";
-import { ErrorLine } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
 import { useZoneGroups } from "../../components/zone";
 import { GROUPINGS, LOWEST, newRoute } from "../../logic/alert";
 import type { AlertChannelInfo, AlertRouteInfo, RouteSettings } from "../../logic/api";
 import { COLOUR_LABELS } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import { zoneOf } from "../../state/clock";
+import { NameField } from "../../components/NameAndNote";
 import { words } from "../../words";
 import { EscalationFields, HoursFields, toOptions, toIds } from "./RouteParts";
 import { RouteTrial } from "./RouteTrial";
@@ -52,51 +41,28 @@ export function RouteDialog({ route, channels, zone, onClose }: RouteDialogProps
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       size="xl"
       title={route === null ? words.watch.alerts.newRoute : words.watch.alerts.editName(route.name)}
+      isPending={saving.isPending}
+      error={saving.error}
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
+      <NameField value={name} onChange={setName} />
+      <MatchFields settings={settings} onChange={change} />
+      <SendFields settings={settings} channels={channels} onChange={change} />
+      <Checkbox
+        label={words.watch.alerts.sends}
+        checked={isEnabled}
+        onChange={(event) => {
+          setEnabled(event.currentTarget.checked);
         }}
-      >
-        <Stack gap="xs">
-          <TextInput
-            label={words.common.name}
-            required
-            maxLength={200}
-            data-autofocus
-            value={name}
-            onChange={(event) => {
-              setName(event.currentTarget.value);
-            }}
-          />
-          <MatchFields settings={settings} onChange={change} />
-          <SendFields settings={settings} channels={channels} onChange={change} />
-          <Checkbox
-            label={words.watch.alerts.sends}
-            checked={isEnabled}
-            onChange={(event) => {
-              setEnabled(event.currentTarget.checked);
-            }}
-          />
-          <RouteTrial settings={settings} zone={zone} />
-          <ErrorLine error={saving.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={saving.isPending}>
-              {words.common.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+      <RouteTrial settings={settings} zone={zone} />
+    </FormDialog>
   );
 }
 

@@ -1,17 +1,17 @@
-import { ActionIcon, Button, Group, Table, Text, Title } from "@mantine/core";
-import { IconArrowDown, IconArrowUp, IconPlus } from "@tabler/icons-react";
+import { ActionIcon, Group, Table, Text } from "@mantine/core";
+import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteRoute, orderRoutes } from "../../api/alerts";
-import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { isAdministrator, useMe } from "../../components/me";
-import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine } from "../../components/StateView";
 import { describeMatch, describeSending, moved } from "../../logic/alert";
 import type { AlertChannelInfo, AlertRouteInfo } from "../../logic/api";
 import { formatCount } from "../../logic/number";
 import type { Zone } from "../../logic/zone";
 import { words } from "../../words";
+import { EditDelete } from "./EditDelete";
+import { ListSection, SendingState } from "./ListSection";
 import { RouteDialog } from "./RouteDialog";
 
 interface RouteListProps {
@@ -33,64 +33,46 @@ export function RouteList({ routes, channels, zone }: RouteListProps) {
     onSettled: () => client.invalidateQueries({ queryKey: ["alerts", "routes"] }),
   });
   return (
-    <section>
-      <Group justify="space-between" mb="xs">
-        <Title order={2} fz="md">
-          {words.watch.alerts.routes}
-        </Title>
-        {mayChange && channels.length > 0 && (
-          <Button
-            variant="default"
-            leftSection={<IconPlus size={14} />}
-            onClick={() => {
-              setEdited(null);
-            }}
-          >
-            {words.watch.alerts.newRoute}
-          </Button>
-        )}
-      </Group>
-      <ErrorLine error={ordering.error} />
-      <ScrollCard label={words.watch.alerts.routes}>
-        {routes.length === 0 ? (
-          <StateView
-            isCompact
-            state={{
-              kind: "empty",
-              title: words.watch.alerts.noRoutes,
-              next: channels.length === 0 ? words.watch.alerts.noRoutesNoChannels : words.watch.alerts.noRoutesNext,
+    <>
+      <ListSection
+        title={words.watch.alerts.routes}
+        add={
+          mayChange && channels.length > 0
+            ? {
+                label: words.watch.alerts.newRoute,
+                onAdd: () => {
+                  setEdited(null);
+                },
+              }
+            : null
+        }
+        note={<ErrorLine error={ordering.error} />}
+        empty={
+          routes.length > 0
+            ? null
+            : {
+                kind: "empty",
+                title: words.watch.alerts.noRoutes,
+                next: channels.length === 0 ? words.watch.alerts.noRoutesNoChannels : words.watch.alerts.noRoutesNext,
+              }
+        }
+        columns={[words.common.name, words.watch.alerts.takes, words.watch.alerts.does, words.common.state]}
+      >
+        {routes.map((route, place) => (
+          <RouteRow
+            key={route.id}
+            route={route}
+            channels={channels}
+            mayChange={mayChange}
+            isFirst={place === 0}
+            isLast={place === routes.length - 1}
+            onEdit={setEdited}
+            onMove={(by) => {
+              ordering.mutate(moved(ids, route.id, by));
             }}
           />
-        ) : (
-          <Table aria-label={words.watch.alerts.routes} className="alerts-table">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>{words.common.name}</Table.Th>
-                <Table.Th>{words.watch.alerts.takes}</Table.Th>
-                <Table.Th>{words.watch.alerts.does}</Table.Th>
-                <Table.Th>{words.common.state}</Table.Th>
-                <Table.Th />
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {routes.map((route, place) => (
-                <RouteRow
-                  key={route.id}
-                  route={route}
-                  channels={channels}
-                  mayChange={mayChange}
-                  isFirst={place === 0}
-                  isLast={place === routes.length - 1}
-                  onEdit={setEdited}
-                  onMove={(by) => {
-                    ordering.mutate(moved(ids, route.id, by));
-                  }}
-                />
-              ))}
-            </Table.Tbody>
-          </Table>
-        )}
-      </ScrollCard>
+        ))}
+      </ListSection>
       {edited !== undefined && (
         <RouteDialog
           route={edited}
@@ -101,7 +83,7 @@ export function RouteList({ routes, channels, zone }: RouteListProps) {
           }}
         />
       )}
-    </section>
+    </>
   );
 }
 
@@ -116,15 +98,6 @@ interface RouteRowProps {
 }
 
 function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove }: RouteRowProps) {
-  const client = useQueryClient();
-  const [isDeleting, setDeleting] = useState(false);
-  const deleting = useMutation({
-    mutationFn: () => deleteRoute(route.id),
-    onSuccess: async () => {
-      setDeleting(false);
-      await client.invalidateQueries({ queryKey: ["alerts"] });
-    },
-  });
   const { name, settings } = route;
   const nameOf = (id: number): string => channels.find((channel) => channel.id === id)?.name ?? String(id);
   return (
@@ -133,13 +106,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
       <Table.Td>{settings !== null && describeMatch(settings)}</Table.Td>
       <Table.Td>{settings !== null && describeSending(settings, nameOf)}</Table.Td>
       <Table.Td>
-        {settings === null ? (
-          <span className="alerts-failed">{words.watch.alerts.unreadable}</span>
-        ) : route.is_enabled ? (
-          words.watch.alerts.on
-        ) : (
-          words.watch.alerts.off
-        )}
+        <SendingState settings={settings} isEnabled={route.is_enabled} />
         {route.n_open > 0 && (
           <Text fz="xs" className="soft">
             {words.watch.alerts.nOpen(route.n_open)}
@@ -167,43 +134,16 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
             >
               <IconArrowDown size={15} />
             </ActionIcon>
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-label={words.watch.alerts.editName(name)}
-              onClick={() => {
+            <EditDelete
+              name={name}
+              deleteTitle={words.watch.alerts.deleteRoute(name)}
+              deleteText={words.watch.alerts.deleteRouteText(formatCount(route.n_open))}
+              onEdit={() => {
                 onEdit(route);
               }}
-            >
-              {words.common.edit}
-            </Button>
-            <Button
-              size="compact-sm"
-              variant="default"
-              aria-label={words.watch.alerts.deleteName(name)}
-              onClick={() => {
-                setDeleting(true);
-              }}
-            >
-              {words.common.delete}
-            </Button>
+              onDelete={() => deleteRoute(route.id)}
+            />
           </Group>
-        )}
-        {isDeleting && (
-          <ConfirmDialog
-            title={words.watch.alerts.deleteRoute(name)}
-            action={words.common.delete}
-            isPending={deleting.isPending}
-            error={deleting.error}
-            onConfirm={() => {
-              deleting.mutate();
-            }}
-            onClose={() => {
-              setDeleting(false);
-            }}
-          >
-            {words.watch.alerts.deleteRouteText(formatCount(route.n_open))}
-          </ConfirmDialog>
         )}
       </Table.Td>
     </Table.Tr>

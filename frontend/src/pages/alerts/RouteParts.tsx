@@ -1,8 +1,8 @@
-import { ActionIcon, Button, Group, MultiSelect, NumberInput, TextInput } from "@mantine/core";
-import { IconPlus, IconTrash } from "@tabler/icons-react";
-import { dayLabel, replaced, WEEKDAYS } from "../../logic/alert";
+import { MultiSelect, NumberInput, TextInput } from "@mantine/core";
+import { dayLabel, WEEKDAYS } from "../../logic/alert";
 import type { AlertChannelInfo, RouteSettings } from "../../logic/api";
 import { words } from "../../words";
+import { EditedRows } from "./EditedRows";
 
 /** Return channels as the choices of a list. */
 export function toOptions(channels: readonly AlertChannelInfo[]): { value: string; label: string }[] {
@@ -12,6 +12,8 @@ export function toOptions(channels: readonly AlertChannelInfo[]): { value: strin
 export function toIds(chosen: readonly string[]): number[] {
   return chosen.map(Number);
 }
+
+const ROW_FIELD = { flex: 1, minWidth: 180 } as const;
 
 type Hours = RouteSettings["match"]["hours"];
 
@@ -23,18 +25,25 @@ interface HoursFieldsProps {
 /** The times of a week in which a route is on; none: always. */
 export function HoursFields({ hours, onChange }: HoursFieldsProps) {
   return (
-    <>
-      {hours.map((each, at) => (
-        <Group key={at} gap="xs" align="flex-end" role="group" aria-label={words.watch.alerts.hoursNo(String(at + 1))}>
+    <EditedRows
+      rows={hours}
+      nameOf={words.watch.alerts.hoursNo}
+      removeNameOf={words.watch.alerts.removeHours}
+      addLabel={hours.length === 0 ? words.watch.alerts.onlyAtTimes : words.watch.alerts.moreTimes}
+      newRow={() => ({ weekdays: [1, 2, 3, 4, 5], start: "08:00", end: "18:00" })}
+      onChange={onChange}
+    >
+      {(each, change) => (
+        <>
           <MultiSelect
             searchable
             size="xs"
-            style={{ flex: 1, minWidth: 180 }}
+            style={ROW_FIELD}
             label={words.watch.alerts.weekdays}
             data={WEEKDAYS.map((day) => ({ value: String(day), label: dayLabel(day) }))}
             value={each.weekdays.map(String)}
             onChange={(days) => {
-              onChange(replaced(hours, at, { ...each, weekdays: toIds(days).sort((a, b) => a - b) }));
+              change({ weekdays: toIds(days).sort((a, b) => a - b) });
             }}
           />
           {(["start", "end"] as const).map((side) => (
@@ -46,34 +55,13 @@ export function HoursFields({ hours, onChange }: HoursFieldsProps) {
               placeholder="18:00"
               value={each[side]}
               onChange={(event) => {
-                onChange(replaced(hours, at, { ...each, [side]: event.currentTarget.value }));
+                change({ [side]: event.currentTarget.value });
               }}
             />
           ))}
-          <ActionIcon
-            mb={4}
-            aria-label={words.watch.alerts.removeHours(String(at + 1))}
-            onClick={() => {
-              onChange(hours.filter((_, place) => place !== at));
-            }}
-          >
-            <IconTrash size={15} />
-          </ActionIcon>
-        </Group>
-      ))}
-      <div>
-        <Button
-          size="compact-sm"
-          variant="default"
-          leftSection={<IconPlus size={13} />}
-          onClick={() => {
-            onChange([...hours, { weekdays: [1, 2, 3, 4, 5], start: "08:00", end: "18:00" }]);
-          }}
-        >
-          {hours.length === 0 ? words.watch.alerts.onlyAtTimes : words.watch.alerts.moreTimes}
-        </Button>
-      </div>
-    </>
+        </>
+      )}
+    </EditedRows>
   );
 }
 
@@ -88,9 +76,16 @@ interface EscalationFieldsProps {
 /** Who else hears of it when nobody acknowledges. */
 export function EscalationFields({ escalations, channels, onChange }: EscalationFieldsProps) {
   return (
-    <>
-      {escalations.map((each, at) => (
-        <Group key={at} gap="xs" align="flex-end" role="group" aria-label={words.watch.alerts.escalationNo(String(at + 1))}>
+    <EditedRows
+      rows={escalations}
+      nameOf={words.watch.alerts.escalationNo}
+      removeNameOf={words.watch.alerts.removeEscalation}
+      addLabel={words.watch.alerts.escalate}
+      newRow={() => ({ after_min: 15 * (escalations.length + 1), channels: [] })}
+      onChange={onChange}
+    >
+      {(each, change) => (
+        <>
           <NumberInput
             size="xs"
             w={170}
@@ -100,43 +95,22 @@ export function EscalationFields({ escalations, channels, onChange }: Escalation
             allowDecimal={false}
             value={each.after_min}
             onChange={(value) => {
-              onChange(replaced(escalations, at, { ...each, after_min: Number(value) }));
+              change({ after_min: Number(value) });
             }}
           />
           <MultiSelect
             searchable
             size="xs"
-            style={{ flex: 1, minWidth: 180 }}
+            style={ROW_FIELD}
             label={words.watch.alerts.channels}
             data={toOptions(channels)}
             value={each.channels.map(String)}
             onChange={(chosen) => {
-              onChange(replaced(escalations, at, { ...each, channels: toIds(chosen) }));
+              change({ channels: toIds(chosen) });
             }}
           />
-          <ActionIcon
-            mb={4}
-            aria-label={words.watch.alerts.removeEscalation(String(at + 1))}
-            onClick={() => {
-              onChange(escalations.filter((_, place) => place !== at));
-            }}
-          >
-            <IconTrash size={15} />
-          </ActionIcon>
-        </Group>
-      ))}
-      <div>
-        <Button
-          size="compact-sm"
-          variant="default"
-          leftSection={<IconPlus size={13} />}
-          onClick={() => {
-            onChange([...escalations, { after_min: 15 * (escalations.length + 1), channels: [] }]);
-          }}
-        >
-          {words.watch.alerts.escalate}
-        </Button>
-      </div>
-    </>
+        </>
+      )}
+    </EditedRows>
   );
 }

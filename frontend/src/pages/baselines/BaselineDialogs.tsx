@@ -1,10 +1,10 @@
-import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core";
+import { Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { archiveBaseline, copyBaseline } from "../../api/baselines";
 import { updateBaseline } from "../../api/baselines";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
-import { ErrorLine } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
 import type { BaselineInfo } from "../../logic/api";
 import { formatWindows, isSameNames, parseWindows } from "../../logic/baseline";
 import { draftOfRule, toRule } from "../../logic/rule";
@@ -55,68 +55,58 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
     },
   });
   return (
-    <Modal opened onClose={onClose} title={words.baselines.baselineDialogs.editBaseline} size="lg">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
+    <FormDialog
+      title={words.baselines.baselineDialogs.editBaseline}
+      size="lg"
+      isReady={isReady}
+      isPending={saving.isPending}
+      error={saving.error}
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
+    >
+      <SubjectFields
+        subject={subject}
+        onChange={(change) => {
+          setSubject({ ...subject, ...change });
         }}
-      >
-        <Stack gap="sm">
-          <SubjectFields
-            subject={subject}
-            onChange={(change) => {
-              setSubject({ ...subject, ...change });
-            }}
-          />
-          {baseline.rule !== null && draft === null && (
-            <p className="soft">{words.baselines.baselineDialogs.formCannotShowRule}</p>
-          )}
-          {draft !== null && (
-            <RuleFields
-              draft={draft}
-              onChange={(change) => {
-                setRuleChanged(true);
-                setDraft({ ...draft, ...change });
-              }}
-            />
-          )}
-          {baseline.rule === null && (
-            <Textarea
-              label={words.baselines.baselineDialogs.windowsOnePerLine(zoneLabel(zone, readNow()))}
-              autosize
-              minRows={2}
-              maxRows={10}
-              classNames={{ input: "mono" }}
-              value={text}
-              error={text !== before && typeof windows === "string" ? windows : undefined}
-              onChange={(event) => {
-                setText(event.currentTarget.value);
-              }}
-            />
-          )}
-          {(text !== before || isRuleChanged || !isSameHosts) && (
-            <TextInput
-              label={words.baselines.baselineDialogs.reasonShownNewVersion}
-              maxLength={1000}
-              value={reason}
-              onChange={(event) => {
-                setReason(event.currentTarget.value);
-              }}
-            />
-          )}
-          <ErrorLine error={saving.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={saving.isPending} disabled={!isReady}>
-              {words.common.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+      {baseline.rule !== null && draft === null && <p className="soft">{words.baselines.baselineDialogs.formCannotShowRule}</p>}
+      {draft !== null && (
+        <RuleFields
+          draft={draft}
+          onChange={(change) => {
+            setRuleChanged(true);
+            setDraft({ ...draft, ...change });
+          }}
+        />
+      )}
+      {baseline.rule === null && (
+        <Textarea
+          label={words.baselines.baselineDialogs.windowsOnePerLine(zoneLabel(zone, readNow()))}
+          autosize
+          minRows={2}
+          maxRows={10}
+          classNames={{ input: "mono" }}
+          value={text}
+          error={text !== before && typeof windows === "string" ? windows : undefined}
+          onChange={(event) => {
+            setText(event.currentTarget.value);
+          }}
+        />
+      )}
+      {(text !== before || isRuleChanged || !isSameHosts) && (
+        <TextInput
+          label={words.baselines.baselineDialogs.reasonShownNewVersion}
+          maxLength={1000}
+          value={reason}
+          onChange={(event) => {
+            setReason(event.currentTarget.value);
+          }}
+        />
+      )}
+    </FormDialog>
   );
 }
 
@@ -132,36 +122,28 @@ export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title={words.baselines.baselineDialogs.copy(baseline.name)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          copying.mutate();
+    <FormDialog
+      title={words.baselines.baselineDialogs.copy(baseline.name)}
+      action={words.common.copy}
+      isReady={name.trim() !== ""}
+      isPending={copying.isPending}
+      error={copying.error}
+      onSubmit={() => {
+        copying.mutate();
+      }}
+      onClose={onClose}
+    >
+      <TextInput
+        label={words.baselines.baselineDialogs.nameOfTheCopy}
+        required
+        maxLength={200}
+        data-autofocus
+        value={name}
+        onChange={(event) => {
+          setName(event.currentTarget.value);
         }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            label={words.baselines.baselineDialogs.nameOfTheCopy}
-            required
-            maxLength={200}
-            data-autofocus
-            value={name}
-            onChange={(event) => {
-              setName(event.currentTarget.value);
-            }}
-          />
-          <ErrorLine error={copying.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={copying.isPending} disabled={name.trim() === ""}>
-              {words.common.copy}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+    </FormDialog>
   );
 }
 

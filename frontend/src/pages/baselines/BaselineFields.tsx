@@ -5,6 +5,7 @@ import { hostsQuery } from "../../api/queries";
 import { useZoneGroups } from "../../components/zone";
 import { clockLength, describeRule, isWeekday, type RuleDraft, WEEKDAY_LABELS, WEEKDAYS, weeklyRule } from "../../logic/rule";
 import { SECOND } from "../../logic/time";
+import { NameField } from "../../components/NameAndNote";
 import { words } from "../../words";
 
 export interface Subject {
@@ -26,14 +27,10 @@ export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
   const groups = useQuery(hostGroupsQuery).data?.groups.map(({ name }) => name) ?? [];
   return (
     <>
-      <TextInput
-        label={words.common.name}
-        required
-        maxLength={200}
-        data-autofocus
+      <NameField
         value={subject.name}
-        onChange={(event) => {
-          onChange({ name: event.currentTarget.value });
+        onChange={(value) => {
+          onChange({ name: value });
         }}
       />
       <Group grow align="flex-start" gap="xs">

@@ -9,7 +9,7 @@ import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { filterBaselines } from "../../logic/baseline";
 import { BASELINE_TABS, type BaselinesView, decodeBaselinesView, encodeBaselinesView } from "../../state/url";
@@ -130,13 +130,7 @@ function List({ view, isArchived }: { readonly view: BaselinesView; readonly isA
     <>
       <ScrollCard label={words.common.baselines}>
         {baselines.data === undefined ? (
-          <StateView
-            state={
-              baselines.error
-                ? { kind: "error", error: baselines.error, onRetry: () => void baselines.refetch() }
-                : { kind: "loading", what: words.baselines.baselinesPage.baselines }
-            }
-          />
+          <PendingView query={baselines} what={words.baselines.baselinesPage.baselines} />
         ) : shown.length > 0 ? (
           <BaselineTable baselines={shown} clock={view.clock} />
         ) : all.length > 0 ? (

@@ -7,7 +7,7 @@ import { ExcludeDialog } from "../../components/ExcludeDialog";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
 import { toWindow } from "../../logic/comparison";
 import { resolveRange } from "../../logic/range";
@@ -43,13 +43,7 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
       </Group>
       <ScrollCard label={words.baselines.exclusions.excludedPeriods}>
         {exclusions.data === undefined ? (
-          <StateView
-            state={
-              exclusions.error
-                ? { kind: "error", error: exclusions.error, onRetry: () => void exclusions.refetch() }
-                : { kind: "loading", what: words.baselines.exclusions.excludedPeriods2 }
-            }
-          />
+          <PendingView query={exclusions} what={words.baselines.exclusions.excludedPeriods2} />
         ) : known.length === 0 ? (
           <StateView
             state={{

@@ -2,7 +2,7 @@ import { Modal, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { healthOfBaselineQuery, versionsQuery } from "../../api/baselines";
 import { Instant } from "../../components/Instant";
-import { StateView } from "../../components/StateView";
+import { PendingView } from "../../components/StateView";
 import type { BaselineInfo, HostHealth, VersionInfo } from "../../logic/api";
 import { HEALTH_WORDS, abbreviateNames, worstHealth } from "../../logic/baseline";
 import { toWindow } from "../../logic/comparison";
@@ -48,12 +48,9 @@ export function HealthDialog({ baseline, zone, onClose }: HealthDialogProps) {
   return (
     <Modal opened onClose={onClose} title={words.baselines.health.healthAndVersions(baseline.name)} size="xl">
       {health.data === undefined || versions.data === undefined ? (
-        <StateView
-          state={
-            error
-              ? { kind: "error", error, onRetry: () => void Promise.all([health.refetch(), versions.refetch()]) }
-              : { kind: "loading", what: words.baselines.health.itsSamples }
-          }
+        <PendingView
+          query={{ error, refetch: () => Promise.all([health.refetch(), versions.refetch()]) }}
+          what={words.baselines.health.itsSamples}
         />
       ) : (
         <>

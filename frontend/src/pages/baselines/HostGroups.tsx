@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Modal, MultiSelect, Stack, Table, Text } from "@mantine/core";
+import { ActionIcon, Button, Group, MultiSelect, Table, Text } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,7 +7,8 @@ import { hostsQuery } from "../../api/queries";
 import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
 import { NameField, NoteField } from "../../components/NameAndNote";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
+import { PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
 import type { HostGroupInfo } from "../../logic/api";
 import { words } from "../../words";
@@ -46,13 +47,7 @@ export function HostGroups() {
       </Group>
       <ScrollCard label={words.baselines.hostGroups.hostGroups}>
         {groups.data === undefined ? (
-          <StateView
-            state={
-              groups.error
-                ? { kind: "error", error: groups.error, onRetry: () => void groups.refetch() }
-                : { kind: "loading", what: words.baselines.hostGroups.hostGroups2 }
-            }
-          />
+          <PendingView query={groups} what={words.baselines.hostGroups.hostGroups2} />
         ) : known.length === 0 ? (
           <StateView
             state={{
@@ -133,38 +128,25 @@ function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null;
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={group === null ? words.baselines.hostGroups.newHostGroup2 : words.baselines.hostGroups.editHostGroup}
+      isReady={name.trim() !== "" && hosts.length > 0}
+      isPending={saving.isPending}
+      error={saving.error}
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <NameField value={name} onChange={setName} />
-          <MultiSelect
-            label={words.common.hosts}
-            searchable
-            data={[...new Set([...known, ...hosts])]}
-            value={[...hosts]}
-            onChange={setHosts}
-          />
-          <NoteField value={note} onChange={setNote} />
-          <ErrorLine error={saving.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={saving.isPending} disabled={name.trim() === "" || hosts.length === 0}>
-              {words.common.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <NameField value={name} onChange={setName} />
+      <MultiSelect
+        label={words.common.hosts}
+        searchable
+        data={[...new Set([...known, ...hosts])]}
+        value={[...hosts]}
+        onChange={setHosts}
+      />
+      <NoteField value={note} onChange={setNote} />
+    </FormDialog>
   );
 }

@@ -1,8 +1,8 @@
-import { Button, Group, Modal, NumberInput, Stack, Text } from "@mantine/core";
+import { Group, NumberInput, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { createBaseline } from "../../api/baselines";
-import { ErrorLine } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
 import { toNamedZone } from "../../logic/host_zone";
 import type { BaselineCreate } from "../../logic/api";
 import { toRule, defaultRule } from "../../logic/rule";
@@ -104,32 +104,25 @@ function NewBaseline({ title, action, zone, how, onClose, children }: NewBaselin
   });
   const isReady = name.trim() !== "" && (group !== null || hosts.length > 0) && how !== null;
   return (
-    <Modal opened onClose={onClose} title={title} size="lg">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          making.mutate();
+    <FormDialog
+      title={title}
+      size="lg"
+      action={action}
+      isReady={isReady}
+      isPending={making.isPending}
+      error={making.error}
+      onSubmit={() => {
+        making.mutate();
+      }}
+      onClose={onClose}
+    >
+      <SubjectFields
+        subject={subject}
+        onChange={(change) => {
+          setSubject({ ...subject, ...change });
         }}
-      >
-        <Stack gap="sm">
-          <SubjectFields
-            subject={subject}
-            onChange={(change) => {
-              setSubject({ ...subject, ...change });
-            }}
-          />
-          {children}
-          <ErrorLine error={making.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={making.isPending} disabled={!isReady}>
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      />
+      {children}
+    </FormDialog>
   );
 }

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { hostsQuery } from "../../api/queries";
 import { ComparisonForm } from "../../components/ComparisonForm";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { ComparisonInputs } from "../../logic/against";
 import { resolveRange } from "../../logic/range";
@@ -25,15 +25,7 @@ export function ChooseComparison({ view, onCompare }: ChooseComparisonProps) {
     () => view.incident ?? resolveRange({ kind: "live", length: toDurationMs(10 * MINUTE) }, wholeSecond(readNow()), zone),
   );
   if (hosts.data === undefined) {
-    return (
-      <StateView
-        state={
-          hosts.error
-            ? { kind: "error", error: hosts.error, onRetry: () => void hosts.refetch() }
-            : { kind: "loading", what: words.comparison.chooseComparison.hosts }
-        }
-      />
-    );
+    return <PendingView query={hosts} what={words.comparison.chooseComparison.hosts} />;
   }
   const [first] = hosts.data.hosts;
   return (

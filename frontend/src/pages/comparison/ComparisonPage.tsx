@@ -10,7 +10,7 @@ import { ComparisonForm } from "../../components/ComparisonForm";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageButton } from "../../components/PageLink";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { type ComparisonInputs, inputsOf } from "../../logic/against";
 import { surroundings } from "../../logic/range";
@@ -196,13 +196,7 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
   if (saved.data === undefined) {
     return (
       <div className="card">
-        <StateView
-          state={
-            saved.error
-              ? { kind: "error", error: saved.error, onRetry: () => void saved.refetch() }
-              : { kind: "loading", what: words.comparison.comparisonPage.theComparison }
-          }
-        />
+        <PendingView query={saved} what={words.comparison.comparisonPage.theComparison} />
       </div>
     );
   }

@@ -1,8 +1,9 @@
-import { Button, Group as Row, Modal, Radio, Stack, TextInput } from "@mantine/core";
+import { Radio, Stack } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createMute, MUTE_KEYS } from "../../api/comparison";
-import { ErrorLine } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
+import { ReasonField } from "../../components/NameAndNote";
 import type { FindingGroup } from "../../logic/api";
 import { muteChoices } from "../../logic/group";
 import { words } from "../../words";
@@ -32,46 +33,29 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
     },
   });
   return (
-    <Modal opened onClose={onClose} title={words.comparison.muteDialog.mute(group.column)}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          muting.mutate();
-        }}
+    <FormDialog
+      title={words.comparison.muteDialog.mute(group.column)}
+      action={words.comparison.muteDialog.mute2}
+      isPending={muting.isPending}
+      error={muting.error}
+      onSubmit={() => {
+        muting.mutate();
+      }}
+      onClose={onClose}
+    >
+      <Radio.Group
+        value={index}
+        onChange={setIndex}
+        label={words.comparison.muteDialog.seriesToMute}
+        description={words.comparison.muteDialog.mutedSeriesStillCompared}
       >
-        <Stack gap="sm">
-          <Radio.Group
-            value={index}
-            onChange={setIndex}
-            label={words.comparison.muteDialog.seriesToMute}
-            description={words.comparison.muteDialog.mutedSeriesStillCompared}
-          >
-            <Stack gap={6} mt={8}>
-              {choices.map(({ label }, position) => (
-                <Radio key={label} value={String(position)} label={label} />
-              ))}
-            </Stack>
-          </Radio.Group>
-          <TextInput
-            label={words.common.reason}
-            placeholder={words.comparison.muteDialog.nightlyBackupAlwaysDoes}
-            maxLength={1000}
-            value={reason}
-            onChange={(event) => {
-              setReason(event.currentTarget.value);
-            }}
-          />
-          <ErrorLine error={muting.error} />
-          <Row justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" data-autofocus loading={muting.isPending}>
-              {words.comparison.muteDialog.mute2}
-            </Button>
-          </Row>
+        <Stack gap={6} mt={8}>
+          {choices.map(({ label }, position) => (
+            <Radio key={label} value={String(position)} label={label} {...(position === 0 ? { "data-autofocus": true } : {})} />
+          ))}
         </Stack>
-      </form>
-    </Modal>
+      </Radio.Group>
+      <ReasonField placeholder={words.comparison.muteDialog.nightlyBackupAlwaysDoes} value={reason} onChange={setReason} />
+    </FormDialog>
   );
 }

@@ -5,7 +5,7 @@ import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
 import type { Comparison, StatInfo } from "../../logic/api";
 import { seriesTitle } from "../../logic/comparison";
@@ -78,16 +78,7 @@ function MuteRules({ zone }: { readonly zone: Zone }) {
   const mutes = useQuery(mutesQuery);
   const deletion = useDeletion("mute", MUTE_KEYS);
   if (mutes.data === undefined) {
-    return (
-      <StateView
-        isCompact
-        state={
-          mutes.error
-            ? { kind: "error", error: mutes.error, onRetry: () => void mutes.refetch() }
-            : { kind: "loading", what: words.comparison.muted.mutedSeries }
-        }
-      />
-    );
+    return <PendingView isCompact query={mutes} what={words.comparison.muted.mutedSeries} />;
   }
   const known = deletion.remaining(mutes.data.mutes, ({ id }) => id);
   if (known.length === 0) {

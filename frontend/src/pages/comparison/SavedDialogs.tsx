@@ -1,11 +1,12 @@
-import { ActionIcon, Button, Group as Row, Modal, Stack, Table } from "@mantine/core";
+import { ActionIcon, Modal, Table } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { comparisonParams, deleteSaved, saveComparison, savedComparisonsQuery, updateSaved } from "../../api/comparison";
 import { NameField, NoteField } from "../../components/NameAndNote";
 import { useDeletion } from "../../components/useDeletion";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
+import { PendingView, StateView } from "../../components/StateView";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import type { SavedComparisonInfo } from "../../logic/api";
@@ -37,38 +38,19 @@ export function SaveDialog({ of, suggested, onClose, onDone }: SaveDialogProps) 
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={isSaved ? words.comparison.savedDialogs.nameAndNote : words.comparison.savedDialogs.saveThisComparison}
+      isReady={name.trim() !== ""}
+      isPending={saving.isPending}
+      error={saving.error}
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <NameField value={name} onChange={setName} />
-          <NoteField
-            placeholder={words.comparison.savedDialogs.noteHint}
-            minRows={4}
-            maxRows={14}
-            value={note}
-            onChange={setNote}
-          />
-          <ErrorLine error={saving.error} />
-          <Row justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" loading={saving.isPending} disabled={name.trim() === ""}>
-              {words.common.save}
-            </Button>
-          </Row>
-        </Stack>
-      </form>
-    </Modal>
+      <NameField value={name} onChange={setName} />
+      <NoteField placeholder={words.comparison.savedDialogs.noteHint} minRows={4} maxRows={14} value={note} onChange={setNote} />
+    </FormDialog>
   );
 }
 
@@ -87,13 +69,7 @@ export function SavedList({ zone, onClose, onOpen }: SavedListProps) {
   return (
     <Modal opened onClose={onClose} title={words.comparison.savedDialogs.savedComparisons} size="xl">
       {saved.data === undefined ? (
-        <StateView
-          state={
-            saved.error
-              ? { kind: "error", error: saved.error, onRetry: () => void saved.refetch() }
-              : { kind: "loading", what: words.comparison.savedDialogs.comparisons }
-          }
-        />
+        <PendingView query={saved} what={words.comparison.savedDialogs.comparisons} />
       ) : known.length === 0 ? (
         <StateView
           state={{

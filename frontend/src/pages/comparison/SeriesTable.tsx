@@ -4,7 +4,7 @@ import { useState } from "react";
 import { seriesQuery, type SeriesRequest } from "../../api/comparison";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
 import type { ComparisonInputs } from "../../logic/against";
 import type { AskedSeries, Comparison, AskedSeriesPage } from "../../logic/api";
@@ -62,16 +62,7 @@ export function SeriesTable(props: SeriesTableProps) {
     }),
   );
   if (found.data === undefined) {
-    return (
-      <StateView
-        isCompact
-        state={
-          found.error
-            ? { kind: "error", error: found.error, onRetry: () => void found.refetch() }
-            : { kind: "loading", what: words.comparison.seriesTable.theSeries }
-        }
-      />
-    );
+    return <PendingView isCompact query={found} what={words.comparison.seriesTable.theSeries} />;
   }
   if (found.data.n_matched === 0) {
     return (

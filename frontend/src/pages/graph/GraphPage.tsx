@@ -5,7 +5,7 @@ import { hostMetricsQuery } from "../../api/host_lines";
 import { hostGroupsQuery } from "../../api/baselines";
 import { hostsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { HostInfo, HostMetrics } from "../../logic/api";
 import { tagsOf } from "../../logic/fleet";
@@ -55,13 +55,7 @@ export function GraphPage() {
         </div>
       ) : metrics.data === undefined ? (
         <div className="card">
-          <StateView
-            state={
-              metrics.error
-                ? { kind: "error", error: metrics.error, onRetry: () => void metrics.refetch() }
-                : { kind: "loading", what: words.graph.graphPage.metricsTheseHosts }
-            }
-          />
+          <PendingView query={metrics} what={words.graph.graphPage.metricsTheseHosts} />
         </div>
       ) : (
         <ChosenGraph state={state} metrics={metrics.data} />

@@ -3,7 +3,7 @@ import { useElementSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { hostLinesQuery } from "../../api/host_lines";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
 import {
   decodeHostLines,
@@ -89,13 +89,7 @@ export function HostGraph({ state, metric, zone, scheme }: HostGraphProps) {
     <div ref={ref} className="graph-body" aria-busy={found.isFetching}>
       {block === null || width === 0 ? (
         <div className="card">
-          <StateView
-            state={
-              found.error
-                ? { kind: "error", error: found.error, onRetry: () => void found.refetch() }
-                : { kind: "loading", what: words.graph.hostGraph.theLines }
-            }
-          />
+          <PendingView query={found} what={words.graph.hostGraph.theLines} />
         </div>
       ) : (
         <DrawnBlock

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, MultiSelect, NumberInput, SegmentedControl, Select, Stack, Text } from "@mantine/core";
+import { Group, MultiSelect, NumberInput, SegmentedControl, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { instancesQuery } from "../../api/queries";
 import { FieldCard } from "../../components/FieldHelp";
+import { FormDialog } from "../../components/FormDialog";
 import { ErrorLine } from "../../components/StateView";
 import type { StatInfo } from "../../logic/api";
 import { type CustomPanel, fieldOptions, type InstanceChoice } from "../../logic/panel";
@@ -39,86 +40,78 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
   const isComplete = stat !== null && fields.length > 0 && (choice.kind !== "only" || choice.names.length > 0);
 
   return (
-    <Modal opened onClose={onClose} title={words.host.addPanelDialog.addAPanel} size="lg">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isComplete) {
-            onAdd({ stat: stat.name, fields, choice });
-          }
+    <FormDialog
+      title={words.host.addPanelDialog.addAPanel}
+      size="lg"
+      action={words.host.addPanelDialog.addPanel}
+      isReady={isComplete}
+      onSubmit={() => {
+        if (stat !== null) {
+          onAdd({ stat: stat.name, fields, choice });
+        }
+      }}
+      onClose={onClose}
+    >
+      <Select
+        label={words.common.stat}
+        searchable
+        allowDeselect={false}
+        data={stats.map(({ name, title }) => ({ value: name, label: `${title} (${name})` }))}
+        value={statName}
+        onChange={(value) => {
+          setStatName(value);
+          setFields([]);
+          setNames([]);
         }}
-      >
-        <Stack gap="sm">
-          <Select
-            label={words.common.stat}
-            searchable
-            allowDeselect={false}
-            data={stats.map(({ name, title }) => ({ value: name, label: `${title} (${name})` }))}
-            value={statName}
-            onChange={(value) => {
-              setStatName(value);
-              setFields([]);
-              setNames([]);
-            }}
+      />
+      {stat && (
+        <MultiSelect
+          key={stat.name}
+          label={words.host.addPanelDialog.fields}
+          description={words.host.addPanelDialog.fieldsDifferentUnitsGet}
+          searchable
+          limit={200}
+          data={fieldOptions(stat).map(({ group, items }) => ({ group, items: [...items] }))}
+          value={[...fields]}
+          onChange={setFields}
+        />
+      )}
+      {hasInstances && (
+        <Group align="flex-end" gap="sm">
+          <SegmentedControl
+            size="xs"
+            aria-label={words.host.addPanelDialog.which(stat.instance_title)}
+            value={kind}
+            data={[
+              { value: "top", label: words.host.addPanelDialog.top },
+              { value: "all", label: words.host.addPanelDialog.all },
+              { value: "only", label: words.common.selected },
+            ]}
+            onChange={setKind}
           />
-          {stat && (
-            <MultiSelect
-              key={stat.name}
-              label={words.host.addPanelDialog.fields}
-              description={words.host.addPanelDialog.fieldsDifferentUnitsGet}
-              searchable
-              limit={200}
-              data={fieldOptions(stat).map(({ group, items }) => ({ group, items: [...items] }))}
-              value={[...fields]}
-              onChange={setFields}
+          {kind === "top" && (
+            <NumberInput
+              size="xs"
+              w={90}
+              min={1}
+              max={200}
+              aria-label={words.host.addPanelDialog.numberOfInstances}
+              value={n}
+              onChange={(value) => {
+                setN(typeof value === "number" ? value : n);
+              }}
             />
           )}
-          {hasInstances && (
-            <Group align="flex-end" gap="sm">
-              <SegmentedControl
-                size="xs"
-                aria-label={words.host.addPanelDialog.which(stat.instance_title)}
-                value={kind}
-                data={[
-                  { value: "top", label: words.host.addPanelDialog.top },
-                  { value: "all", label: words.host.addPanelDialog.all },
-                  { value: "only", label: words.common.selected },
-                ]}
-                onChange={setKind}
-              />
-              {kind === "top" && (
-                <NumberInput
-                  size="xs"
-                  w={90}
-                  min={1}
-                  max={200}
-                  aria-label={words.host.addPanelDialog.numberOfInstances}
-                  value={n}
-                  onChange={(value) => {
-                    setN(typeof value === "number" ? value : n);
-                  }}
-                />
-              )}
-              {kind === "only" && <InstanceNames host={host} stat={stat} window={shown} names={names} onChange={setNames} />}
-            </Group>
-          )}
-          {stat?.fields
-            .filter(({ key }) => fields.includes(key))
-            .map((field) => (
-              <FieldCard key={field.key} field={field} />
-            ))}
-          {stats.length === 0 && <Text fz="sm">{words.host.addPanelDialog.hostHasNoSamples}</Text>}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.common.cancel}
-            </Button>
-            <Button type="submit" disabled={!isComplete}>
-              {words.host.addPanelDialog.addPanel}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+          {kind === "only" && <InstanceNames host={host} stat={stat} window={shown} names={names} onChange={setNames} />}
+        </Group>
+      )}
+      {stat?.fields
+        .filter(({ key }) => fields.includes(key))
+        .map((field) => (
+          <FieldCard key={field.key} field={field} />
+        ))}
+      {stats.length === 0 && <Text fz="sm">{words.host.addPanelDialog.hostHasNoSamples}</Text>}
+    </FormDialog>
   );
 }
 

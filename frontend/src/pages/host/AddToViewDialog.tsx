@@ -3,7 +3,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { createView, updateView, viewsQuery } from "../../api/views";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { FormDialog } from "../../components/FormDialog";
+import { PendingView } from "../../components/StateView";
 import type { ViewPanel } from "../../logic/api";
 import { decodeHostView, encodeHostView } from "../../state/url";
 import { words } from "../../words";
@@ -39,20 +40,13 @@ export function AddToViewDialog({ panel, host, onClose }: AddToViewDialogProps) 
   if (views.data === undefined) {
     return (
       <Modal opened onClose={onClose} title={words.host.addToViewDialog.addToAView(title)}>
-        <StateView
-          isCompact
-          state={
-            views.error
-              ? { kind: "error", error: views.error, onRetry: () => void views.refetch() }
-              : { kind: "loading", what: words.host.addToViewDialog.views }
-          }
-        />
+        <PendingView isCompact query={views} what={words.host.addToViewDialog.views} />
       </Modal>
     );
   }
-  return (
-    <Modal opened onClose={onClose} title={words.host.addToViewDialog.addToAView(title)}>
-      {saved !== undefined ? (
+  if (saved !== undefined) {
+    return (
+      <Modal opened onClose={onClose} title={words.host.addToViewDialog.addToAView(title)}>
         <Stack gap="sm">
           <Text fz="sm" role="status">
             {words.host.addToViewDialog.hasNowLastPanel(saved.name, title)}
@@ -77,51 +71,46 @@ export function AddToViewDialog({ panel, host, onClose }: AddToViewDialogProps) 
             </Button>
           </Group>
         </Stack>
-      ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            saving.mutate();
+      </Modal>
+    );
+  }
+  return (
+    <FormDialog
+      title={words.host.addToViewDialog.addToAView(title)}
+      action={words.host.addToViewDialog.addPanel}
+      isReady={view !== undefined || name.trim() !== ""}
+      isPending={saving.isPending}
+      error={saving.error}
+      onSubmit={() => {
+        saving.mutate();
+      }}
+      onClose={onClose}
+    >
+      <Select
+        data-autofocus
+        size="xs"
+        label={words.host.addToViewDialog.view}
+        searchable
+        allowDeselect={false}
+        data={[
+          ...own.map((each) => ({ value: each.key, label: each.name })),
+          { value: NEW, label: words.host.addToViewDialog.aNewView },
+        ]}
+        value={key}
+        onChange={setChosen}
+      />
+      {view === undefined && (
+        <TextInput
+          size="xs"
+          label={words.common.name}
+          placeholder={words.host.addToViewDialog.whatPanelsAnswerE}
+          maxLength={200}
+          value={name}
+          onChange={(event) => {
+            setName(event.currentTarget.value);
           }}
-        >
-          <Stack gap="sm">
-            <Select
-              data-autofocus
-              size="xs"
-              label={words.host.addToViewDialog.view}
-              searchable
-              allowDeselect={false}
-              data={[
-                ...own.map((each) => ({ value: each.key, label: each.name })),
-                { value: NEW, label: words.host.addToViewDialog.aNewView },
-              ]}
-              value={key}
-              onChange={setChosen}
-            />
-            {view === undefined && (
-              <TextInput
-                size="xs"
-                label={words.common.name}
-                placeholder={words.host.addToViewDialog.whatPanelsAnswerE}
-                maxLength={200}
-                value={name}
-                onChange={(event) => {
-                  setName(event.currentTarget.value);
-                }}
-              />
-            )}
-            <ErrorLine error={saving.error} />
-            <Group justify="flex-end" gap="xs">
-              <Button variant="default" onClick={onClose}>
-                {words.common.cancel}
-              </Button>
-              <Button type="submit" loading={saving.isPending} disabled={view === undefined && name.trim() === ""}>
-                {words.host.addToViewDialog.addPanel}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        />
       )}
-    </Modal>
+    </FormDialog>
   );
 }

@@ -24,6 +24,7 @@ import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import type { GraphContext } from "./graph";
 import "../../components/ColourBadge.css";
+import "./TimeRows.css";
 import "./EpisodeRows.css";
 
 interface EpisodeRowsProps {
@@ -43,7 +44,7 @@ export function EpisodeRows({ graph, clock }: EpisodeRowsProps) {
     [data],
   );
   return rows.length === 0 ? null : (
-    <div className="episodes" role="group" aria-label={words.host.episodeRows.whatRulesFound}>
+    <div className="time-rows episodes" role="group" aria-label={words.host.episodeRows.whatRulesFound}>
       {rows.map((row) => (
         <Row key={row.source} row={row} graph={graph} clock={clock} />
       ))}
@@ -53,13 +54,13 @@ export function EpisodeRows({ graph, clock }: EpisodeRowsProps) {
 
 function Row({ row, graph, clock }: EpisodeRowsProps & { readonly row: EpisodeRow }) {
   return (
-    <div className="episodes-row">
-      <div className="episodes-body">
+    <div className="time-rows-row">
+      <div className="time-rows-body">
         {row.runs.map((run) => (
           <Run key={run.window.start} run={run} title={row.title} graph={graph} clock={clock} />
         ))}
       </div>
-      <span className="episodes-note">
+      <span className="time-rows-note">
         <PageLink to="/watch/rules/$rule" params={{ rule: row.source }} search={encodeClock(clock)} fz="inherit">
           {row.title}
         </PageLink>
@@ -88,7 +89,7 @@ function Run({ run, title, graph, clock }: RunProps) {
       <Popover.Target>
         <button
           type="button"
-          className="episodes-run"
+          className="time-rows-run episodes-run"
           data-colour={run.colour}
           style={{ left: percent(share.left), width: percent(share.width) }}
           aria-label={words.host.episodeRows.run(title, COLOUR_LABELS[run.colour], time)}

@@ -4,7 +4,7 @@ import { factsQuery } from "../../api/queries";
 import { Instant } from "../../components/Instant";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import type { FactChange, HostFact } from "../../logic/api";
 import { describeEarliest } from "../../logic/event";
 import { countRecent, factMoment, factSections, windowAround } from "../../logic/fact";
@@ -26,15 +26,7 @@ export function Facts({ host, zone, clock }: FactsProps) {
   const facts = useQuery(factsQuery(host));
   const now = useNow(MINUTE);
   if (facts.data === undefined) {
-    return (
-      <StateView
-        state={
-          facts.error === null
-            ? { kind: "loading", what: words.host.facts.hostFacts }
-            : { kind: "error", error: facts.error, onRetry: () => void facts.refetch() }
-        }
-      />
-    );
+    return <PendingView query={facts} what={words.host.facts.hostFacts} />;
   }
   if (facts.data.read_at === null) {
     return (

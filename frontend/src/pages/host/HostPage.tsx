@@ -8,7 +8,7 @@ import { hostQuery, hostStatsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
 import { StateBadge } from "../../components/StateBadge";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { HostDetail, HostInfo, StatInfo, StatList } from "../../logic/api";
 import { describeClockOffset } from "../../logic/host";
@@ -53,13 +53,7 @@ export function HostPage() {
           state={{ kind: "empty", title: words.host.hostPage.hostNotFound(host), next: words.host.hostPage.checkNameListHosts }}
         />
       ) : (
-        <StateView
-          state={
-            error
-              ? { kind: "error", error, onRetry: () => void Promise.all([detail.refetch(), stats.refetch()]) }
-              : { kind: "loading", what: host }
-          }
-        />
+        <PendingView query={{ error, refetch: () => Promise.all([detail.refetch(), stats.refetch()]) }} what={host} />
       )}
     </div>
   );

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, memo, Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { referencesQuery, seriesQuery } from "../../api/queries";
 import { PanelHelp } from "../../components/FieldHelp";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useNear } from "../../components/useNear";
 import { useSettled } from "../../components/useSettled";
 import { fieldsAsked, type InstanceChoice, isHeatmap, type PanelPlan, planFor } from "../../logic/panel";
@@ -128,12 +128,7 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
           width > 0 && <BalanceGraph plan={plan} graph={graph} asked={asked} width={width} isNear={isNear} />
         ) : block.data === undefined ? (
           <div className="panel-pending">
-            <StateView
-              isCompact
-              state={
-                block.error ? { kind: "error", error: block.error, onRetry: () => void block.refetch() } : { kind: "loading" }
-              }
-            />
+            <PendingView isCompact query={block} />
           </div>
         ) : isBlockEmpty(block.data) && !block.isPlaceholderData ? (
           <div className="panel-pending panel-empty">

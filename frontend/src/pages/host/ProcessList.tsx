@@ -2,7 +2,7 @@ import { Alert, Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { processesQuery } from "../../api/processes";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
 import { tableRowsOf } from "../../logic/process";
 import type { Window } from "../../logic/time";
@@ -37,15 +37,7 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
   });
   const list = isByProcess ? processes : commands;
   if (list.data === undefined) {
-    return (
-      <StateView
-        state={
-          list.error === null
-            ? { kind: "loading", what: words.host.processList.processes }
-            : { kind: "error", error: list.error, onRetry: () => void list.refetch() }
-        }
-      />
-    );
+    return <PendingView query={list} what={words.host.processList.processes} />;
   }
   const { data } = list;
   const opened = processes.data?.rows ?? [];

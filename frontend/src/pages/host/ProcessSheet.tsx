@@ -3,7 +3,7 @@ import { IconChevronLeft, IconChevronRight, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useState } from "react";
 import { processReportQuery } from "../../api/processes";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import type { ProcessReport } from "../../logic/api";
 import type { Scheme } from "../../logic/palette";
 import { describeReport, overdueBy, type ShownInstant } from "../../logic/process_report";
@@ -75,14 +75,7 @@ export function ProcessSheet(props: ProcessSheetProps) {
           </ActionIcon>
         </Group>
         {report === undefined ? (
-          <StateView
-            isCompact
-            state={
-              answer.error === null
-                ? { kind: "loading", what: words.host.processSheet.processes }
-                : { kind: "error", error: answer.error, onRetry: () => void answer.refetch() }
-            }
-          />
+          <PendingView isCompact query={answer} what={words.host.processSheet.processes} />
         ) : report.rows.length === 0 ? (
           <NoProcesses {...props} report={report} />
         ) : (

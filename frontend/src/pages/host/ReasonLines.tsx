@@ -2,7 +2,7 @@ import { Button, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { rejectedQuery } from "../../api/queries";
 import { Instant } from "../../components/Instant";
-import { StateView } from "../../components/StateView";
+import { PendingView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
@@ -22,16 +22,7 @@ interface ReasonLinesProps {
 export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLinesProps) {
   const rejected = useQuery(rejectedQuery({ host, streamId, reason, limit: SHOWN }));
   if (rejected.data === undefined) {
-    return (
-      <StateView
-        isCompact
-        state={
-          rejected.error
-            ? { kind: "error", error: rejected.error, onRetry: () => void rejected.refetch() }
-            : { kind: "loading", what: words.host.reasonLines.lines }
-        }
-      />
-    );
+    return <PendingView isCompact query={rejected} what={words.host.reasonLines.lines} />;
   }
   const { rejected_lines: lines, n_total } = rejected.data;
   return (

@@ -5,7 +5,7 @@ import { rejectedQuery } from "../../api/queries";
 import { Instant } from "../../components/Instant";
 import { LineContext } from "../../components/LineContext";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import type { StreamInfo } from "../../logic/api";
 import { formatCount } from "../../logic/number";
 import { fromApi } from "../../logic/time";
@@ -58,13 +58,7 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
       </Group>
       <ScrollCard label={words.common.rejectedLines}>
         {rejected.data === undefined ? (
-          <StateView
-            state={
-              rejected.error
-                ? { kind: "error", error: rejected.error, onRetry: () => void rejected.refetch() }
-                : { kind: "loading", what: words.host.rejectedLines.rejectedLines }
-            }
-          />
+          <PendingView query={rejected} what={words.host.rejectedLines.rejectedLines} />
         ) : lines.length === 0 ? (
           <StateView
             state={{

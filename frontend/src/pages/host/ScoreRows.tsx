@@ -16,6 +16,7 @@ import { bandShare, percent } from "../../logic/surface";
 import { formatClock } from "../../logic/zone";
 import { words } from "../../words";
 import type { GraphContext } from "./graph";
+import "./TimeRows.css";
 import "./ScoreRows.css";
 
 /** When the host was unusual in the window, a row for each subsystem; a click selects the time. Without scores, why. */
@@ -31,7 +32,7 @@ export function ScoreRows({ graph }: { readonly graph: GraphContext }) {
   return (
     <>
       {rows.length > 0 && (
-        <div className="scores" role="group" aria-label={words.host.scoreRows.unusualTimes}>
+        <div className="time-rows scores" role="group" aria-label={words.host.scoreRows.unusualTimes}>
           {rows.map((row) => (
             <Row key={row.subsystem} row={row} graph={graph} />
           ))}
@@ -46,8 +47,8 @@ function Row({ row, graph }: { readonly row: ScoreRow; readonly graph: GraphCont
   const name = words.host.scoreRows.subsystem(row.subsystem);
   const top = topRun(row);
   return (
-    <div className="scores-row">
-      <div className="scores-body">
+    <div className="time-rows-row">
+      <div className="time-rows-body">
         {row.runs.map((run) => {
           const share = bandShare(run.window, graph.window);
           const text = describe(run, name, graph);
@@ -56,7 +57,7 @@ function Row({ row, graph }: { readonly row: ScoreRow; readonly graph: GraphCont
               <Tooltip key={run.window.start} label={text} multiline maw={420}>
                 <button
                   type="button"
-                  className="scores-run"
+                  className="time-rows-run scores-run"
                   data-level={run.level}
                   style={{ left: percent(share.left), width: percent(share.width) }}
                   aria-label={words.host.scoreRows.select(text)}
@@ -70,7 +71,7 @@ function Row({ row, graph }: { readonly row: ScoreRow; readonly graph: GraphCont
         })}
       </div>
       <Tooltip label={top && describe(top, name, graph)} multiline maw={420}>
-        <span className="scores-note">{words.host.scoreRows.unusual(name)}</span>
+        <span className="time-rows-note">{words.host.scoreRows.unusual(name)}</span>
       </Tooltip>
     </div>
   );

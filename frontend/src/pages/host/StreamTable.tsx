@@ -60,6 +60,15 @@ export function StreamTable({ host, streams, openId, zone, onOpen, onShow }: Str
                 onOpen(account.stream.id === openId ? null : account.stream.id);
               }}
             />
+            {account.stream.ended !== null && (
+              <Table.Tr>
+                <Table.Td colSpan={7 + kinds.length} pt={0} pl={36}>
+                  <Text fz="sm" style={{ overflowWrap: "anywhere" }}>
+                    <Instant at={fromApi(account.stream.ended.at)} zone={zone} />: {account.stream.ended.text}
+                  </Text>
+                </Table.Td>
+              </Table.Tr>
+            )}
             {account.stream.id === openId && (
               <Table.Tr className="stream-details">
                 <Table.Td colSpan={7 + kinds.length} id={detailsId(account)}>
@@ -97,7 +106,7 @@ function StreamRow({ account, kinds, isOpen, zone, onToggle }: StreamRowProps) {
   const { stream } = account;
   const sinceBoot = describeSinceBoot(account);
   return (
-    <Table.Tr data-open={isOpen}>
+    <Table.Tr data-open={isOpen} {...(stream.ended === null ? {} : { style: { borderBottom: 0 } })}>
       <Table.Td>
         <Group gap={4} wrap="nowrap" align="flex-start">
           <ActionIcon

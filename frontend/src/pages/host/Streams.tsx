@@ -7,7 +7,7 @@ import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ReparseButton } from "../../components/ReparseButton";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import type { HostAccounts, StreamAccount } from "../../logic/api";
 import { formatCount } from "../../logic/number";
 import { describeAccounts, FILTER_LABELS, STREAM_FILTERS, type StreamFilter } from "../../logic/stream";
@@ -39,15 +39,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
   const shown: readonly StreamAccount[] = isElsewhere ? [...(other.data?.streams ?? []), ...listed] : listed;
 
   if (accounts.data === undefined) {
-    return (
-      <StateView
-        state={
-          accounts.error
-            ? { kind: "error", error: accounts.error, onRetry: () => void accounts.refetch() }
-            : { kind: "loading", what: words.host.streams.streams }
-        }
-      />
-    );
+    return <PendingView query={accounts} what={words.host.streams.streams} />;
   }
   return (
     <>

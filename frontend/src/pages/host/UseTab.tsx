@@ -4,7 +4,7 @@ import { useMatrixQuery } from "../../api/use";
 import { Instant } from "../../components/Instant";
 import { RangePicker } from "../../components/RangePicker";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView } from "../../components/StateView";
 import type { HostInfo, UseCell, UseMatrix } from "../../logic/api";
 import type { ExploredMetric } from "../../logic/explore";
 import { liveEnd, resolveRange } from "../../logic/range";
@@ -51,17 +51,7 @@ export function UseTab({ host, state, zone }: UseTabProps) {
           </Text>
         )}
       </Group>
-      {answer.data ? (
-        <Matrix matrix={answer.data} onMetric={onMetric} />
-      ) : (
-        <StateView
-          state={
-            answer.error === null
-              ? { kind: "loading" }
-              : { kind: "error", error: answer.error, onRetry: () => void answer.refetch() }
-          }
-        />
-      )}
+      {answer.data ? <Matrix matrix={answer.data} onMetric={onMetric} /> : <PendingView query={answer} />}
     </div>
   );
 }

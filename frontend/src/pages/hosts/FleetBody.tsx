@@ -2,7 +2,7 @@ import { useQuery, type UseQueryResult, useQueryClient } from "@tanstack/react-q
 import { useCallback, useMemo, useState } from "react";
 import { openNowQuery } from "../../api/watch";
 import { useMe } from "../../components/me";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { TagHostsDialog } from "../../components/TagHostsDialog";
 import { useZone } from "../../components/zone";
 import type { Fleet, FleetHost } from "../../logic/api";
@@ -32,7 +32,9 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isTagging, setTagging] = useState(false);
   const [marking, setMarking] = useState<readonly string[] | null>(null);
-  const sorted = useMemo(() => sortFleet(shown, view.sort), [shown, view.sort]);
+  const open = useQuery(openNowQuery(view.at)).data;
+  const on = useMemo(() => new Map((open?.hosts ?? []).map((each) => [each.host, each])), [open]);
+  const sorted = useMemo(() => sortFleet(shown, view.sort, on), [shown, view.sort, on]);
   const items = useMemo(() => toItems(sorted, view.hasRecorded || view.filter !== ""), [sorted, view.hasRecorded, view.filter]);
   const select = useCallback((hosts: readonly string[], isOn: boolean): void => {
     setSelected((before) => {
@@ -60,20 +62,12 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
   const hour: Window = hourOf(toEpochMs(fleet.data?.end_ms ?? now), fleet.data?.n_minutes ?? 60);
   const pastHour = useMemo<Window | null>(() => (view.at === null ? null : hourOf(view.at, 60)), [view.at]);
   const chosen = shown.map(({ name }) => name).filter((name) => selected.has(name));
-  const open = useQuery(openNowQuery(view.at)).data;
-  const on = useMemo(() => new Map((open?.hosts ?? []).map((each) => [each.host, each])), [open]);
   const isOperator = me.role !== "viewer";
 
   if (fleet.data === undefined) {
     return (
       <div className="card">
-        <StateView
-          state={
-            fleet.error
-              ? { kind: "error", error: fleet.error, onRetry: () => void fleet.refetch() }
-              : { kind: "loading", what: words.hosts.fleetBody.hosts }
-          }
-        />
+        <PendingView query={fleet} what={words.hosts.fleetBody.hosts} />
       </div>
     );
   }

@@ -45,7 +45,7 @@ function hostView(clock: Clock, past: Window | null, more: Partial<HostView> = {
 
 /** A host beside its normal. */
 export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
-  const { host, index, style, clock, past, isActive, isSelected, hasTools, onSelect, onTag } = props;
+  const { host, on, index, style, clock, past, isActive, isSelected, hasTools, onSelect, onTag } = props;
   return (
     <div
       role="row"
@@ -54,6 +54,7 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
       className="fleet-row"
       data-level={host.verdict === "judged" ? host.level : undefined}
       data-verdict={host.verdict}
+      data-on={on?.colour}
       data-row={index}
       style={style}
       tabIndex={isActive ? 0 : -1}

@@ -8,7 +8,7 @@ import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { JobState } from "../../components/JobState";
 import { mayWrite, useMe } from "../../components/me";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { Import } from "../../logic/api";
 import { canUndo, describeImport, needsAttention, sampleWindow } from "../../logic/imports";
@@ -101,14 +101,7 @@ export function ImportList({ imports, openId, clock, onOpen }: ImportListProps) 
 function OpenImport({ id, clock }: { readonly id: number; readonly clock: Clock }) {
   const whole = useQuery(importQuery(id));
   return whole.data === undefined ? (
-    <StateView
-      isCompact
-      state={
-        whole.error
-          ? { kind: "error", error: whole.error, onRetry: () => void whole.refetch() }
-          : { kind: "loading", what: words.imports.importList.itsFiles }
-      }
-    />
+    <PendingView isCompact query={whole} what={words.imports.importList.itsFiles} />
   ) : (
     <ImportFiles item={whole.data} clock={clock} />
   );

@@ -9,7 +9,7 @@ import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { withNews } from "../../logic/imports";
 import { isActive } from "../../logic/job";
@@ -86,13 +86,7 @@ export function ImportsPage() {
       </Group>
       <ScrollCard label={words.imports.importsPage.imports}>
         {imports.data === undefined ? (
-          <StateView
-            state={
-              imports.error
-                ? { kind: "error", error: imports.error, onRetry: () => void imports.refetch() }
-                : { kind: "loading", what: words.imports.importsPage.theImports }
-            }
-          />
+          <PendingView query={imports} what={words.imports.importsPage.theImports} />
         ) : shown.length === 0 ? (
           <StateView
             state={{

@@ -11,7 +11,7 @@ import { Instant } from "../../components/Instant";
 import { JobState } from "../../components/JobState";
 import { isAdministrator, mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { Job } from "../../logic/api";
 import { describeProgress, describeTarget, isActive, JOB_KINDS, JOB_WORDS, percentDone } from "../../logic/job";
@@ -64,13 +64,7 @@ export function JobsPage() {
       </Text>
       <ScrollCard label={words.common.jobs}>
         {jobs.data === undefined ? (
-          <StateView
-            state={
-              jobs.error
-                ? { kind: "error", error: jobs.error, onRetry: () => void jobs.refetch() }
-                : { kind: "loading", what: words.jobs.jobsPage.theJobs }
-            }
-          />
+          <PendingView query={jobs} what={words.jobs.jobsPage.theJobs} />
         ) : shown.length === 0 ? (
           <StateView state={all.length === 0 ? NO_JOBS : { kind: "empty", title: words.jobs.jobsPage.noJobMatchesFilter }} />
         ) : (

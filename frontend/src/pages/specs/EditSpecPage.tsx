@@ -6,7 +6,7 @@ import { useState } from "react";
 import { specQuery } from "../../api/queries";
 import { isAdministrator, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { SampleInput } from "./NewSpecPage";
 import { SpecEditor } from "./SpecEditor";
 import { words } from "../../words";
@@ -23,13 +23,7 @@ export function EditSpecPage() {
   if (detail.data === undefined) {
     return (
       <div className="page">
-        <StateView
-          state={
-            detail.error
-              ? { kind: "error", error: detail.error, onRetry: () => void detail.refetch() }
-              : { kind: "loading", what: spec }
-          }
-        />
+        <PendingView query={detail} what={spec} />
       </div>
     );
   }

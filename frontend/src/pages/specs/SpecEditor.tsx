@@ -1,14 +1,14 @@
 import { Button, Group, Paper, Tabs, Text, Textarea, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useBlocker, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { saveSpec } from "../../api/endpoints";
 import { specsQuery, statsQuery } from "../../api/queries";
-import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { ErrorLine } from "../../components/StateView";
 import { ColumnsTable } from "./ColumnsTable";
 import { Preview } from "./Preview";
+import { UnsavedChanges } from "../../components/UnsavedChanges";
 import { words } from "../../words";
 
 const SETTLE_MS = 500;
@@ -36,8 +36,6 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
       void navigate({ to: "/specs/$spec", params: { spec: name }, search: {}, ignoreBlocker: true });
     },
   });
-  const isLosing = !isSaved && toml !== given;
-  const leaving = useBlocker({ shouldBlockFn: () => isLosing, enableBeforeUnload: () => isLosing, withResolver: true });
   return (
     <>
       <Paper className="card" p="md" mb="md">
@@ -84,18 +82,7 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
         </Text>
       </Group>
       <ErrorLine error={saving.error} />
-      {leaving.status === "blocked" && (
-        <ConfirmDialog
-          title={words.specs.specEditor.leaveWithoutSaving}
-          action={words.specs.specEditor.leave}
-          isPending={false}
-          error={null}
-          onConfirm={leaving.proceed}
-          onClose={leaving.reset}
-        >
-          {words.specs.specEditor.yourChangesNotSaved(name)}
-        </ConfirmDialog>
-      )}
+      <UnsavedChanges name={name} isUnsaved={!isSaved && toml !== given} />
     </>
   );
 }

@@ -10,7 +10,7 @@ import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { CopyBox } from "../../components/CopyBox";
 import { isAdministrator, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import type { SpecDetail, StatInfo } from "../../logic/api";
 import { formatCount } from "../../logic/number";
 import { systemName } from "../../logic/specs";
@@ -44,13 +44,7 @@ export function SpecPage() {
           }}
         />
       ) : (
-        <StateView
-          state={
-            error
-              ? { kind: "error", error, onRetry: () => void Promise.all([detail.refetch(), stats.refetch()]) }
-              : { kind: "loading", what: spec }
-          }
-        />
+        <PendingView query={{ error, refetch: () => Promise.all([detail.refetch(), stats.refetch()]) }} what={spec} />
       )}
     </div>
   );

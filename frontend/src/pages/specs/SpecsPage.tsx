@@ -10,7 +10,7 @@ import { isAdministrator, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { ReparseButton } from "../../components/ReparseButton";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import type { SpecInfo } from "../../logic/api";
 import { formatCount } from "../../logic/number";
 import { filterSpecs, sortSpecs, systemName } from "../../logic/specs";
@@ -73,13 +73,7 @@ export function SpecsPage() {
       </Text>
       <ScrollCard label={words.common.specs}>
         {specs.data === undefined ? (
-          <StateView
-            state={
-              specs.error
-                ? { kind: "error", error: specs.error, onRetry: () => void specs.refetch() }
-                : { kind: "loading", what: words.specs.specsPage.specs }
-            }
-          />
+          <PendingView query={specs} what={words.specs.specsPage.specs} />
         ) : shown.length === 0 ? (
           <StateView
             state={{

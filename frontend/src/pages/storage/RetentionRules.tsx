@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { putRetention } from "../../api/endpoints";
 import { retentionQuery, statsQuery, storageQuery } from "../../api/queries";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView } from "../../components/StateView";
 import type { Retention, RetentionRule } from "../../logic/api";
 import {
   consequencesOf,
@@ -43,14 +43,7 @@ export function RetentionRules({ zone, mayChange }: RetentionRulesProps) {
       </Text>
       {data === undefined ? (
         <div className="card">
-          <StateView
-            isCompact
-            state={
-              retention.error
-                ? { kind: "error", error: retention.error, onRetry: () => void retention.refetch() }
-                : { kind: "loading", what: words.storage.retentionRules.rules }
-            }
-          />
+          <PendingView isCompact query={retention} what={words.storage.retentionRules.rules} />
         </div>
       ) : (
         <Stack gap="sm">

@@ -8,7 +8,7 @@ import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
 import { isAdministrator, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
-import { StateView } from "../../components/StateView";
+import { PendingView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { fromApi } from "../../logic/time";
 import { decodeListView, encodeListView } from "../../state/url";
@@ -42,13 +42,7 @@ export function StoragePage() {
       </Group>
       {data === undefined ? (
         <div className="card">
-          <StateView
-            state={
-              storage.error
-                ? { kind: "error", error: storage.error, onRetry: () => void storage.refetch() }
-                : { kind: "loading", what: words.storage.storagePage.sizes }
-            }
-          />
+          <PendingView query={storage} what={words.storage.storagePage.sizes} />
         </div>
       ) : (
         <>

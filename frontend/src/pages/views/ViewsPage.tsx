@@ -18,7 +18,7 @@ import { deleteView, starView, viewsQuery } from "../../api/views";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
 import { ViewEditor } from "../../components/ViewEditor";
 import type { StatInfo, ViewInfo } from "../../logic/api";
@@ -115,13 +115,7 @@ export function ViewsPage() {
       <ErrorLine error={fileError} />
       <ScrollCard label={words.common.views}>
         {views.data === undefined ? (
-          <StateView
-            state={
-              views.error
-                ? { kind: "error", error: views.error, onRetry: () => void views.refetch() }
-                : { kind: "loading", what: words.views.viewsPage.views }
-            }
-          />
+          <PendingView query={views} what={words.views.viewsPage.views} />
         ) : shown.length === 0 ? (
           <StateView
             state={{

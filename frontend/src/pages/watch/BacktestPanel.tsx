@@ -16,6 +16,7 @@ import { DAY, fromApi, toEpochMs, toIso, type Window } from "../../logic/time";
 import { countFound, wholeSeconds } from "../../logic/watch";
 import { formatWindow, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
+import { RowForm } from "../../components/RowForm";
 import { words } from "../../words";
 import { BacktestResults } from "./BacktestResults";
 
@@ -52,33 +53,30 @@ export function BacktestPanel({ toml, rule, zone }: BacktestPanelProps) {
         {words.watch.backtest.whatItDoes}
       </Text>
       {mayWrite(me) && (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
+        <RowForm
+          action={words.watch.backtest.tryButton}
+          isReady={chosen.length > 0 && shown !== null}
+          isPending={starting.isPending}
+          error={starting.error}
+          onSubmit={() => {
             if (shown !== null) {
               starting.mutate(shown);
             }
           }}
         >
-          <Group gap="xs" align="flex-start">
-            <MultiSelect
-              size="xs"
-              w={300}
-              label={words.watch.backtest.hosts}
-              searchable
-              value={chosen}
-              data={(hosts.data?.hosts ?? []).map(({ name }) => name)}
-              onChange={setChosen}
-            />
-            <div style={{ flex: 1, minWidth: 320 }}>
-              <WindowInputs window={first} zone={zone} onChange={setShown} />
-            </div>
-            <Button size="xs" mt={22} type="submit" disabled={chosen.length === 0 || shown === null} loading={starting.isPending}>
-              {words.watch.backtest.tryButton}
-            </Button>
-          </Group>
-          <ErrorLine error={starting.error} />
-        </form>
+          <MultiSelect
+            size="xs"
+            w={300}
+            label={words.watch.backtest.hosts}
+            searchable
+            value={chosen}
+            data={(hosts.data?.hosts ?? []).map(({ name }) => name)}
+            onChange={setChosen}
+          />
+          <div style={{ flex: 1, minWidth: 320 }}>
+            <WindowInputs window={first} zone={zone} onChange={setShown} />
+          </div>
+        </RowForm>
       )}
       {(opened ?? latest) !== null && <OneBacktest id={opened ?? latest ?? 0} zone={zone} />}
       {earlier.data !== undefined && earlier.data.backtests.length > 1 && (

@@ -19,6 +19,7 @@ import { formatInstant, type Zone } from "../../logic/zone";
 import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { words } from "../../words";
 import { StateStrip } from "./StateStrip";
+import "../../components/WatchTable.css";
 import "./watch.css";
 
 const MAX_SHOWN = 20;

@@ -1,14 +1,14 @@
 import { Button, Group, Paper, Stack, Text, Textarea, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useBlocker, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { checkRule, ruleQuery, saveRule } from "../../api/watch";
-import { ConfirmDialog } from "../../components/ConfirmDialog";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { copyOfRule, ruleNameOf } from "../../logic/rule_text";
 import { clockOf, encodeClock } from "../../state/zone_choice";
+import { UnsavedChanges } from "../../components/UnsavedChanges";
 import { words } from "../../words";
 import { BacktestPanel } from "./BacktestPanel";
 import { Explanation } from "./RulePage";
@@ -29,13 +29,7 @@ export function EditRulePage() {
   if (detail.data === undefined) {
     return (
       <div className="page">
-        <StateView
-          state={
-            detail.error
-              ? { kind: "error", error: detail.error, onRetry: () => void detail.refetch() }
-              : { kind: "loading", what: words.watch.rulePage.theRule }
-          }
-        />
+        <PendingView query={detail} what={words.watch.rulePage.theRule} />
       </div>
     );
   }
@@ -60,8 +54,6 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
       await navigate({ to: "/watch/rules/$rule", params: { rule: name }, search: encodeClock(clock), ignoreBlocker: true });
     },
   });
-  const isLosing = !isSaved && toml !== given;
-  const leaving = useBlocker({ shouldBlockFn: () => isLosing, enableBeforeUnload: () => isLosing, withResolver: true });
   return (
     <div className="page page-narrow">
       <Stack gap="md">
@@ -115,18 +107,7 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
         {checking.data && <Explanation text={checking.data} />}
         <BacktestPanel toml={toml} rule={name} zone={zone} />
       </Stack>
-      {leaving.status === "blocked" && (
-        <ConfirmDialog
-          title={words.specs.specEditor.leaveWithoutSaving}
-          action={words.specs.specEditor.leave}
-          isPending={false}
-          error={null}
-          onConfirm={leaving.proceed}
-          onClose={leaving.reset}
-        >
-          {words.specs.specEditor.yourChangesNotSaved(name)}
-        </ConfirmDialog>
-      )}
+      <UnsavedChanges name={name} isUnsaved={!isSaved && toml !== given} />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { fleetUseQuery } from "../../api/use";
 import { Instant } from "../../components/Instant";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { FleetUse, FleetUseCell, FleetUseRow } from "../../logic/api";
 import { fromApi } from "../../logic/time";
@@ -25,15 +25,7 @@ export function FleetUseTable({ clock }: FleetUseTableProps) {
   const zone = useZone(clock);
   const [filter, setFilter] = useState("");
   if (fleet.data === undefined) {
-    return (
-      <StateView
-        state={
-          fleet.error
-            ? { kind: "error", error: fleet.error, onRetry: () => void fleet.refetch() }
-            : { kind: "loading", what: words.watch.fleetUse.theResources }
-        }
-      />
-    );
+    return <PendingView query={fleet} what={words.watch.fleetUse.theResources} />;
   }
   const { hosts, end } = fleet.data;
   if (hosts.length === 0) {

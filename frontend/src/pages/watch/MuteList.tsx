@@ -1,4 +1,4 @@
-import { Button, Group, Paper, Select, Table, Text, TextInput, Title } from "@mantine/core";
+import { Button, Paper, Select, Table, Text, TextInput, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { hostsQuery } from "../../api/queries";
@@ -6,13 +6,15 @@ import { createWatchMute, endWatchMute, rulesQuery, watchMutesQuery } from "../.
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import { WindowInputs } from "../../components/WindowInputs";
 import type { WatchMute } from "../../logic/api";
 import { fromApi, HOUR, SECOND, toEpochMs, toIso, type Window } from "../../logic/time";
 import { describeMute, muteState, wholeSeconds } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
+import { ReasonField } from "../../components/NameAndNote";
+import { RowForm } from "../../components/RowForm";
 import { words } from "../../words";
 
 const STATES = { planned: words.watch.mutes.planned, muted: words.watch.mutes.muted, ended: words.watch.mutes.ended } as const;
@@ -28,13 +30,7 @@ export function MuteList({ zone }: { readonly zone: Zone }) {
       </Text>
       <ScrollCard label={words.watch.watchPage.mutes}>
         {mutes.data === undefined ? (
-          <StateView
-            state={
-              mutes.error
-                ? { kind: "error", error: mutes.error, onRetry: () => void mutes.refetch() }
-                : { kind: "loading", what: words.watch.mutes.theMutes }
-            }
-          />
+          <PendingView query={mutes} what={words.watch.mutes.theMutes} />
         ) : mutes.data.mutes.length === 0 ? (
           <StateView state={{ kind: "empty", title: words.watch.mutes.none, next: words.watch.mutes.noneNext }} />
         ) : (
@@ -140,64 +136,53 @@ function MuteForm({ zone }: { readonly zone: Zone }) {
       <Title order={2} fz="md" mb="xs">
         {words.watch.mutes.newMute}
       </Title>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
+      <RowForm
+        action={words.watch.mutes.create}
+        isReady={window !== null}
+        isPending={creating.isPending}
+        error={creating.error}
+        onSubmit={() => {
           if (window !== null) {
             creating.mutate(window);
           }
         }}
       >
-        <Group gap="xs" align="flex-start">
-          <Select
-            size="xs"
-            w={170}
-            label={words.common.host}
-            placeholder={words.watch.watchPage.allHosts}
-            clearable
-            searchable
-            value={host}
-            data={(hosts.data?.hosts ?? []).map(({ name }) => name)}
-            onChange={setHost}
-          />
-          <TextInput
-            size="xs"
-            w={120}
-            label={words.watch.mutes.tag}
-            value={tag}
-            onChange={(event) => {
-              setTag(event.currentTarget.value);
-            }}
-          />
-          <Select
-            size="xs"
-            w={240}
-            label={words.watch.watchPage.rule}
-            placeholder={words.watch.watchPage.allRules}
-            clearable
-            searchable
-            value={rule}
-            data={(rules.data?.rules ?? []).map(({ name, title }) => ({ value: name, label: title }))}
-            onChange={setRule}
-          />
-          <div style={{ flex: 1, minWidth: 320 }}>
-            <WindowInputs window={first} zone={zone} onChange={setWindow} />
-          </div>
-          <TextInput
-            size="xs"
-            w={220}
-            label={words.common.reason}
-            value={reason}
-            onChange={(event) => {
-              setReason(event.currentTarget.value);
-            }}
-          />
-          <Button size="xs" mt={22} type="submit" disabled={window === null} loading={creating.isPending}>
-            {words.watch.mutes.create}
-          </Button>
-        </Group>
-        <ErrorLine error={creating.error} />
-      </form>
+        <Select
+          size="xs"
+          w={170}
+          label={words.common.host}
+          placeholder={words.watch.watchPage.allHosts}
+          clearable
+          searchable
+          value={host}
+          data={(hosts.data?.hosts ?? []).map(({ name }) => name)}
+          onChange={setHost}
+        />
+        <TextInput
+          size="xs"
+          w={120}
+          label={words.watch.mutes.tag}
+          value={tag}
+          onChange={(event) => {
+            setTag(event.currentTarget.value);
+          }}
+        />
+        <Select
+          size="xs"
+          w={240}
+          label={words.watch.watchPage.rule}
+          placeholder={words.watch.watchPage.allRules}
+          clearable
+          searchable
+          value={rule}
+          data={(rules.data?.rules ?? []).map(({ name, title }) => ({ value: name, label: title }))}
+          onChange={setRule}
+        />
+        <div style={{ flex: 1, minWidth: 320 }}>
+          <WindowInputs window={first} zone={zone} onChange={setWindow} />
+        </div>
+        <ReasonField size="xs" w={220} value={reason} onChange={setReason} />
+      </RowForm>
     </Paper>
   );
 }

@@ -22,7 +22,8 @@ import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { EpisodeActions } from "./EpisodeActions";
 import { episodeLink } from "../../components/episodeLink";
-import { SourceLink } from "./SourceLink";
+import { SourceLink } from "../../components/SourceLink";
+import "../../components/WatchTable.css";
 import "./watch.css";
 
 interface OnNowTableProps {

@@ -1,17 +1,4 @@
-import {
-  ActionIcon,
-  Button,
-  Code,
-  Group,
-  NumberInput,
-  Paper,
-  SegmentedControl,
-  Select,
-  Table,
-  Text,
-  TextInput,
-  Title,
-} from "@mantine/core";
+import { ActionIcon, Code, NumberInput, Paper, SegmentedControl, Select, Table, Text, TextInput, Title } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -19,6 +6,8 @@ import { removeRuleLimit, setRuleLimit } from "../../api/watch";
 import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine } from "../../components/StateView";
 import type { RuleDetail, RuleReading } from "../../logic/api";
+import { ReasonField } from "../../components/NameAndNote";
+import { LABEL_HEIGHT, RowForm } from "../../components/RowForm";
 import { words } from "../../words";
 
 /** What a limit is set for. */
@@ -110,16 +99,20 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
     },
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        setting.mutate();
-      }}
-    >
+    <>
       <Text fz="sm" fw={600} mt="md" mb={4}>
         {words.watch.rulePage.limitsOfHosts}
       </Text>
-      <Group gap="xs" align="flex-end">
+      <RowForm
+        action={words.watch.rulePage.setLimit}
+        isMinor
+        isReady={place !== "" && value !== ""}
+        isPending={setting.isPending}
+        error={setting.error}
+        onSubmit={() => {
+          setting.mutate();
+        }}
+      >
         <Select
           size="xs"
           w={130}
@@ -133,6 +126,7 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
         />
         <NumberInput size="xs" w={110} label={words.watch.rulePage.value} value={value} onChange={setValue} />
         <SegmentedControl
+          mt={LABEL_HEIGHT}
           size="xs"
           aria-label={words.watch.rulePage.hostOrTag}
           value={kind}
@@ -154,20 +148,8 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
             setPlace(event.currentTarget.value);
           }}
         />
-        <TextInput
-          size="xs"
-          w={220}
-          label={words.common.reason}
-          value={reason}
-          onChange={(event) => {
-            setReason(event.currentTarget.value);
-          }}
-        />
-        <Button size="xs" type="submit" variant="default" disabled={place === "" || value === ""} loading={setting.isPending}>
-          {words.watch.rulePage.setLimit}
-        </Button>
-      </Group>
-      <ErrorLine error={setting.error} />
-    </form>
+        <ReasonField size="xs" w={220} value={reason} onChange={setReason} />
+      </RowForm>
+    </>
   );
 }

@@ -5,12 +5,12 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { deleteRule, enableRule, ruleQuery } from "../../api/watch";
 import { ColourBadge } from "../../components/ColourBadge";
-import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { DeleteButton } from "../../components/DeleteButton";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, StateView } from "../../components/StateView";
+import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { RuleDetail, RuleReading } from "../../logic/api";
 import { fromApi } from "../../logic/time";
@@ -22,6 +22,7 @@ import { clockOf, encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
 import { BacktestPanel } from "./BacktestPanel";
 import { RuleLimits } from "./RuleLimits";
+import "../../components/WatchTable.css";
 import "./watch.css";
 
 const MAX_SOURCES = 3;
@@ -36,13 +37,7 @@ export function RulePage() {
   if (detail.data === undefined) {
     return (
       <div className="page">
-        <StateView
-          state={
-            detail.error
-              ? { kind: "error", error: detail.error, onRetry: () => void detail.refetch() }
-              : { kind: "loading", what: words.watch.rulePage.theRule }
-          }
-        />
+        <PendingView query={detail} what={words.watch.rulePage.theRule} />
       </div>
     );
   }
@@ -96,16 +91,8 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
   const me = useMe();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [isDeleting, setDeleting] = useState(false);
   const onSuccess = () => client.invalidateQueries({ queryKey: ["watch"] });
   const enabling = useMutation({ mutationFn: (isEnabled: boolean) => enableRule(info.name, isEnabled), onSuccess });
-  const deleting = useMutation({
-    mutationFn: () => deleteRule(info.name),
-    onSuccess: async () => {
-      await navigate({ to: "/watch", search: { tab: "rules" } });
-      await onSuccess();
-    },
-  });
   if (!mayWrite(me)) {
     return null;
   }
@@ -128,14 +115,16 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
           {info.is_builtin ? words.watch.rulePage.copyToEdit : words.watch.rulePage.edit}
         </PageButton>
         {!info.is_builtin && (
-          <Button
-            variant="default"
-            onClick={() => {
-              setDeleting(true);
+          <DeleteButton
+            title={words.watch.rulePage.deleteRule}
+            onDelete={() => deleteRule(info.name)}
+            onDeleted={async () => {
+              await navigate({ to: "/watch", search: { tab: "rules" } });
+              await onSuccess();
             }}
           >
-            {words.common.delete}
-          </Button>
+            {words.watch.rulePage.deleteText}
+          </DeleteButton>
         )}
       </Group>
       {!isOn && !mayEnable && (
@@ -144,22 +133,6 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
         </Text>
       )}
       <ErrorLine error={enabling.error} />
-      {isDeleting && (
-        <ConfirmDialog
-          title={words.watch.rulePage.deleteRule}
-          action={words.common.delete}
-          isPending={deleting.isPending}
-          error={deleting.error}
-          onConfirm={() => {
-            deleting.mutate();
-          }}
-          onClose={() => {
-            setDeleting(false);
-          }}
-        >
-          {words.watch.rulePage.deleteText}
-        </ConfirmDialog>
-      )}
     </div>
   );
 }

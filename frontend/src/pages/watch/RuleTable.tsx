@@ -5,13 +5,14 @@ import { rulesQuery } from "../../api/watch";
 import { mayWrite, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { describeRule } from "../../logic/watch";
 import type { Clock } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
 import { words } from "../../words";
+import "../../components/WatchTable.css";
 import "./watch.css";
 
 /** All rules: what each watches, on how many hosts, and how often it found something. */
@@ -33,13 +34,7 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
       </Group>
       <ScrollCard label={words.watch.watchPage.rules}>
         {rules.data === undefined ? (
-          <StateView
-            state={
-              rules.error
-                ? { kind: "error", error: rules.error, onRetry: () => void rules.refetch() }
-                : { kind: "loading", what: words.watch.rules.theRules }
-            }
-          />
+          <PendingView query={rules} what={words.watch.rules.theRules} />
         ) : (
           <Table aria-label={words.watch.watchPage.rules} className="watch-table watch-rules">
             <Table.Thead>

@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { watchQuery } from "../../api/watch";
 import { IgnoredNote } from "../../components/IgnoredNote";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { describeWatched } from "../../logic/watch";
 import { decodeWatchView, encodeWatchView, type WatchTab, type WatchView } from "../../state/watch";
@@ -30,7 +30,7 @@ export function WatchPage() {
   const zone = useZone(view.clock);
   const nOn = watch.data?.on.filter(({ mute }) => mute === null).length ?? 0;
   const change = (changed: Partial<WatchView>) => {
-    void navigate({ to: "/watch", search: encodeWatchView({ ...view, page: 0, ...changed }), replace: true });
+    void navigate({ to: "/watch", search: encodeWatchView({ ...view, page: 0, alert: null, ...changed }), replace: true });
   };
   return (
     <div className="page">
@@ -64,13 +64,7 @@ export function WatchPage() {
         </Tabs.List>
         <Tabs.Panel value="now">
           {watch.data === undefined ? (
-            <StateView
-              state={
-                watch.error
-                  ? { kind: "error", error: watch.error, onRetry: () => void watch.refetch() }
-                  : { kind: "loading", what: words.watch.watchPage.whatIsOn }
-              }
-            />
+            <PendingView query={watch} what={words.watch.watchPage.whatIsOn} />
           ) : (
             <OnNowTable
               watch={watch.data}
@@ -97,7 +91,7 @@ export function WatchPage() {
         </Tabs.Panel>
         <Tabs.Panel value="alerts">
           <Suspense fallback={<StateView state={{ kind: "loading", what: words.watch.alerts.theAlerts }} />}>
-            <AlertsTab zone={zone} clock={view.clock} />
+            <AlertsTab zone={zone} clock={view.clock} alert={view.alert} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="rules">

@@ -4,7 +4,7 @@ import { useMemo, useState } from "react";
 import { rulesQuery, timelineQuery } from "../../api/watch";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
-import { StateView } from "../../components/StateView";
+import { PendingView, StateView } from "../../components/StateView";
 import { DAY, HOUR, MINUTE, toEpochMs, type Window } from "../../logic/time";
 import { colourAt, COLOUR_LABELS, isBadRow, type TimelineRow, toTimeline, wholeSeconds } from "../../logic/watch";
 import { formatInstant, type Zone } from "../../logic/zone";
@@ -73,13 +73,7 @@ export function WatchTimeline({ view, zone, onView }: WatchTimelineProps) {
       </Group>
       <ScrollCard label={words.watch.watchPage.timeline}>
         {timeline.data === undefined ? (
-          <StateView
-            state={
-              timeline.error
-                ? { kind: "error", error: timeline.error, onRetry: () => void timeline.refetch() }
-                : { kind: "loading", what: words.watch.timeline.theStates }
-            }
-          />
+          <PendingView query={timeline} what={words.watch.timeline.theStates} />
         ) : rows.length === 0 ? (
           <StateView
             state={{ kind: "empty", title: words.watch.timeline.nothingJudged, next: words.watch.timeline.chooseLonger }}

@@ -27,7 +27,7 @@ from normstat.stats.engine.bursts import Bursts
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.timeline import MICRO
-from normstat.stats.engine.timestamps import MONTHS, SECONDS_A_DAY, day_seconds
+from normstat.stats.engine.timestamps import MONTHS, SECONDS_A_DAY, day_seconds, parse_clock, parse_zone
 from normstat.stats.fact_words import EventKind
 from normstat.stats.layout import ASCII, NON_EMPTY
 from normstat.stats.records import NO_TIME, LineEvent, LineKind, State
@@ -144,25 +144,22 @@ class Reader(LineReader[SyslogLayout]):
 
 def _read_wall(year: int, month: int, day: int, clock: str) -> int | None:
     """Return what the wall's clock showed, in seconds since the epoch. Missing: None for a day or a clock that there is not."""
-    hours, minutes, seconds = (int(part) for part in clock.split(":"))
+    seconds = parse_clock(clock)
     try:
         date = dt.date(year, month, day)
     except ValueError:
         return None
-    if hours > 23 or minutes > 59 or seconds > 60:
-        return None
-    return int(day_seconds(date)) + hours * 3600 + minutes * 60 + seconds
+    return None if seconds is None else day_seconds(date) + int(seconds)
 
 
 def _read_dated(found: re.Match[str]) -> int | Rejected:
+    # Not parse_date, which takes a year like 2569 for one of Thailand's calendar: these dates are Gregorian.
     year, month, day = (int(part) for part in found["date"].split("-"))
-    reading = _read_wall(year, month, day, found["clock"])
-    if reading is None or not 1970 <= year < 2200:
+    reading, offset = _read_wall(year, month, day, found["clock"]), parse_zone(found["zone"])
+    if reading is None or offset is None or not 1970 <= year < 2200:
         return NO_DATE
-    zone = found["zone"]
-    offset = 0 if zone == "Z" else int(zone[1:3]) * 3600 + int(zone[-2:]) * 60
     part_us = int((found["part"] or ".0")[1:].ljust(6, "0")[:6])
-    return (reading - (-offset if zone[0] == "-" else offset)) * MICRO + part_us
+    return (reading - offset) * MICRO + part_us
 
 
 def _find_notable(notable: Sequence[NotableLines], message: str) -> int | None:

@@ -1,9 +1,9 @@
-import { PageLink } from "../../components/PageLink";
-import type { EpisodeInfo } from "../../logic/api";
-import { isOfComparison } from "../../logic/watch";
-import type { Clock } from "../../state/url";
-import { encodeClock } from "../../state/zone_choice";
-import { episodeLink } from "../../components/episodeLink";
+import { PageLink } from "./PageLink";
+import type { EpisodeInfo } from "../logic/api";
+import { isOfComparison } from "../logic/watch";
+import type { Clock } from "../state/url";
+import { encodeClock } from "../state/zone_choice";
+import { episodeLink } from "./episodeLink";
 
 interface SourceLinkProps {
   readonly title: string;

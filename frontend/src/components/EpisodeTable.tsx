@@ -1,0 +1,90 @@
+import { Table, Text } from "@mantine/core";
+import type { EpisodeInfo } from "../logic/api";
+import { fromApi, MINUTE } from "../logic/time";
+import { describeEnd, describeLength, describeSeen, isOfComparison, nameInstance, toColour } from "../logic/watch";
+import type { Zone } from "../logic/zone";
+import { useNow } from "../state/clock";
+import type { Clock } from "../state/url";
+import { words } from "../words";
+import { ColourBadge } from "./ColourBadge";
+import { episodeLink } from "./episodeLink";
+import { Instant } from "./Instant";
+import { PageLink } from "./PageLink";
+import { SourceLink } from "./SourceLink";
+import "./WatchTable.css";
+
+interface EpisodeTableProps {
+  readonly label: string;
+  readonly episodes: readonly EpisodeInfo[];
+  /** What the instances of each rule are. */
+  readonly of: ReadonlyMap<string, string>;
+  readonly zone: Zone;
+  readonly clock: Clock;
+}
+
+/** Episodes with what each saw and how it ended; on a phone each is a card. */
+export function EpisodeTable({ label, episodes, of, zone, clock }: EpisodeTableProps) {
+  const now = useNow(MINUTE);
+  return (
+    <Table aria-label={label} className="watch-table watch-cards">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{words.common.from}</Table.Th>
+          <Table.Th>{words.watch.history.lasted}</Table.Th>
+          <Table.Th>{words.common.state}</Table.Th>
+          <Table.Th>{words.common.host}</Table.Th>
+          <Table.Th>{words.watch.onNow.what}</Table.Th>
+          <Table.Th>{words.watch.history.end}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {episodes.map((episode) => (
+          <Table.Tr key={episode.id}>
+            <Table.Td>
+              <Instant at={fromApi(episode.start)} zone={zone} />
+            </Table.Td>
+            <Table.Td style={{ whiteSpace: "nowrap" }}>{describeLength(episode, now)}</Table.Td>
+            <Table.Td>
+              <ColourBadge colour={toColour(episode.colour)} />
+            </Table.Td>
+            <Table.Td>
+              {episode.host === null ? (
+                words.watch.onNow.thisServer
+              ) : (
+                <PageLink to="/hosts/$host" params={{ host: episode.host }} search={episodeLink(episode, clock)}>
+                  {episode.host}
+                </PageLink>
+              )}
+            </Table.Td>
+            <Table.Td className="watch-what">
+              <Text fz="sm">
+                <SourceLink title={episode.title} episode={episode} clock={clock} />{" "}
+                {!isOfComparison(episode) && nameInstance(episode.instance, of.get(episode.source) ?? "")}
+              </Text>
+              <Text fz="sm">{episode.sentence}</Text>
+              {!isOfComparison(episode) && (
+                <Text fz="sm" className="mono">
+                  {describeSeen(episode.saw)}
+                </Text>
+              )}
+              {episode.acknowledged_at !== null && (
+                <Text fz="sm" className="soft">
+                  {words.watch.onNow.acknowledgedBy(episode.acknowledged_by)}
+                  {episode.note !== "" && `: ${episode.note}`}
+                </Text>
+              )}
+              {episode.exclusion_id !== null && (
+                <Text fz="sm" className="soft">
+                  {words.watch.history.markedAsIncident}
+                </Text>
+              )}
+            </Table.Td>
+            <Table.Td>
+              <Text fz="sm">{describeEnd(episode.ended_by)}</Text>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

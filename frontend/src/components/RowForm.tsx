@@ -1,0 +1,48 @@
+import { Button, Group } from "@mantine/core";
+import type { ReactNode } from "react";
+import { ErrorLine } from "./StateView";
+
+interface RowFormProps {
+  readonly action: string;
+  readonly isMinor?: boolean;
+  /** Whether the form is complete. */
+  readonly isReady: boolean;
+  readonly isPending: boolean;
+  readonly error?: Error | null;
+  /** Called only with a complete form, and not again while it is pending. */
+  readonly onSubmit: () => void;
+  /** Labelled fields of size xs. */
+  readonly children: ReactNode;
+}
+
+// A field's label above it. The fields stand at the top, so that an error below one moves no other.
+export const LABEL_HEIGHT = 22;
+
+/** A form whose fields stand in one row, its button after them. */
+export function RowForm({ action, isMinor = false, isReady, isPending, error = null, onSubmit, children }: RowFormProps) {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady && !isPending) {
+          onSubmit();
+        }
+      }}
+    >
+      <Group gap="xs" align="flex-start">
+        {children}
+        <Button
+          mt={LABEL_HEIGHT}
+          size="xs"
+          type="submit"
+          variant={isMinor ? "default" : "filled"}
+          disabled={!isReady}
+          loading={isPending}
+        >
+          {action}
+        </Button>
+      </Group>
+      <ErrorLine error={error} />
+    </form>
+  );
+}

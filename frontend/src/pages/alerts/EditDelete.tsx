@@ -1,0 +1,33 @@
+import { Button } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { DeleteButton } from "../../components/DeleteButton";
+import { words } from "../../words";
+
+interface EditDeleteProps {
+  readonly name: string;
+  readonly deleteTitle: string;
+  readonly deleteText: string;
+  readonly onEdit: () => void;
+  readonly onDelete: () => Promise<unknown>;
+}
+
+/** The last two buttons of a row of channels or routes. */
+export function EditDelete({ name, deleteTitle, deleteText, onEdit, onDelete }: EditDeleteProps) {
+  const client = useQueryClient();
+  return (
+    <>
+      <Button size="compact-sm" variant="default" aria-label={words.watch.alerts.editName(name)} onClick={onEdit}>
+        {words.common.edit}
+      </Button>
+      <DeleteButton
+        size="compact-sm"
+        label={words.watch.alerts.deleteName(name)}
+        title={deleteTitle}
+        onDelete={onDelete}
+        onDeleted={() => client.invalidateQueries({ queryKey: ["alerts"] })}
+      >
+        {deleteText}
+      </DeleteButton>
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { parseSearch } from "./search";
+import { decodeWatchView, DEFAULT_WATCH_VIEW, encodeWatchView, type WatchView } from "./watch";
+
+describe("the link of the Watch page", () => {
+  it("holds everything that the page shows", () => {
+    const view: WatchView = { clock: "utc", tab: "history", host: "web1", rule: "run-queue", span: "7d", page: 3, alert: 12 };
+    expect(decodeWatchView(encodeWatchView(view))).toEqual({ view, ignored: [] });
+    expect(encodeWatchView(DEFAULT_WATCH_VIEW)).toEqual({});
+  });
+
+  it("opens the alert of a message, whose link the server writes", () => {
+    const { view, ignored } = decodeWatchView(parseSearch("?tab=alerts&alert=12"));
+    expect([view.tab, view.alert, ignored]).toEqual(["alerts", 12, []]);
+  });
+
+  it("says what it could not read", () => {
+    const { view, ignored } = decodeWatchView(parseSearch("?tab=alerts&alert=0&page=1000"));
+    expect([view.alert, view.page]).toEqual([null, 0]);
+    expect(ignored.toSorted()).toEqual(["alert=0", "page=1000"]);
+  });
+});
