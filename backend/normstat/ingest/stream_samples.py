@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, REJECTED_TEXT_LIMIT, LineEvent, LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
@@ -61,7 +62,7 @@ class StreamResult:
 class StreamReader:
     """Reads one stretch of a stream. `n_lines_before` is the number of lines of the stream before it, to number rejected lines.
 
-    Rows of instances in `refused` become rejected lines.
+    Rows of instances in `refused` become rejected lines. `window` is where all of the data stands in a text that streams share.
     """
 
     def __init__(
@@ -75,7 +76,9 @@ class StreamReader:
         state: State,
         n_lines_before: int,
         refused: Refused = NOTHING_REFUSED,
+        window: TextWindow | None = None,
     ) -> None:
+        self._window = window
         self._spec = spec
         self._plan = plan
         self._command = command
@@ -134,6 +137,7 @@ class StreamReader:
             is_final=is_final,
             timing=self._timing,
             command=self._command,
+            window=self._window,
         )
         n_lines_before = self._n_lines_before + result.n_lines.total()
         self._moved.clear()

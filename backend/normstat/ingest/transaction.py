@@ -29,6 +29,7 @@ from normstat.ingest_limits import IngestLimits
 from normstat.rollups.rollup_marks import hours_of, mark_changed
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.readers import share_texts
 from normstat.stats.records import SampleBlock, Timing
 from normstat.storage import chunks, event_rows, ingest_rows, samples, stream_rows
 from normstat.storage.host_tag_rows import read_tags
@@ -390,8 +391,13 @@ class Batch:
         delivery.frames.append(frame)
 
     def _read(self, plan: TablePlan) -> None:
-        for delivery in self._deliveries.values():
-            delivery.read(plan, self._refused.get(delivery.stream.host_id, NOTHING_REFUSED))
+        """Read the streams, small pieces of like ones together."""
+        deliveries = list(self._deliveries.values())
+        pieces = [(one, one.spec, data) for one in deliveries if one.spec is not None and (data := one.only_data)]
+        found = share_texts([(spec, one.state, data) for one, spec, data in pieces])
+        windows = {id(one): window for (one, _, _), window in zip(pieces, found, strict=True)}
+        for delivery in deliveries:
+            delivery.read(plan, self._refused.get(delivery.stream.host_id, NOTHING_REFUSED), windows.get(id(delivery)))
 
     async def _write(self, connection: psycopg.AsyncConnection, plan: TablePlan) -> None:
         # The database's clock: what it sets itself in this transaction has the same time.

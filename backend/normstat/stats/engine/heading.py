@@ -43,6 +43,22 @@ class KnownHeaders:
         self._columns = frozenset(name for field in fields for name in (field.column, *field.aliases)).union(*names)
         self._families = [family for stat in spec.stats for family in stat.families]
         self._found: dict[HeaderKey, Header | None] = {}
+        self._fields: dict[tuple[int, tuple[int, ...]], tuple[Header, tuple[Field, ...]]] = {}
+
+    def fields_of(self, header: Header, decimals: tuple[int, ...]) -> tuple[Field, ...]:
+        """Return the fields of a header whose undocumented columns have these decimals.
+
+        It is the same object for all streams, for as long as few headers are known.
+        """
+        key = (id(header), decimals)
+        found = self._fields.get(key)
+        if found is None or found[0] is not header:
+            left = iter(decimals)
+            fields = tuple(field if field.is_documented else replace(field, decimals=next(left)) for field in header.fields)
+            if len(self._fields) >= MAX_HEADERS:
+                self._fields.clear()
+            found = self._fields[key] = (header, fields)
+        return found[1]
 
     def knows(self, word: str) -> bool:
         """Return whether the word is in a header of this spec."""
@@ -248,7 +264,5 @@ class Heading:
         seen = tuple(decimals.get(field.key, 0) for field in header.fields if not field.is_documented)
         key = (id(header), seen)
         if key not in self._fields_of:
-            self._fields_of[key] = tuple(
-                field if field.is_documented else replace(field, decimals=decimals.get(field.key, 0)) for field in header.fields
-            )
+            self._fields_of[key] = self._known.fields_of(header, seen)
         return self._fields_of[key]
