@@ -12,6 +12,7 @@ import asyncio
 import logging
 import sys
 import time
+from collections import Counter
 
 import structlog
 
@@ -39,12 +40,12 @@ def request_of(host: int, body: Body) -> IngestRequest:
     )
 
 
-async def measure(url: str, variants: list[list[Body]], options: argparse.Namespace) -> dict[str, int]:
+async def measure(url: str, variants: list[list[Body]], options: argparse.Namespace) -> Counter[str]:
     """Print the costs by size of batch; return the samples sent."""
     engine = make_engine(url, pool_size=2)
     memory = IngestCache()
     postmaster = postmaster_of(url)
-    sent: dict[str, int] = {}
+    sent: Counter[str] = Counter()
 
     async def post(number: int, size: int) -> tuple[float, float]:
         began, began_database = time.process_time(), cpu_seconds(postmaster)
@@ -57,8 +58,7 @@ async def measure(url: str, variants: list[list[Body]], options: argparse.Namesp
                 raise failed[0]
         used = time.process_time() - began, cpu_seconds(postmaster) - began_database
         for host in range(options.hosts):
-            for stat, n_rows in variants[host % N_VARIANTS][number].n_samples.items():
-                sent[stat] = sent.get(stat, 0) + n_rows
+            sent.update(variants[host % N_VARIANTS][number].n_samples)
         return used
 
     for number in range(2):
@@ -71,7 +71,10 @@ async def measure(url: str, variants: list[list[Body]], options: argparse.Namesp
             costs.append(await post(number, size))
             number += 1
         own, theirs = (1000 / options.hosts * min(found) for found in zip(*costs, strict=True))
-        print(f"batches of {size:3}: {own:6.3f} ms here, {theirs:6.3f} ms of PostgreSQL, {own + theirs:6.3f} ms for a post", flush=True)
+        print(
+            f"batches of {size:3}: {own:6.3f} ms here, {theirs:6.3f} ms of PostgreSQL, {own + theirs:6.3f} ms for a post",
+            flush=True,
+        )
         record("posts", f"ingest, batches of {size}: CPU here", own, "ms for a post")
         record("posts", f"ingest, batches of {size}: CPU database", theirs, "ms for a post")
     await engine.dispose()
@@ -90,7 +93,8 @@ def main() -> None:
     options.sizes = [int(size) for size in options.batches.split(",")]
     n_bodies = 2 + options.rounds * len(options.sizes)
     variants = [
-        list(build_bodies(fleet_tools(), start=now(), n_reports=REPORTS, n_bodies=n_bodies, seed=seed)) for seed in range(N_VARIANTS)
+        list(build_bodies(fleet_tools(), start=now(), n_reports=REPORTS, n_bodies=n_bodies, seed=seed))
+        for seed in range(N_VARIANTS)
     ]
     with database(options.database) as url:
         sent = asyncio.run(measure(url, variants, options))

@@ -142,7 +142,7 @@ def test_a_shared_text_has_rows_for_pieces_of_any_size(monkeypatch: pytest.Monke
     head = b" r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
     row = b" 1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1\n"
     n_found = 0
-    find = columns.Reader._take_run  # noqa: SLF001
+    find = columns.Reader._take_run
 
     def take_run(self: columns.Reader, found: TextRows, first: int, n_rows: int) -> bool:
         nonlocal n_found

@@ -62,6 +62,9 @@ class CommandSums:
 
     def by_key(self) -> dict[str, int]:
         """Return the sum of each key."""
+        if len(self.sums) == 1:
+            ((keys, numbers),) = self.sums.items()
+            return dict(zip(keys, numbers, strict=True))
         found: dict[str, int] = {}
         for keys, sums in self.sums.items():
             for key, number in zip(keys, sums, strict=True):
@@ -82,7 +85,9 @@ class ReportSums:
         self._open: dict[str, CommandSums] = {}
         # The report that lost bytes were part of is not summed.
         self._is_cut = is_after_gap
+        # The fields of rows with sums of these keys, in any order; the same object for the same fields.
         self._fields: dict[tuple[str, ...], tuple[Field, ...]] = {}
+        self._fields_of: dict[tuple[str, ...], tuple[Field, ...]] = {}
         # (PID, command) by instance; None for what is no process.
         self._processes: dict[str, tuple[str, str] | None] = {}
         if isinstance(state, list) and len(state) == 3 and not is_after_gap:
@@ -138,16 +143,19 @@ class ReportSums:
         ]
         keys = tuple(field.key for field, _, _ in own)
         mark = keys[0] if keys else ""
-        digits, gaps = [], []
-        for field, values, missing in own:
-            scaled = np.rint(values * 10.0**field.decimals)
+        each: Iterable[Sequence[int]] = [()] * len(block)
+        gaps = np.zeros((len(own), len(block)), dtype=np.bool_)
+        if own:
+            powers = np.array([10.0**field.decimals for field, _, _ in own])
+            scaled = np.rint(np.stack([values for _, values, _ in own]) * powers[:, None])
             # Below 0 is what pidstat prints without permission; a number this large is none.
-            is_gap = ~((scaled >= 0) & (scaled < MAX_EXACT))
-            gaps.append(is_gap if missing is None else is_gap | missing)
-            digits.append(np.where(is_gap, 0, scaled).astype(np.int64).tolist())
-        each: Iterable[tuple[int, ...]] = zip(*digits, strict=True) if digits else [()] * len(block)
+            gaps = ~((scaled >= 0) & (scaled < MAX_EXACT))
+            each = np.where(gaps, 0, scaled).astype(np.int64).T.tolist()
+            for column, (_, _, missing) in enumerate(own):
+                if missing is not None:
+                    gaps[column] |= missing
         places = zip(block.line_offset.tolist(), block.time_us.tolist(), block.instances, strict=True)
-        has_gaps = np.any(gaps, axis=0).tolist() if gaps else [False] * len(block)
+        has_gaps: list[bool] = np.any(gaps, axis=0).tolist()
         for at, ((offset, time_us, instance), numbers, has_gap) in enumerate(zip(places, each, has_gaps, strict=True)):
             if has_gap:
                 there = [column for column in range(len(keys)) if not gaps[column][at]]
@@ -172,9 +180,11 @@ class ReportSums:
         for name, command in sorted(commands.items(), key=lambda item: item[1].offset):
             sums = command.by_key()
             sums[PROCESSES] = len({row.partition(" ")[0] for row in command.seen})
-            keys = tuple(key for key in self._keys if key in sums)
-            fields = self._fields.get(keys)
+            found = tuple(sums)
+            fields = self._fields_of.get(found)
             if fields is None:
-                fields = self._fields[keys] = tuple(self._keys[key] for key in keys)
+                keys = tuple(key for key in self._keys if key in sums)
+                fields = self._fields.setdefault(keys, tuple(self._keys[key] for key in keys))
+                self._fields_of[found] = fields
             values = [sums[field.key] if field.storage.is_whole else sums[field.key] / 10**field.decimals for field in fields]
             find_builder(self.stat, fields).add(Row(values, (), None), time_us, name, command.offset)

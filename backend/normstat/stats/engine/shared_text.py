@@ -1,8 +1,8 @@
 """The lines of a piece of a stream, and its plain rows: alone, or as part of a text that pieces of many streams share.
 
-A live agent sends some kB of each stream. To set up the arrays of normstat.stats.engine.bulk takes longer than to read so little with
-them; many such pieces under the same header are one text for it. Each stream keeps its own state: it only asks this text for the
-numbers in its own lines, and none of them depends on the lines of others.
+A live agent sends some kB of each stream. To set up the arrays of normstat.stats.engine.bulk takes longer than to read so little
+with them; many such pieces under the same header are one text for it. Each stream keeps its own state: it only asks this text for
+the numbers in its own lines, and none of them depends on the lines of others.
 """
 
 from collections.abc import Iterator, Sequence
