@@ -55,6 +55,38 @@ async def test_requests_that_wait_are_taken_together(engine: AsyncEngine, databa
     assert query(database_url, "SELECT count(*) FROM streams WHERE acked_offset > 0 AND n_sample = 9") == [(len(HOSTS),)]
 
 
+async def test_requests_of_several_hosts_are_gathered(
+    engine: AsyncEngine, batches: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after another, each would cost a transaction."""
+    monkeypatch.setattr(batching, "GATHER_S", 3600.0)
+    monkeypatch.setattr(batching, "BATCH_JOBS", 3)
+    queue = IngestQueue(engine)
+    cut = TEXT.index(b"\n", 700) + 1
+    await queue.submit(job_of("alpha", stream(TEXT[:cut])), longest_wait_s=WAIT_S)
+    await queue.submit(job_of("alpha", stream(TEXT[cut:], offset=cut)), longest_wait_s=WAIT_S)
+    assert {tuple(hosts) for hosts in batches} == {("alpha",)}, "a host alone waits for nobody"
+    batches.clear()
+    beta, gamma = (asyncio.create_task(queue.submit(job_of(host, stream(TEXT)), longest_wait_s=WAIT_S)) for host in ("beta", "gamma"))
+    await asyncio.sleep(0.05)
+    assert not batches
+    assert await queue.submit(job_of("delta", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
+    assert await beta == await gamma == [Ack("k", len(TEXT))]
+    assert {tuple(hosts) for hosts in batches} == {("beta", "gamma", "delta")}
+
+
+async def test_a_pause_between_batches_ends(engine: AsyncEngine, batches: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "GATHER_S", 0.2)
+    queue = IngestQueue(engine)
+    await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
+    assert await queue.submit(job_of("beta", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
+    # A large request waits for none.
+    monkeypatch.setattr(batching, "GATHER_S", 3600.0)
+    monkeypatch.setattr(batching, "GATHER_BYTES", len(TEXT))
+    assert await queue.submit(job_of("gamma", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
+    assert {tuple(hosts) for hosts in batches} == {("alpha",), ("beta",), ("gamma",)}
+
+
 async def test_one_that_is_refused_keeps_no_other_back(engine: AsyncEngine, database_url: str) -> None:
     queue = IngestQueue(engine)
     await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
