@@ -164,14 +164,18 @@ class StreamReader:
         if refusal is not None:
             self._reject_rows(block, np.ones(len(block), np.bool_), n_lines_before, refusal)
             return
+        names = self._refused.get(block.stat.name)
         time_us = block.time_us
+        is_plain = not names and int(time_us.min(initial=0)) >= 0 and int(time_us.max(initial=0)) < LATEST_US
+        if is_plain and max(map(len, block.instances), default=0) <= MAX_INSTANCE_LENGTH:
+            self.result.blocks.append(block)
+            return
         has_time = time_us != NO_TIME
         is_odd = has_time & ((time_us < 0) | (time_us >= LATEST_US))
         kept = has_time & ~is_odd
         is_long = kept & find_long_names(block.instances)
         refused = [(~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)]
         kept &= ~is_long
-        names = self._refused.get(block.stat.name)
         if names:
             is_refused = kept & np.fromiter((name in names for name in block.instances), dtype=np.bool_, count=len(block))
             refused.append((is_refused, TOO_MANY_INSTANCES_REASON))

@@ -418,9 +418,11 @@ class Batch:
                     if last is not None:
                         news = (host.name, delivery.stream.spec)
                         latest[news] = max(latest.get(news, last), last)
-        await ingest_rows.save_streams(connection, [delivery.stream for delivery in self._deliveries.values()])
-        await ingest_rows.save_hosts(connection, [self._hosts[job.host_name] for job in self._jobs if job.error is None])
-        await ingest_rows.announce_all(connection, latest)
+        # One round trip.
+        async with connection.pipeline():
+            await ingest_rows.save_streams(connection, [delivery.stream for delivery in self._deliveries.values()])
+            await ingest_rows.save_hosts(connection, [self._hosts[job.host_name] for job in self._jobs if job.error is None])
+            await ingest_rows.announce_all(connection, latest)
 
     async def _write_samples(self, connection: psycopg.AsyncConnection, plan: TablePlan) -> None:
         by_key: dict[Key, list[tuple[int, SampleBlock]]] = {}

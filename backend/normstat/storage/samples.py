@@ -5,6 +5,7 @@ the same columns, so a structured NumPy array is the wire format already. A miss
 them from the array's bytes, for all rows at once. A dec4 is sent as the integer that it is stored as.
 """
 
+import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -154,11 +155,18 @@ def _names_of(stored: StoredStat, fields: Sequence[Field]) -> list[str]:
     return [stored.columns[field.key].name for field in fields]
 
 
+@functools.lru_cache(maxsize=1024)
+def copy_statement(table: str, columns: tuple[str, ...]) -> bytes:
+    """Return the statement that takes rows with these columns of fields; `table` is quoted."""
+    names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *columns, "printed"]
+    composed = sql.SQL("({}) FROM STDIN (FORMAT BINARY)").format(sql.SQL(", ").join(map(sql.Identifier, names)))
+    return f"COPY {table} {composed.as_string(None)}".encode()
+
+
 async def _copy(
     connection: psycopg.AsyncConnection, table: sql.Identifier, columns: Sequence[str], pieces: Sequence[bytes]
 ) -> None:
-    names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *columns, "printed"]
-    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(table, sql.SQL(", ").join(map(sql.Identifier, names)))
+    statement = copy_statement(table.as_string(None), tuple(columns))
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
         await copy.write(b"".join([COPY_HEADER, *pieces, COPY_TRAILER]))
 

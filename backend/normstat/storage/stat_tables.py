@@ -294,10 +294,14 @@ def earlier_types(definition: Mapping[str, object]) -> tuple[Storage, ...]:
 
 
 class StatTableCache:
-    """Cache of the stat tables in one process. Tables only gain columns, so cached entries stay valid."""
+    """Cache of the stat tables in one process. Tables only gain columns, so cached entries stay valid.
+
+    That there is no table is remembered too: many specs have stats that few hosts print. Whoever needs it asks for it to be made,
+    and clears the cache.
+    """
 
     def __init__(self) -> None:
-        self._stats: dict[str, StoredStat] = {}
+        self._stats: dict[str, StoredStat | None] = {}
 
     def clear(self) -> None:
         """Clear the cache, to see new columns."""
@@ -308,8 +312,8 @@ class StatTableCache:
         wanted = set(names)
         unknown = wanted - self._stats.keys()
         if unknown:
-            self._stats |= await read_stored_stats(session, unknown)
-        return {name: self._stats[name] for name in wanted if name in self._stats}
+            self._stats |= dict.fromkeys(unknown) | await read_stored_stats(session, unknown)
+        return {name: stored for name in wanted if (stored := self._stats[name]) is not None}
 
 
 async def make_stat_tables(session: WriteSession, wanted: Sequence[RequiredTable]) -> None:

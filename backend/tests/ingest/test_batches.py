@@ -67,7 +67,9 @@ async def test_requests_of_several_hosts_are_gathered(
     await queue.submit(job_of("alpha", stream(TEXT[cut:], offset=cut)), longest_wait_s=WAIT_S)
     assert {tuple(hosts) for hosts in batches} == {("alpha",)}, "a host alone waits for nobody"
     batches.clear()
-    beta, gamma = (asyncio.create_task(queue.submit(job_of(host, stream(TEXT)), longest_wait_s=WAIT_S)) for host in ("beta", "gamma"))
+    beta, gamma = (
+        asyncio.create_task(queue.submit(job_of(host, stream(TEXT)), longest_wait_s=WAIT_S)) for host in ("beta", "gamma")
+    )
     await asyncio.sleep(0.05)
     assert not batches
     assert await queue.submit(job_of("delta", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]

@@ -179,7 +179,8 @@ class ReportSums:
             return
         for name, command in sorted(commands.items(), key=lambda item: item[1].offset):
             sums = command.by_key()
-            sums[PROCESSES] = len({row.partition(" ")[0] for row in command.seen})
+            n_rows = len(command.seen)
+            sums[PROCESSES] = n_rows if n_rows == 1 else len({row.partition(" ")[0] for row in command.seen})
             found = tuple(sums)
             fields = self._fields_of.get(found)
             if fields is None:

@@ -181,7 +181,15 @@ class Reader(LineEngine[ColumnLayout]):
         if again is not None:
             self._see_header(again.clock)
             return LineKind.HEADER
-        return self._take_text(line, offset)
+        if self._heading.take_turn(line):
+            self._row_times.prefix_us = NO_TIME
+            self._see_header(None)
+            return LineKind.HEADER
+        before = self._heading.header
+        found = self._take_text(line, offset)
+        if found is LineKind.HEADER and self._heading.header is not before:
+            self._heading.note_turn(line, before)
+        return found
 
     def see_call(self, stamp: Timestamp) -> None:
         """Start a new run: its first report may cover the time since boot, and its header comes."""
