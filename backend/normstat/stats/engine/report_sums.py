@@ -62,14 +62,19 @@ class CommandSums:
 
     def by_key(self) -> dict[str, int]:
         """Return the sum of each key."""
-        if len(self.sums) == 1:
-            ((keys, numbers),) = self.sums.items()
-            return dict(zip(keys, numbers, strict=True))
         found: dict[str, int] = {}
         for keys, sums in self.sums.items():
             for key, number in zip(keys, sums, strict=True):
                 found[key] = found.get(key, 0) + number
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class _SumColumns:
+    """The fields of a summary's row, and for each the place of its sum, and what that is divided by: 0 for a whole number."""
+
+    fields: tuple[Field, ...]
+    places: list[tuple[int, int]]
 
 
 class ReportSums:
@@ -85,9 +90,9 @@ class ReportSums:
         self._open: dict[str, CommandSums] = {}
         # The report that lost bytes were part of is not summed.
         self._is_cut = is_after_gap
-        # The fields of rows with sums of these keys, in any order; the same object for the same fields.
+        # The same object for the same fields, in whatever order their keys come.
         self._fields: dict[tuple[str, ...], tuple[Field, ...]] = {}
-        self._fields_of: dict[tuple[str, ...], tuple[Field, ...]] = {}
+        self._columns: dict[tuple[str, ...], _SumColumns] = {}
         # (PID, command) by instance; None for what is no process.
         self._processes: dict[str, tuple[str, str] | None] = {}
         if isinstance(state, list) and len(state) == 3 and not is_after_gap:
@@ -178,14 +183,25 @@ class ReportSums:
         if is_cut or time_us is None:
             return
         for name, command in sorted(commands.items(), key=lambda item: item[1].offset):
-            sums = command.by_key()
+            if len(command.sums) == 1:
+                ((keys, sums),) = command.sums.items()
+            else:
+                by_key = command.by_key()
+                keys, sums = tuple(by_key), list(by_key.values())
             n_rows = len(command.seen)
-            sums[PROCESSES] = n_rows if n_rows == 1 else len({row.partition(" ")[0] for row in command.seen})
-            found = tuple(sums)
-            fields = self._fields_of.get(found)
-            if fields is None:
-                keys = tuple(key for key in self._keys if key in sums)
-                fields = self._fields.setdefault(keys, tuple(self._keys[key] for key in keys))
-                self._fields_of[found] = fields
-            values = [sums[field.key] if field.storage.is_whole else sums[field.key] / 10**field.decimals for field in fields]
-            find_builder(self.stat, fields).add(Row(values, (), None), time_us, name, command.offset)
+            n_processes = n_rows if n_rows == 1 else len({row.partition(" ")[0] for row in command.seen})
+            columns = self._columns_of(keys)
+            numbers = [*sums, n_processes]
+            values = [numbers[at] / power if power else numbers[at] for at, power in columns.places]
+            find_builder(self.stat, columns.fields).add(Row(values, (), None), time_us, name, command.offset)
+
+    def _columns_of(self, keys: tuple[str, ...]) -> _SumColumns:
+        """Return the columns of a row with the sums of these keys, and the number of processes after them."""
+        columns = self._columns.get(keys)
+        if columns is None:
+            at = {key: number for number, key in enumerate((*keys, PROCESSES))}
+            found = tuple(key for key in self._keys if key in at)
+            fields = self._fields.setdefault(found, tuple(self._keys[key] for key in found))
+            places = [(at[field.key], 0 if field.storage.is_whole else 10**field.decimals) for field in fields]
+            columns = self._columns[keys] = _SumColumns(fields, places)
+        return columns
