@@ -77,6 +77,24 @@ async def test_requests_of_several_hosts_are_gathered(
     assert {tuple(hosts) for hosts in batches} == {("beta", "gamma", "delta")}
 
 
+async def test_a_batch_of_small_requests_is_read_without_a_thread(
+    engine: AsyncEngine, batches: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is beyond that waits for the next batch; a large request is taken with others as before."""
+    monkeypatch.setattr(batching, "GATHER_S", 0.2)
+    monkeypatch.setattr(batching, "THREAD_BYTES", 3 * len(TEXT))
+    queue = IngestQueue(engine)
+    await queue.submit(job_of("first", stream(TEXT)), longest_wait_s=WAIT_S)
+    batches.clear()
+    await take_all(queue, [job_of(host, stream(TEXT)) for host in HOSTS])
+    assert max(map(len, batches)) == 3
+    batches.clear()
+    monkeypatch.setattr(batching, "SMALL_BYTES", 100)
+    later = [job_of(f"later{number}", stream(TEXT)) for number in range(6)]
+    await take_all(queue, later)
+    assert max(map(len, batches)) == 6
+
+
 async def test_a_pause_between_batches_ends(engine: AsyncEngine, batches: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batching, "GATHER_S", 0.2)
     queue = IngestQueue(engine)
