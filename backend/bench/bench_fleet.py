@@ -4,8 +4,8 @@
     python -m bench.bench_fleet --peak [--load mpstat64|mpstat64_solaris|mixed] [--connections 8] [--body-reports 160] [--bodies 24]
 
 The fleet: every agent posts what vmstat, mpstat, iostat and pidstat printed in 5 s (some 400 values/s), on a new connection each
-time, as the shell agent does; their first posts are not measured. The peak: each connection is a host that sends bodies, packed before, as fast as they are taken.
-At the end the samples in the database are counted: they must be those that were sent, each once.
+time, as the shell agent does; their first posts are not measured. The peak: each connection is a host that sends bodies, packed
+before, as fast as they are taken. At the end the samples in the database are counted: they must be those that were sent, each once.
 """
 
 import argparse
