@@ -12,6 +12,7 @@ from normstat.ingest import batching, transaction
 from normstat.ingest.batching import AgentIdentity, IngestQueue, IngestRequest
 from normstat.ingest.protocol import Ack, Frame
 from normstat.storage import ingest_rows, instance_cache
+from normstat.storage.session import make_engine
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, stream
 from tests.ingest.test_intake import query
@@ -178,6 +179,28 @@ async def test_tables_that_are_gone_are_made_again(engine: AsyncEngine, database
         connection.execute("TRUNCATE hosts, stats CASCADE")
     assert await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
     assert query(database_url, "SELECT count(*) FROM stat.vmstat_linux") == [(9,)]
+
+
+async def test_a_table_that_another_process_has_made_is_found(engine: AsyncEngine, database_url: str) -> None:
+    """A process remembers that a stat has no table, until it needs one."""
+    head = b"Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n"
+    disks = head + b"sda               1.00         2.00         3.00          4          5\n\n"
+    cpu = b"avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n           1.00    0.00    2.00    0.00    0.00   97.00\n\n"
+    begin, later = (b"2026-11-21T12:00:0%d+0000\n" % second for second in (1, 2))
+
+    async def send(queue: IngestQueue, host: str, text: bytes, offset: int = 0) -> None:
+        frame = stream(text, "iostat_linux", offset=offset, command="iostat -y -t 1")
+        assert await queue.submit(job_of(host, frame), longest_wait_s=WAIT_S) == [Ack("k", offset + len(text))]
+
+    own, other_engine = IngestQueue(engine), make_engine(database_url, pool_size=2)
+    try:
+        await send(own, "alpha", begin + disks)
+        await send(IngestQueue(other_engine), "beta", begin + cpu + disks)
+        await send(own, "alpha", later + cpu + disks, offset=len(begin + disks))
+    finally:
+        await other_engine.dispose()
+    assert query(database_url, "SELECT count(*) FROM samples.iostat_linux") == [(3,)]
+    assert query(database_url, "SELECT count(*) FROM samples.iostat_linux_cpu") == [(2,)]
 
 
 @pytest.mark.usefixtures("instances_are_written_at_once")
