@@ -190,7 +190,8 @@ def build_bodies(tools: list[Tool], *, start: dt.datetime, n_reports: int, n_bod
         for i, printer in enumerate(printers):
             data = printer.print_reports(n_reports)
             if number < 2:
-                found = read(require_spec(printer.tool.spec), data, state=states[i], offset=offsets[i])
+                spec = require_spec(printer.tool.spec)
+                found = read(spec, data, state=states[i], offset=offsets[i], command=printer.tool.command)
                 assert not found.rejected, found.rejected[:3]
                 states[i] = found.state
                 for block in found.blocks:

@@ -19,6 +19,7 @@ from normstat.api import metrics
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
 from normstat.api.comparison_cache import ComparisonCache
+from normstat.api.direct_ingest import DirectIngest
 from normstat.api.fleet_answers import FleetAnswers
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.host_guard import HostGuard
@@ -92,6 +93,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.default = PageFiles(settings.page_dir or _in_checkout("frontend/dist"))
     install_handlers(app)
     # The last one added is the outermost.
+    app.add_middleware(DirectIngest, path=f"{PREFIX}/ingest")
     app.add_middleware(
         BodyLimitMiddleware,
         limit=MAX_BODY_BYTES,

@@ -1,7 +1,7 @@
 """Turn errors into the error envelope. The only place that catches every exception."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Final
 
@@ -237,12 +237,25 @@ class EnvelopeMiddleware:
             await failed(scope, receive, send)
 
 
+# The bulk paths use the driver directly: its errors come as they are.
+HANDLERS: Final[Mapping[type[Exception], Callable[[Request, Exception], Awaitable[JSONResponse]]]] = {
+    NormstatError: on_normstat_error,
+    RequestValidationError: on_invalid_request,
+    HTTPException: on_http_error,
+    DBAPIError: on_database_error,
+    PoolTimeout: on_database_error,
+    psycopg.Error: on_database_error,
+}
+HANDLED: Final = tuple(HANDLERS)
+
+
 def install_handlers(app: FastAPI) -> None:
     """Register the handlers of this module."""
-    app.add_exception_handler(NormstatError, on_normstat_error)
-    app.add_exception_handler(RequestValidationError, on_invalid_request)
-    app.add_exception_handler(HTTPException, on_http_error)
-    app.add_exception_handler(DBAPIError, on_database_error)
-    app.add_exception_handler(PoolTimeout, on_database_error)
-    # The bulk paths use the driver directly.
-    app.add_exception_handler(psycopg.Error, on_database_error)
+    for kind, handler in HANDLERS.items():
+        app.add_exception_handler(kind, handler)
+
+
+async def answer_error(request: Request, error: Exception) -> JSONResponse:
+    """Return the answer to an error of one of the types in HANDLED."""
+    handler = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
+    return await handler(request, error)

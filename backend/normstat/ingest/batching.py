@@ -20,6 +20,7 @@ from normstat import metrics
 from normstat.errors import DatabaseAway, NormstatError, TooLarge
 from normstat.ingest.protocol import Ack, Frame
 from normstat.ingest.transaction import (
+    THREAD_BYTES,
     AgentIdentity,
     Batch,
     IngestCache,
@@ -46,6 +47,12 @@ BATCHES_AT_ONCE: Final = 2
 # This much is read in about a second; a batch of large requests holds only a few.
 BATCH_BYTES: Final = 4 << 20
 BATCH_JOBS: Final = 64
+# Requests that are smaller are taken only up to what is read without a thread: more of them in a batch cost as much each.
+SMALL_BYTES: Final = 64 << 10
+# A batch costs as much as three posts of small agents, whatever is in it. Where several hosts send, the next one begins no sooner
+# than this after the last one began, unless there is enough to do.
+GATHER_S: Final = 0.1
+GATHER_BYTES: Final = THREAD_BYTES
 # Database errors when a name cached by this process no longer exists.
 FORGOTTEN: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.ForeignKeyViolation)
 # A row of one of the requests is locked by another transaction.
@@ -105,6 +112,11 @@ class IngestQueue:
         self._waiting: list[QueuedRequest] = []
         self._hosts_at_work: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        # When the last batch began, and with which hosts.
+        self._began_s = float("-inf")
+        self._last_hosts: frozenset[str] = frozenset()
+        # Runs `_start` at the end of a pause between batches.
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def n_waiting(self) -> int:
@@ -135,14 +147,32 @@ class IngestQueue:
         return job.acks
 
     def _start(self) -> None:
-        """Start batches while requests wait and few enough batches are running."""
-        while len(self._tasks) < BATCHES_AT_ONCE:
+        """Start batches while enough requests wait and few enough batches are running."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self._waiting and len(self._tasks) < BATCHES_AT_ONCE:
+            loop = asyncio.get_running_loop()
+            pause_s = self._began_s + GATHER_S - loop.time()
+            if pause_s > 0 and self._may_pause():
+                self._timer = loop.call_later(pause_s, self._start)
+                return
             chosen = self._choose()
             if not chosen:
                 return
+            self._began_s = loop.time()
+            self._last_hosts = frozenset(own.job.host_name for own in chosen)
             task = asyncio.create_task(self._run(chosen), name="ingest-batch")
             self._tasks.add(task)
             task.add_done_callback(self._end)
+
+    def _may_pause(self) -> bool:
+        """Return whether the requests that wait may wait a little for others. A host that sends alone never does."""
+        return (
+            len(self._waiting) < BATCH_JOBS
+            and any(own.job.host_name not in self._last_hosts for own in self._waiting)
+            and sum(own.job.n_bytes for own in self._waiting) < GATHER_BYTES
+        )
 
     def _end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -152,12 +182,15 @@ class IngestQueue:
         """Return the next batch: requests in order, one per host, of hosts without a running batch."""
         chosen: list[QueuedRequest] = []
         left: list[QueuedRequest] = []
-        n_bytes = 0
+        n_bytes = largest = 0
         for own in self._waiting:
             is_free = own.job.host_name not in self._hosts_at_work
-            if is_free and len(chosen) < BATCH_JOBS and (not chosen or n_bytes + own.job.n_bytes <= BATCH_BYTES):
+            n_own = own.job.n_bytes
+            limit = THREAD_BYTES if max(n_own, largest) <= SMALL_BYTES else BATCH_BYTES
+            if is_free and len(chosen) < BATCH_JOBS and (not chosen or n_bytes + n_own <= limit):
                 chosen.append(own)
-                n_bytes += own.job.n_bytes
+                n_bytes += n_own
+                largest = max(largest, n_own)
                 self._hosts_at_work.add(own.job.host_name)
                 own.begun.set()
             else:

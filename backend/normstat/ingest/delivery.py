@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from normstat.ingest.protocol import Frame, FrameKind
 from normstat.ingest.stream_samples import NOTHING_REFUSED, Refused, StreamReader, StreamResult
 from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.records import SampleBlock, State
 from normstat.stats.spec import Spec
 from normstat.storage.ingest_rows import OpenStream
@@ -25,8 +26,10 @@ class Delivery:
     frames: list[Frame] = field(default_factory=list)
     result: list[StreamResult] = field(default_factory=list)
     gaps: list[LostBytes] = field(default_factory=list)
-    _data: bytearray = field(default_factory=bytearray)
+    _data: list[bytes] = field(default_factory=list)
+    _n_data: int = 0
     _refused: Refused = field(default_factory=dict)
+    _window: TextWindow | None = None
 
     @property
     def n_bytes(self) -> int:
@@ -38,9 +41,21 @@ class Delivery:
         """Yield the samples that were read."""
         return (block for result in self.result for block in result.blocks)
 
-    def read(self, plan: TablePlan, refused: Refused = NOTHING_REFUSED) -> None:
-        """Apply all frames in order; the rest after the last whole line is dropped, and the agent sends it again."""
+    @property
+    def only_data(self) -> bytes:
+        """The new bytes of a delivery of one frame, which is what a live agent sends. Missing: b"" for any other one."""
+        if len(self.frames) != 1 or self.frames[0].kind is not FrameKind.STREAM or self.is_final:
+            return b""
+        (frame,) = self.frames
+        return frame.data[self.end - frame.offset :] if frame.offset <= self.end else b""
+
+    def read(self, plan: TablePlan, refused: Refused = NOTHING_REFUSED, window: TextWindow | None = None) -> None:
+        """Apply all frames in order; the rest after the last whole line is dropped, and the agent sends it again.
+
+        `window`: where `only_data` stands in a text that deliveries share.
+        """
         self._refused = refused
+        self._window = window
         for frame in self.frames:
             if frame.kind is FrameKind.STREAM:
                 self._accept(frame)
@@ -51,9 +66,11 @@ class Delivery:
 
     def _accept(self, frame: Frame) -> None:
         """Append the new part of the frame; nothing of a frame that begins beyond the end of the stream."""
-        known = self.end + len(self._data)
+        known = self.end + self._n_data
         if frame.offset <= known < frame.end:
-            self._data += frame.data[known - frame.offset :]
+            data = frame.data[known - frame.offset :]
+            self._data.append(data)
+            self._n_data += len(data)
 
     def _lose(self, frame: Frame) -> None:
         """Skip bytes that the host lost; not bytes that may still come."""
@@ -74,9 +91,11 @@ class Delivery:
             state=self.state,
             n_lines_before=self.stream.n_all_lines + sum(result.n_lines.total() for result in self.result),
             refused=self._refused,
+            window=self._window,
         )
-        data = bytes(self._data)
+        data = self._window.data if self._window is not None else b"".join(self._data)
         self._data.clear()
+        self._n_data = 0
         result = piecewise.read(data, is_final=is_final)
         self.end, self.state = result.end, result.state
         self.result.append(result)

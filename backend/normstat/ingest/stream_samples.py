@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, REJECTED_TEXT_LIMIT, LineEvent, LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
@@ -61,7 +62,7 @@ class StreamResult:
 class StreamReader:
     """Reads one stretch of a stream. `n_lines_before` is the number of lines of the stream before it, to number rejected lines.
 
-    Rows of instances in `refused` become rejected lines.
+    Rows of instances in `refused` become rejected lines. `window` is where all of the data stands in a text that streams share.
     """
 
     def __init__(
@@ -75,7 +76,9 @@ class StreamReader:
         state: State,
         n_lines_before: int,
         refused: Refused = NOTHING_REFUSED,
+        window: TextWindow | None = None,
     ) -> None:
+        self._window = window
         self._spec = spec
         self._plan = plan
         self._command = command
@@ -134,6 +137,7 @@ class StreamReader:
             is_final=is_final,
             timing=self._timing,
             command=self._command,
+            window=self._window,
         )
         n_lines_before = self._n_lines_before + result.n_lines.total()
         self._moved.clear()
@@ -160,14 +164,18 @@ class StreamReader:
         if refusal is not None:
             self._reject_rows(block, np.ones(len(block), np.bool_), n_lines_before, refusal)
             return
+        names = self._refused.get(block.stat.name)
         time_us = block.time_us
+        is_plain = not names and int(time_us.min(initial=0)) >= 0 and int(time_us.max(initial=0)) < LATEST_US
+        if is_plain and max(map(len, block.instances), default=0) <= MAX_INSTANCE_LENGTH:
+            self.result.blocks.append(block)
+            return
         has_time = time_us != NO_TIME
         is_odd = has_time & ((time_us < 0) | (time_us >= LATEST_US))
         kept = has_time & ~is_odd
         is_long = kept & find_long_names(block.instances)
         refused = [(~has_time, NO_TIME_REASON), (is_odd, ODD_TIME_REASON), (is_long, LONG_INSTANCE_REASON)]
         kept &= ~is_long
-        names = self._refused.get(block.stat.name)
         if names:
             is_refused = kept & np.fromiter((name in names for name in block.instances), dtype=np.bool_, count=len(block))
             refused.append((is_refused, TOO_MANY_INSTANCES_REASON))

@@ -26,9 +26,11 @@ from normstat.ingest.protocol import Ack, Frame, FrameKind
 from normstat.ingest.reparse.recover_state import NO_VERSION, next_spec_version, read_state
 from normstat.ingest.stream_samples import LOOKBACK_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
 from normstat.ingest_limits import IngestLimits
+from normstat.memory import collector_paused
 from normstat.rollups.rollup_marks import hours_of, mark_changed
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.readers import share_texts
 from normstat.stats.records import SampleBlock, Timing
 from normstat.storage import chunks, event_rows, ingest_rows, samples, stream_rows
 from normstat.storage.host_tag_rows import read_tags
@@ -43,8 +45,9 @@ from normstat.window import from_us
 
 log = structlog.get_logger()
 
-# Reading this much takes a few hundredths of a second; more leaves the event loop.
-THREAD_BYTES: Final = 128 * 1024
+# Reading this much takes a few hundredths of a second; more leaves the event loop. A thread that reads small pieces and the event
+# loop take turns every 5 ms: with 140 posts a second, their p99 was 3.5 s instead of 0.5.
+THREAD_BYTES: Final = 512 * 1024
 # Another process may hold the host's lock; a table may be altered, or one of its chunks compressed. A batch gives up early, so that
 # its other requests need not wait: they are then stored one by one.
 LOCK_TIMEOUT_S: Final = 20
@@ -390,8 +393,15 @@ class Batch:
         delivery.frames.append(frame)
 
     def _read(self, plan: TablePlan) -> None:
-        for delivery in self._deliveries.values():
-            delivery.read(plan, self._refused.get(delivery.stream.host_id, NOTHING_REFUSED))
+        """Read the streams, small pieces of like ones together."""
+        deliveries = list(self._deliveries.values())
+        pieces = [(one, one.spec, data) for one in deliveries if one.spec is not None and (data := one.only_data)]
+        found = share_texts([(spec, one.state, data) for one, spec, data in pieces])
+        windows = {id(one): window for (one, _, _), window in zip(pieces, found, strict=True)}
+        # All that is made here lives until the batch is stored: to look for garbage among it takes a tenth of the time.
+        with collector_paused():
+            for delivery in deliveries:
+                delivery.read(plan, self._refused.get(delivery.stream.host_id, NOTHING_REFUSED), windows.get(id(delivery)))
 
     async def _write(self, connection: psycopg.AsyncConnection, plan: TablePlan) -> None:
         # The database's clock: what it sets itself in this transaction has the same time.
@@ -412,9 +422,11 @@ class Batch:
                     if last is not None:
                         news = (host.name, delivery.stream.spec)
                         latest[news] = max(latest.get(news, last), last)
-        await ingest_rows.save_streams(connection, [delivery.stream for delivery in self._deliveries.values()])
-        await ingest_rows.save_hosts(connection, [self._hosts[job.host_name] for job in self._jobs if job.error is None])
-        await ingest_rows.announce_all(connection, latest)
+        # One round trip.
+        async with connection.pipeline():
+            await ingest_rows.save_streams(connection, [delivery.stream for delivery in self._deliveries.values()])
+            await ingest_rows.save_hosts(connection, [self._hosts[job.host_name] for job in self._jobs if job.error is None])
+            await ingest_rows.announce_all(connection, latest)
 
     async def _write_samples(self, connection: psycopg.AsyncConnection, plan: TablePlan) -> None:
         by_key: dict[Key, list[tuple[int, SampleBlock]]] = {}

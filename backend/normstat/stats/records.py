@@ -63,6 +63,9 @@ class LineKind(StrEnum):
     IGNORED = "ignored"
     REJECTED = "rejected"
 
+    # Every line is counted by its kind; Enum's own takes ten times as long.
+    __hash__ = str.__hash__
+
 
 @dataclass(frozen=True, slots=True)
 class SampleBlock:

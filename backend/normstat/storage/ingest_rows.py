@@ -77,11 +77,14 @@ SAVED: Final = (
     ("is_first_real", "bool"),
     ("is_finished", "bool"),
 )
+# Objects are one JSON array: as an array of texts each of their quotes would be escaped here, and read back there.
 SAVE_STREAMS: Final = f"""
     UPDATE streams SET {", ".join(f"{name} = new.{name}" for name, _ in SAVED)},
         stat_names = CASE WHEN new.stat_names IS NULL THEN streams.stat_names ELSE string_to_array(new.stat_names, ' ') END
-    FROM unnest(%(id)s::int8[], {", ".join(f"%({name})s::{type_}[]" for name, type_ in SAVED)}, %(stat_names)s::text[])
-        AS new(id, {", ".join(name for name, _ in SAVED)}, stat_names)
+    FROM ROWS FROM (
+        unnest(%(id)s::int8[]), unnest(%(stat_names)s::text[]),
+        {", ".join(f"jsonb_array_elements(%({n})s::jsonb)" if t == "jsonb" else f"unnest(%({n})s::{t}[])" for n, t in SAVED)}
+    ) AS new(id, stat_names, {", ".join(name for name, _ in SAVED)})
     WHERE streams.id = new.id
 """  # noqa: S608
 NOTE_LATE: Final = """
@@ -243,7 +246,14 @@ async def _read_streams(
 
 async def save_streams(connection: psycopg.AsyncConnection, streams: Sequence[OpenStream]) -> None:
     """Write the present state of the streams."""
-    arguments: dict[str, object] = {name: [_cell(stream, name) for stream in streams] for name, _ in SAVED}
+    arguments: dict[str, object] = {
+        name: json.dumps([getattr(stream, name) for stream in streams])
+        if type_ == "jsonb"
+        else [stream.n_lines[_COUNTED[name]] for stream in streams]
+        if name in _COUNTED
+        else [getattr(stream, name) for stream in streams]
+        for name, type_ in SAVED
+    }
     arguments["id"] = [stream.id for stream in streams]
     # Names of stats contain no blanks.
     arguments["stat_names"] = [" ".join(stream.stat_names) if stream.has_new_stats else None for stream in streams]
@@ -260,13 +270,6 @@ async def note_late(connection: psycopg.AsyncConnection, firsts: Mapping[int, da
 
 
 _COUNTED: Final[Mapping[str, LineKind]] = {name: kind for kind, name in COUNTERS.items()}
-
-
-def _cell(stream: OpenStream, name: str) -> object:
-    if name in _COUNTED:
-        return stream.n_lines[_COUNTED[name]]
-    value: object = getattr(stream, name)
-    return json.dumps(value) if isinstance(value, dict) else value
 
 
 async def announce_all(connection: psycopg.AsyncConnection, news: Mapping[tuple[str, str], datetime]) -> None:

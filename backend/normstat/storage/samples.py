@@ -5,7 +5,9 @@ the same columns, so a structured NumPy array is the wire format already. A miss
 them from the array's bytes, for all rows at once. A dec4 is sent as the integer that it is stored as.
 """
 
-from collections.abc import Mapping, Sequence
+import functools
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,10 +24,13 @@ from normstat.storage.printed_words import NO_VALUE, format_printed
 from normstat.storage.stat_tables import Column, StoredStat
 from normstat.storage.wide_columns import EXACT_INT8
 
+Int32Array = npt.NDArray[np.int32]
 COPY_HEADER: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 COPY_TRAILER: Final = b"\xff\xff"
 # PostgreSQL counts microseconds from 2000-01-01.
 POSTGRES_EPOCH_US: Final = 946_684_800_000_000
+# Arrays are slower for fewer rows.
+FEW_ROWS: Final = 2000
 WIRE_TYPES: Final[Mapping[Storage, str]] = {
     Storage.INT4: ">i4",
     Storage.INT8: ">i8",
@@ -52,6 +57,19 @@ class RowTarget:
     stream_id: int
     instance_ids: Mapping[str, int]
 
+    def ids(self, block: SampleBlock) -> Int32Array:
+        """Return the ids of the instances of the block's rows. Shape: (n,)."""
+        return np.fromiter(map(self.instance_ids.__getitem__, block.instances), dtype=np.int32, count=len(block))
+
+
+@dataclass(frozen=True, slots=True)
+class RowOwners:
+    """The same for rows of several blocks: the ids of host, stream and instance of each. Shape: (n,) each, or one for all."""
+
+    host_id: Int32Array | int
+    stream_id: Int32Array | int
+    instance_id: Int32Array
+
 
 async def copy_block(
     connection: psycopg.AsyncConnection,
@@ -77,23 +95,79 @@ async def copy_blocks(
     Raises: SpecError when a field's values do not fit the type of its column
     """
     by_keys: dict[tuple[str, ...], tuple[Sequence[Field], list[bytes]]] = {}
+    for fields, alike in _group_by_fields(parts):
+        pieces = by_keys.setdefault(tuple(field.key for field in fields), (fields, []))[1]
+        if len(alike) == 1:
+            pieces.append(encode_rows(stored, *alike[0]))
+        else:
+            pieces.append(_encode(stored, *_join(alike)))
+    for of_rows, pieces in by_keys.values():
+        await copy_rows(connection, stored.table, _names_of(stored, of_rows), pieces)
+
+
+def _group_by_fields(
+    parts: Sequence[tuple[SampleBlock, RowTarget]],
+) -> list[tuple[tuple[Field, ...], list[tuple[SampleBlock, RowTarget]]]]:
+    """Return the blocks whose values are of the same types, in their order: each group is written as one."""
+    groups: dict[tuple[tuple[str, int, Storage], ...], list[tuple[SampleBlock, RowTarget]]] = {}
+    known: dict[int, list[tuple[SampleBlock, RowTarget]]] = {}
     for block, place in parts:
-        keys = tuple(field.key for field in block.fields)
-        by_keys.setdefault(keys, (block.fields, []))[1].append(encode_rows(stored, block, place))
-    for fields, pieces in by_keys.values():
-        await copy_rows(connection, stored.table, _names_of(stored, fields), pieces)
+        group = known.get(id(block.fields))
+        if group is None:
+            kind = tuple((field.key, field.decimals, field.storage) for field in block.fields)
+            group = known[id(block.fields)] = groups.setdefault(kind, [])
+        group.append((block, place))
+    return [(group[0][0].fields, group) for group in groups.values()]
+
+
+def _join(parts: Sequence[tuple[SampleBlock, RowTarget]]) -> tuple[SampleBlock, RowOwners]:
+    """Return the rows of all these blocks as one."""
+    first = parts[0][0]
+    sizes = [len(block) for block, _ in parts]
+    blocks = [block for block, _ in parts]
+    begins = itertools.accumulate(sizes, initial=0)
+    joined = SampleBlock(
+        stat=first.stat,
+        fields=first.fields,
+        time_us=np.concatenate([block.time_us for block in blocks]),
+        instances=(),
+        values=tuple(np.concatenate(column) for column in zip(*(block.values for block in blocks), strict=True)),
+        line_offset=np.concatenate([block.line_offset for block in blocks]),
+        missing=tuple(
+            None
+            if all(mask is None for mask in masks)
+            else np.concatenate(
+                [np.zeros(size, np.bool_) if mask is None else mask for mask, size in zip(masks, sizes, strict=True)]
+            )
+            for masks in zip(*(block.missing or (None,) * len(first.fields) for block in blocks), strict=True)
+        ),
+        printed={begin + row: words for block, begin in zip(blocks, begins, strict=False) for row, words in block.printed.items()},
+    )
+    owners = RowOwners(
+        np.repeat(np.array([place.host_id for _, place in parts], np.int32), sizes),
+        np.repeat(np.array([place.stream_id for _, place in parts], np.int32), sizes),
+        np.concatenate([place.ids(block) for block, place in parts]),
+    )
+    return joined, owners
 
 
 def _names_of(stored: StoredStat, fields: Sequence[Field]) -> list[str]:
     return [stored.columns[field.key].name for field in fields]
 
 
+@functools.lru_cache(maxsize=1024)
+def copy_statement(table: str, columns: tuple[str, ...]) -> bytes:
+    """Return the statement that takes rows with these columns of fields; `table` is quoted."""
+    names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *columns, "printed"]
+    composed = sql.SQL("({}) FROM STDIN (FORMAT BINARY)").format(sql.SQL(", ").join(map(sql.Identifier, names)))
+    return f"COPY {table} {composed.as_string(None)}".encode()
+
+
 async def copy_rows(
     connection: psycopg.AsyncConnection, table: sql.Identifier, columns: Sequence[str], pieces: Sequence[bytes]
 ) -> None:
     """Write rows in COPY BINARY format, with these columns between `line_offset` and `printed`."""
-    names = ["time", "host_id", "instance_id", "stream_id", "line_offset", *columns, "printed"]
-    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(table, sql.SQL(", ").join(map(sql.Identifier, names)))
+    statement = copy_statement(table.as_string(None), tuple(columns))
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
         await copy.write(b"".join([COPY_HEADER, *pieces, COPY_TRAILER]))
 
@@ -103,7 +177,11 @@ def encode_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> byt
 
     Raises: SpecError when a field's values do not fit the type of its column
     """
-    return encode_wire(len(block), _columns_of(stored, block, place), block.missing, _printed_rows(stored, block))
+    return _encode(stored, block, RowOwners(place.host_id, place.stream_id, place.ids(block)))
+
+
+def _encode(stored: StoredStat, block: SampleBlock, owners: RowOwners) -> bytes:
+    return encode_wire(len(block), _columns_of(stored, block, owners), block.missing, _printed_rows(stored, block))
 
 
 def encode_wire(
@@ -133,14 +211,13 @@ def encode_wire(
     return b"".join(parts)
 
 
-def _columns_of(stored: StoredStat, block: SampleBlock, place: RowTarget) -> Sequence[tuple[str, npt.NDArray[np.generic] | int]]:
+def _columns_of(stored: StoredStat, block: SampleBlock, owners: RowOwners) -> Sequence[tuple[str, npt.NDArray[np.generic] | int]]:
     """Return the columns of the block's rows, each with its type on the wire."""
-    ids = np.fromiter(map(place.instance_ids.__getitem__, block.instances), dtype=np.int32, count=len(block))
     columns: list[tuple[str, npt.NDArray[np.generic] | int]] = [
         (">i8", block.time_us - POSTGRES_EPOCH_US),
-        (">i4", place.host_id),
-        (">i4", ids),
-        (">i4", place.stream_id),
+        (">i4", owners.host_id),
+        (">i4", owners.instance_id),
+        (">i4", owners.stream_id),
         (">i8", block.line_offset),
     ]
     for field, values in zip(block.fields, block.values, strict=True):
@@ -251,13 +328,25 @@ def instance_spans(blocks: Sequence[SampleBlock]) -> dict[str, tuple[int, int]]:
     """
     spans: dict[str, tuple[int, int]] = {}
     for block in blocks:
-        numbers: dict[str, int] = {}
-        at: Int64Array = np.fromiter((numbers.setdefault(name, len(numbers)) for name in block.instances), dtype=np.int64)
-        firsts = np.full(len(numbers), np.iinfo(np.int64).max)
-        lasts = np.full(len(numbers), np.iinfo(np.int64).min)
-        np.minimum.at(firsts, at, block.time_us)
-        np.maximum.at(lasts, at, block.time_us)
-        for name, first, last in zip(numbers, firsts.tolist(), lasts.tolist(), strict=True):
-            known = spans.get(name, (first, last))
-            spans[name] = (min(known[0], first), max(known[1], last))
+        for name, (first, last) in _spans_of(block):
+            known = spans.get(name)
+            spans[name] = (first, last) if known is None else (min(known[0], first), max(known[1], last))
     return spans
+
+
+def _spans_of(block: SampleBlock) -> Iterable[tuple[str, tuple[int, int]]]:
+    """Return the first and last time of each instance of a block."""
+    if len(block) < FEW_ROWS:
+        times = block.time_us.tolist()
+        if times == sorted(times):
+            # Of each name, a dict keeps the last time that it is given, in the order of the first.
+            lasts = dict(zip(block.instances, times, strict=True))
+            firsts = dict(zip(reversed(block.instances), reversed(times), strict=True))
+            return [(name, (firsts[name], last)) for name, last in lasts.items()]
+    numbers: dict[str, int] = {}
+    at: Int64Array = np.fromiter((numbers.setdefault(name, len(numbers)) for name in block.instances), dtype=np.int64)
+    firsts_us = np.full(len(numbers), np.iinfo(np.int64).max)
+    lasts_us = np.full(len(numbers), np.iinfo(np.int64).min)
+    np.minimum.at(firsts_us, at, block.time_us)
+    np.maximum.at(lasts_us, at, block.time_us)
+    return zip(numbers, zip(firsts_us.tolist(), lasts_us.tolist(), strict=True), strict=True)

@@ -18,6 +18,7 @@ from dataclasses import field as dataclass_field
 from datetime import UTC, datetime
 from typing import Final
 
+import numpy as np
 import psycopg
 import structlog
 from psycopg import sql
@@ -30,7 +31,7 @@ from normstat.stats.spec import Field, Spec, Stat, Storage
 from normstat.storage.hypertables import make_hypertable
 from normstat.storage.schema.models import StatField, StatTable
 from normstat.storage.session import WriteSession, driver_of
-from normstat.storage.wide_columns import column_name, find_wider, is_wider, merged_sql, types_of
+from normstat.storage.wide_columns import LIMITS, column_name, find_wider, is_wider, merged_sql, types_of
 
 log = structlog.get_logger()
 
@@ -141,17 +142,22 @@ class TablePlan:
         self._stored = stored
         self._wanted: dict[str, tuple[Spec, Stat, dict[str, Field]]] = {}
         self._wider: dict[str, dict[str, Storage]] = {}
+        # Fields whose columns are all there or planned, by identity: the blocks of many streams share them.
+        self._admitted: dict[int, tuple[Field, ...]] = {}
         for spec in specs:
             for stat in spec.stats:
                 self._wanted[stat.name] = (spec, stat, {field.key: field for field in stat.fields})
 
     def admit(self, block: SampleBlock) -> str | None:
         """Plan the block's columns; return why the table cannot have them, or None."""
+        if id(block.fields) in self._admitted:
+            return self._widen(block)
         _, stat, wanted = self._wanted[block.stat.name]
         stored = self._stored.get(stat.name)
         known = wanted.keys() | (stored.columns.keys() if stored else set())
         extra = {field.key: field for field in block.fields if field.key not in known}
         if not extra:
+            self._admitted[id(block.fields)] = block.fields
             return self._widen(block)
         reserved = RESERVED_KEYS & extra.keys()
         if reserved:
@@ -170,6 +176,8 @@ class TablePlan:
         _, _, wanted = self._wanted[name]
         stored = self._stored.get(name)
         wider = self._wider.setdefault(name, {})
+        if not wider and self._fits(block, wanted, stored):
+            return None
         for place, (field, values) in enumerate(zip(block.fields, block.values, strict=True)):
             made = None if stored is None else stored.columns.get(field.key)
             column: Column | Field = wanted[field.key] if made is None else made
@@ -190,6 +198,27 @@ class TablePlan:
                 del wider[field.key]
                 return f"a number in {field.key} too large for its column, and more than {MAX_WIDE_COLUMNS} are widened already"
         return None
+
+    def _fits(self, block: SampleBlock, wanted: Mapping[str, Field], stored: StoredStat | None) -> bool:
+        """Return whether every number of the block fits its column, as far as one look at all of them tells."""
+        if block.printed:
+            return False
+        whole = []
+        for field, values in zip(block.fields, block.values, strict=True):
+            made = None if stored is None else stored.columns.get(field.key)
+            column: Column | Field = wanted[field.key] if made is None else made
+            if field.storage is Storage.DEC4 is column.storage and field.decimals == column.decimals:
+                continue
+            if not field.storage.is_whole or not column.storage.is_whole:
+                return False
+            if column.storage is Storage.INT4:
+                whole.append(values)
+        if not whole:
+            return True
+        # A value where the tool printed its word for none is 0.
+        values_of_all = np.stack(whole)
+        limit = LIMITS[Storage.INT4]
+        return bool(values_of_all.max(initial=0) < limit and values_of_all.min(initial=0) > -limit)
 
     def lacking(self, names: Iterable[str]) -> list[RequiredTable]:
         """Return the tables of these stats that do not exist yet, or lack columns."""
@@ -264,10 +293,14 @@ def earlier_types(definition: Mapping[str, object]) -> tuple[Storage, ...]:
 
 
 class StatTableCache:
-    """Cache of the stat tables in one process. Tables only gain columns, so cached entries stay valid."""
+    """Cache of the stat tables in one process. Tables only gain columns, so cached entries stay valid.
+
+    That there is no table is remembered too: many specs have stats that few hosts print. Whoever needs it asks for it to be made,
+    and clears the cache.
+    """
 
     def __init__(self) -> None:
-        self._stats: dict[str, StoredStat] = {}
+        self._stats: dict[str, StoredStat | None] = {}
 
     def clear(self) -> None:
         """Clear the cache, to see new columns."""
@@ -278,8 +311,8 @@ class StatTableCache:
         wanted = set(names)
         unknown = wanted - self._stats.keys()
         if unknown:
-            self._stats |= await read_stored_stats(session, unknown)
-        return {name: self._stats[name] for name in wanted if name in self._stats}
+            self._stats |= dict.fromkeys(unknown) | await read_stored_stats(session, unknown)
+        return {name: stored for name in wanted if (stored := self._stats[name]) is not None}
 
 
 async def make_stat_tables(session: WriteSession, wanted: Sequence[RequiredTable]) -> None:

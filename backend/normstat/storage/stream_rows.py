@@ -17,10 +17,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.stats.records import LineKind, RejectedLine
 from normstat.storage.schema.models import Gap, Host, StoredRejectedLine
 from normstat.storage.schema.retention_models import HostDeletionRow
-from normstat.storage.session import WriteSession
+from normstat.storage.session import WriteSession, driver_of
 
 # The columns of a stream that count lines, by kind.
 COUNTERS: Final[Mapping[LineKind, str]] = {kind: f"n_{kind.value}" for kind in LineKind}
+SET_TIME_LIMITS: Final = "SELECT set_config('lock_timeout', %(lock)s, true), set_config('statement_timeout', %(statement)s, true)"
 LIVE_CHANNEL: Final = "normstat_live"
 # Limits of stored texts of rejected lines; the others are counted, and the raw chunk has them all.
 MAX_KEPT_PER_REASON: Final = 1000
@@ -39,8 +40,8 @@ class LostBytes:
 
 async def set_time_limits(session: WriteSession, *, lock_s: int, statement_s: int) -> None:
     """Limit lock waits and statements from here to the end of the transaction."""
-    await session.execute(text(f"SET LOCAL lock_timeout = '{lock_s}s'"))
-    await session.execute(text(f"SET LOCAL statement_timeout = '{statement_s}s'"))
+    connection = await driver_of(session)
+    await connection.execute(SET_TIME_LIMITS, {"lock": f"{lock_s}s", "statement": f"{statement_s}s"})
 
 
 async def lock_host_by_id(session: WriteSession, host_id: int) -> Host | None:

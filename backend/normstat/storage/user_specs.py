@@ -20,12 +20,15 @@ from normstat.stats.catalogue import Catalogue, UserSpecText, built_in_catalogue
 from normstat.stats.spec import Spec
 from normstat.stats.user_spec import find_name, require_user_spec
 from normstat.storage.schema.models import Stream, UserSpec
-from normstat.storage.session import open_read_session
+from normstat.storage.session import driver_of, open_read_session
 from normstat.storage.stat_tables import keys_without_decimals, read_stored_stats, require_names
 from normstat.storage.stream_rows import clean_text
 
 log = structlog.get_logger()
 
+REVISION: Final = """
+    SELECT CASE count(*) WHEN 0 THEN '' ELSE concat_ws(' ', count(*), sum(version), max(updated_at)) END FROM user_specs
+"""
 SPECS_CHANNEL: Final = "normstat_specs"
 # More would make every start of the server slow.
 MAX_USER_SPECS: Final = 1000
@@ -45,10 +48,10 @@ NO_STREAMS: Final = SpecStreams(0, 0)
 
 async def read_revision(session: AsyncSession) -> str:
     """Return a text that changes whenever a user spec is added, changed or removed; "" when there is none."""
-    count, versions, last = (
-        await session.execute(select(func.count(), func.sum(UserSpec.version), func.max(UserSpec.updated_at)))
-    ).one()
-    return f"{count} {versions} {last.isoformat()}" if count else ""
+    # Asked for every batch of requests: the driver alone takes a third of the time.
+    row = await (await (await driver_of(session)).execute(REVISION)).fetchone()
+    assert row is not None
+    return str(row[0])
 
 
 async def refresh_catalogue(session: AsyncSession) -> bool:

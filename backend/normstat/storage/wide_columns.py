@@ -79,7 +79,8 @@ def find_wider(storage: Storage, decimals: int, values: ValueArray, missing: npt
     known = values if missing is None else values[~missing]
     if not len(known):
         return None
-    largest = float(max(-known.min(), known.max()))
+    # The negative of the least whole number of 64 bits is none of them.
+    largest = max(-float(known.min()), float(known.max()))
     if storage is Storage.DEC4:
         # Rounded as it is stored.
         return Storage.FLOAT8 if np.rint(largest * 10.0**decimals) >= LIMITS[storage] else None

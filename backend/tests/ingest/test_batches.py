@@ -12,6 +12,7 @@ from normstat.ingest import batching, transaction
 from normstat.ingest.batching import AgentIdentity, IngestQueue, IngestRequest
 from normstat.ingest.protocol import Ack, Frame
 from normstat.storage import ingest_rows, instance_cache
+from normstat.storage.session import make_engine
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, stream
 from tests.ingest.test_intake import query
@@ -53,6 +54,58 @@ async def test_requests_that_wait_are_taken_together(engine: AsyncEngine, databa
     sums = [(host, 9, sum(int(line.split()[11]) for line in texts[host].decode().splitlines()[3:])) for host in sorted(HOSTS)]
     assert rows == sums
     assert query(database_url, "SELECT count(*) FROM streams WHERE acked_offset > 0 AND n_sample = 9") == [(len(HOSTS),)]
+
+
+async def test_requests_of_several_hosts_are_gathered(
+    engine: AsyncEngine, batches: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after another, each would cost a transaction."""
+    monkeypatch.setattr(batching, "GATHER_S", 3600.0)
+    monkeypatch.setattr(batching, "BATCH_JOBS", 3)
+    queue = IngestQueue(engine)
+    cut = TEXT.index(b"\n", 700) + 1
+    await queue.submit(job_of("alpha", stream(TEXT[:cut])), longest_wait_s=WAIT_S)
+    await queue.submit(job_of("alpha", stream(TEXT[cut:], offset=cut)), longest_wait_s=WAIT_S)
+    assert {tuple(hosts) for hosts in batches} == {("alpha",)}, "a host alone waits for nobody"
+    batches.clear()
+    beta, gamma = (
+        asyncio.create_task(queue.submit(job_of(host, stream(TEXT)), longest_wait_s=WAIT_S)) for host in ("beta", "gamma")
+    )
+    await asyncio.sleep(0.05)
+    assert not batches
+    assert await queue.submit(job_of("delta", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
+    assert await beta == await gamma == [Ack("k", len(TEXT))]
+    assert {tuple(hosts) for hosts in batches} == {("beta", "gamma", "delta")}
+
+
+async def test_a_batch_of_small_requests_is_read_without_a_thread(
+    engine: AsyncEngine, batches: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is beyond that waits for the next batch; a large request is taken with others as before."""
+    monkeypatch.setattr(batching, "GATHER_S", 0.2)
+    monkeypatch.setattr(batching, "THREAD_BYTES", 3 * len(TEXT))
+    queue = IngestQueue(engine)
+    await queue.submit(job_of("first", stream(TEXT)), longest_wait_s=WAIT_S)
+    batches.clear()
+    await take_all(queue, [job_of(host, stream(TEXT)) for host in HOSTS])
+    assert max(map(len, batches)) == 3
+    batches.clear()
+    monkeypatch.setattr(batching, "SMALL_BYTES", 100)
+    later = [job_of(f"later{number}", stream(TEXT)) for number in range(6)]
+    await take_all(queue, later)
+    assert max(map(len, batches)) == 6
+
+
+async def test_a_pause_between_batches_ends(engine: AsyncEngine, batches: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "GATHER_S", 0.2)
+    queue = IngestQueue(engine)
+    await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
+    assert await queue.submit(job_of("beta", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
+    # A large request waits for none.
+    monkeypatch.setattr(batching, "GATHER_S", 3600.0)
+    monkeypatch.setattr(batching, "GATHER_BYTES", len(TEXT))
+    assert await queue.submit(job_of("gamma", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
+    assert {tuple(hosts) for hosts in batches} == {("alpha",), ("beta",), ("gamma",)}
 
 
 async def test_one_that_is_refused_keeps_no_other_back(engine: AsyncEngine, database_url: str) -> None:
@@ -126,6 +179,28 @@ async def test_tables_that_are_gone_are_made_again(engine: AsyncEngine, database
         connection.execute("TRUNCATE hosts, stats CASCADE")
     assert await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
     assert query(database_url, "SELECT count(*) FROM stat.vmstat_linux") == [(9,)]
+
+
+async def test_a_table_that_another_process_has_made_is_found(engine: AsyncEngine, database_url: str) -> None:
+    """A process remembers that a stat has no table, until it needs one."""
+    head = b"Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n"
+    disks = head + b"sda               1.00         2.00         3.00          4          5\n\n"
+    cpu = b"avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n           1.00    0.00    2.00    0.00    0.00   97.00\n\n"
+    begin, later = (b"2026-11-21T12:00:0%d+0000\n" % second for second in (1, 2))
+
+    async def send(queue: IngestQueue, host: str, text: bytes, offset: int = 0) -> None:
+        frame = stream(text, "iostat_linux", offset=offset, command="iostat -y -t 1")
+        assert await queue.submit(job_of(host, frame), longest_wait_s=WAIT_S) == [Ack("k", offset + len(text))]
+
+    own, other_engine = IngestQueue(engine), make_engine(database_url, pool_size=2)
+    try:
+        await send(own, "alpha", begin + disks)
+        await send(IngestQueue(other_engine), "beta", begin + cpu + disks)
+        await send(own, "alpha", later + cpu + disks, offset=len(begin + disks))
+    finally:
+        await other_engine.dispose()
+    assert query(database_url, "SELECT count(*) FROM samples.iostat_linux") == [(3,)]
+    assert query(database_url, "SELECT count(*) FROM samples.iostat_linux_cpu") == [(2,)]
 
 
 @pytest.mark.usefixtures("instances_are_written_at_once")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.readers import read
+from normstat.stats.readers import read, share_texts
 from normstat.stats.records import ReadResult, RejectedLine, SampleBlock, State
 from normstat.stats.spec import Spec
 
@@ -66,23 +66,43 @@ def rows_of_result(result: ReadResult) -> list[Row]:
 
 def read_pieces(spec: Spec, pieces: Sequence[bytes], command: str = "") -> Reading:
     """Gives the pieces to the reader one after another, the state through JSON between them, as a server does."""
-    state: State = {}
-    offset = 0
-    rest = b""
-    reading = Reading([], [], Counter(), Counter(), {})
-    for number, piece in enumerate(pieces, start=1):
-        rest += piece
-        result = read(spec, rest, state=state, offset=offset, is_final=number == len(pieces), command=command)
-        assert sum(result.accounts.n_bytes.values()) == result.n_taken
-        reading.rows.extend(rows_of_result(result))
-        reading.rejected.extend(result.rejected)
-        reading.n_lines.update(result.accounts.n_lines)
-        reading.n_bytes.update(result.accounts.n_bytes)
-        state = json.loads(json.dumps(result.state))
-        offset += result.n_taken
-        rest = rest[result.n_taken :]
-    assert not rest
+    (reading,) = read_together([(spec, pieces)], command)
+    return reading
+
+
+def read_together(streams: Sequence[tuple[Spec, Sequence[bytes]]], command: str = "") -> list[Reading]:
+    """The same of several streams, whose n-th pieces share texts; each has as many pieces as the others."""
+    (n_pieces,) = {len(pieces) for _, pieces in streams}
+    states: list[State] = [{} for _ in streams]
+    offsets = [0 for _ in streams]
+    rests = [b"" for _ in streams]
+    readings = [Reading([], [], Counter(), Counter(), {}) for _ in streams]
+    for number in range(n_pieces):
+        rests = [rest + pieces[number] for rest, (_, pieces) in zip(rests, streams, strict=True)]
+        windows = share_texts([(spec, state, rest) for (spec, _), state, rest in zip(streams, states, rests, strict=True)])
+        for at, (spec, _) in enumerate(streams):
+            is_final = number + 1 == n_pieces
+            result = read(
+                spec, rests[at], state=states[at], offset=offsets[at], is_final=is_final, command=command, window=windows[at]
+            )
+            assert sum(result.accounts.n_bytes.values()) == result.n_taken
+            readings[at].rows.extend(rows_of_result(result))
+            readings[at].rejected.extend(result.rejected)
+            readings[at].n_lines.update(result.accounts.n_lines)
+            readings[at].n_bytes.update(result.accounts.n_bytes)
+            states[at] = json.loads(json.dumps(result.state))
+            offsets[at] += result.n_taken
+            rests[at] = rests[at][result.n_taken :]
+    assert not any(rests)
     # The sums of a report are made at its end: they stand after the row of the line that they begin with. Rows of several stats
     # of one line are in blocks of their own, whose order says nothing.
-    rows = sorted(reading.rows, key=lambda row: (row.offset, row.stat in SUMMARIES, row.stat))
-    return Reading(rows, reading.rejected, reading.n_lines, reading.n_bytes, state)
+    return [
+        Reading(
+            sorted(reading.rows, key=lambda row: (row.offset, row.stat in SUMMARIES, row.stat)),
+            reading.rejected,
+            reading.n_lines,
+            reading.n_bytes,
+            state,
+        )
+        for reading, state in zip(readings, states, strict=True)
+    ]

@@ -6,6 +6,7 @@ import pytest
 
 from normstat.errors import BadRequest
 from normstat.stats.catalogue import require_spec
+from normstat.stats.engine import shared_text
 from normstat.stats.engine.line_engine import LINE_LIMIT
 from normstat.stats.readers import read
 from normstat.stats.readers.tabular import columns
@@ -235,9 +236,9 @@ def test_state_stays_small_when_instances_never_end() -> None:
 def test_more_kinds_of_headers_than_any_tool_has_are_read_all_the_same() -> None:
     """Each kind costs a pass in bulk, so that there must be an end to it; what is read does not depend on that."""
     header = MPSTAT.rstrip(b"\n")
-    data = b"".join(header + b" c%d\n" % number + CPU.rstrip(b"\n") + b" 7\n" for number in range(3 * columns.MAX_BULK_HEADERS))
+    data = b"".join(header + b" c%d\n" % number + CPU.rstrip(b"\n") + b" 7\n" for number in range(3 * shared_text.MAX_HEADERS))
     result = read(require_spec("mpstat_solaris"), data, state={}, offset=0)
     assert [row.columns[-1] for row in rows_of_result(result)] == [
-        (f"c{number}", 0) for number in range(3 * columns.MAX_BULK_HEADERS)
+        (f"c{number}", 0) for number in range(3 * shared_text.MAX_HEADERS)
     ]
     assert not result.rejected

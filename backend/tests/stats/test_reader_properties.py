@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from normstat.stats.catalogue import load_catalogue
+from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.engine.shared_text import TextRows
 from normstat.stats.readers import read
 from normstat.stats.readers.tabular import columns
 from normstat.stats.spec import Spec
 from tests.golden_captures import captures
-from tests.stats.reading import Reading, read_pieces
+from tests.stats.reading import Reading, read_pieces, read_together
 
 # By name: Hypothesis prints what it chooses from, and a spec is long.
 SPECS = load_catalogue().specs
@@ -106,6 +107,55 @@ def test_any_pieces_give_the_same(monkeypatch: pytest.MonkeyPatch, stream: tuple
     whole = line_by_line(monkeypatch, spec, [data])
     assert line_by_line(monkeypatch, spec, pieces) == whole
     assert in_bulk(monkeypatch, spec, pieces) == whole
+
+
+@RELAXED
+@given(several=st.lists(streams(WITH_BULK), min_size=2, max_size=3), draw=st.data(), n_pieces=st.integers(1, 4))
+def test_streams_that_share_texts_are_read_as_alone(
+    monkeypatch: pytest.MonkeyPatch, several: list[tuple[Spec, bytes]], draw: st.DataObject, n_pieces: int
+) -> None:
+    """Several hosts send the same and others; their pieces begin and end anywhere."""
+    sent = []
+    for spec, data in [*several, several[0]]:
+        cuts = sorted(draw.draw(st.integers(0, len(data)), label="cut") for _ in range(n_pieces - 1))
+        sent.append((spec, [data[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]))
+    alone = [line_by_line(monkeypatch, spec, pieces) for spec, pieces in sent]
+    assert read_together(sent) == alone
+
+
+@pytest.mark.parametrize("name", sorted(WITH_BULK))
+def test_captures_give_the_same_beside_each_other(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """All captures of a tool as streams of as many hosts, in pieces of some lines."""
+    spec = require_spec(name)
+    sent = []
+    for data in CAPTURES[name]:
+        lines = data[:20_000].splitlines(keepends=True)
+        step = max(1, -(-len(lines) // 5))
+        sent.append((spec, [b"".join(lines[at : at + step]) for at in range(0, 5 * step, step)]))
+    alone = [line_by_line(monkeypatch, spec, pieces) for spec, pieces in sent]
+    assert read_together([*sent, *sent]) == [*alone, *alone]
+
+
+def test_a_shared_text_has_rows_for_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second of vmstat is less than a piece must have to be read in bulk alone."""
+    spec = require_spec("vmstat_linux")
+    head = b" r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
+    row = b" 1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1\n"
+    n_found = 0
+    find = columns.Reader._take_run
+
+    def take_run(self: columns.Reader, found: TextRows, first: int, n_rows: int) -> bool:
+        nonlocal n_found
+        n_found += n_rows
+        return find(self, found, first, n_rows)
+
+    monkeypatch.setattr(columns.Reader, "_take_run", take_run)
+    sent = [(spec, [head + row, row * 2, row * 3]) for _ in range(3)]
+    first, *others = read_together(sent)
+    assert len(first.rows) == 6
+    assert others == [first, first]
+    # The rows that decide which report is the first are read alone.
+    assert n_found == 3 * 3
 
 
 @settings(RELAXED, max_examples=300)

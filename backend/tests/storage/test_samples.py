@@ -13,7 +13,7 @@ from normstat.stats.records import SampleBlock, ValueArray
 from normstat.stats.spec import Field, Kind, Layout, Spec, Stat, Storage, Worse
 from normstat.storage.hypertables import read_storage
 from normstat.storage.printed_words import format_printed, parse_printed
-from normstat.storage.samples import RowTarget, copy_block, instance_spans
+from normstat.storage.samples import RowTarget, copy_block, copy_blocks, instance_spans
 from normstat.storage.session import driver_of, make_sessions, open_read_session, open_write_session
 from normstat.storage.stat_tables import (
     MAX_COLUMNS,
@@ -25,6 +25,7 @@ from normstat.storage.stat_tables import (
     make_stat_tables,
     read_stored_stats,
 )
+from normstat.storage.wide_columns import find_wider
 from tests.databases import TestServer
 
 SECOND_US = 1_000_000
@@ -249,6 +250,40 @@ async def test_a_table_has_room_for_a_column_for_each_of_many_cpus(engine: Async
     assert "more than" in (TablePlan([SPEC], {}).admit(make_block(more)) or "")
 
 
+async def test_blocks_of_several_streams_are_written_as_each_alone(engine: AsyncEngine, database_url: str) -> None:
+    ids = {"a": 1, "b": 2, "c": 3}
+    other_share = dataclasses.replace(SHARE, decimals=1)
+    blocks = [
+        make_block({COUNT: [1, 2, 3], SHARE: [0.25, 1.5, 99.99]}),
+        make_block({COUNT: [4, None], SHARE: [None, 7.0]}),
+        # The second row was printed as +5 7.00.
+        make_block({COUNT: [4, 5, 6], SHARE: [6.0, 7.0, 8.0]}, printed={1: "+5 7.00"}, instances="ca"),
+        # Rows of another number of digits keep their words.
+        make_block({COUNT: [8], other_share: [0.5]}),
+        make_block({COUNT: [9]}),
+    ]
+    parts = [(block, RowTarget(number, 10 + number, ids)) for number, block in enumerate(blocks)]
+    await store(engine, blocks[0])
+    columns = "host_id, stream_id, instance_id, time, line_offset, n, share_pct, printed"
+    found = []
+    for together in (False, True):
+        with psycopg.connect(database_url) as connection:
+            connection.execute("DELETE FROM samples.teststat")
+        async with open_write_session(make_sessions(engine)) as session:
+            stored = (await read_stored_stats(session, [STAT.name]))[STAT.name]
+            driver = await driver_of(session)
+            if together:
+                await copy_blocks(driver, stored, parts)
+            else:
+                for block, place in parts:
+                    await copy_block(driver, stored, block, place)
+        found.append(sorted(rows(database_url, columns), key=str))
+    alone, joined = found
+    assert joined == alone
+    assert len(alone) == sum(map(len, blocks))
+    assert sum(row[-1] != "" for row in alone) == 2
+
+
 def test_spans_are_of_all_blocks() -> None:
     first = make_block({COUNT: [1, 2, 3]}, instances="ab")
     second = dataclasses.replace(make_block({COUNT: [1, 2]}, instances="ac"), time_us=np.array([5, START_US + 99]))
@@ -263,3 +298,10 @@ def test_printed_words_come_back() -> None:
     words = {"a": "007", "b": "x=y", "c": "1,5"}
     assert parse_printed(format_printed(words)) == words
     assert parse_printed("") == {}
+
+
+def test_the_least_number_of_64_bits_needs_eight_bytes() -> None:
+    least = np.array([np.iinfo(np.int64).min, 1])
+    assert find_wider(Storage.INT4, 0, least) is Storage.INT8
+    assert find_wider(Storage.INT8, 0, least) is None
+    assert find_wider(Storage.INT4, 0, least, np.array([True, False])) is None

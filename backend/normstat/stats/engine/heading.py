@@ -17,6 +17,10 @@ from normstat.stats.translated_lines import read_translations
 MAX_DECIMALS: Final = 9
 MAX_HEADERS: Final = 256
 MAX_SPECS: Final = 4096
+# Tables of a tool that are printed in turns.
+MAX_TURNS: Final = 64
+# Longer lines are not remembered.
+MAX_SPLIT_LENGTH: Final = 2000
 
 HeaderKey = tuple[str, bool, tuple[str, ...], tuple[tuple[str, str], ...]]
 
@@ -43,10 +47,44 @@ class KnownHeaders:
         self._columns = frozenset(name for field in fields for name in (field.column, *field.aliases)).union(*names)
         self._families = [family for stat in spec.stats for family in stat.families]
         self._found: dict[HeaderKey, Header | None] = {}
+        self._fields: dict[tuple[int, tuple[int, ...]], tuple[Header, tuple[Field, ...]]] = {}
+        self._split: dict[str, tuple[HeaderLine | None, Mapping[str, str]]] = {}
+
+    def fields_of(self, header: Header, decimals: tuple[int, ...]) -> tuple[Field, ...]:
+        """Return the fields of a header whose undocumented columns have these decimals.
+
+        It is the same object for all streams, for as long as few headers are known.
+        """
+        key = (id(header), decimals)
+        found = self._fields.get(key)
+        if found is None or found[0] is not header:
+            left = iter(decimals)
+            fields = tuple(field if field.is_documented else replace(field, decimals=next(left)) for field in header.fields)
+            if len(self._fields) >= MAX_HEADERS:
+                self._fields.clear()
+            found = self._fields[key] = (header, fields)
+        return found[1]
 
     def knows(self, word: str) -> bool:
         """Return whether the word is in a header of this spec."""
         return word in self._columns or any(family.matches(word) for family in self._families)
+
+    def split(self, text: str) -> tuple[HeaderLine | None, Mapping[str, str]]:
+        """Return the parts of a line that may be a header, in English, and its columns that are printed otherwise."""
+        # All hosts of a fleet print the same header, with the same clock.
+        found = self._split.get(text)
+        if found is None:
+            name = self.spec.translations
+            translated = read_translations(name).translate(text) if name else None
+            if translated is None:
+                found = split_header(text), NOTHING_RENAMED
+            else:
+                found = split_header(translated.text), translated.printed
+            if len(text) <= MAX_SPLIT_LENGTH:
+                if len(self._split) >= MAX_HEADERS:
+                    self._split.clear()
+                self._split[text] = found
+        return found
 
     def find(self, line: HeaderLine, group_line: str, printed: Mapping[str, str]) -> Header | None:
         """Return the header that the line is under this group line, or None; `printed` are columns named in another language."""
@@ -92,6 +130,8 @@ class Heading:
         self._is_documented: dict[int, bool] = {}
         self._suffixed_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
         self._tail = b""
+        # The lines after which another header was the present one, with the header, if any, and the group line before them.
+        self._turns: dict[bytes, tuple[Header | None, str, Header, HeaderLine, str]] = {}
         self.header: Header | None = None
         self.table = 0
         self.fields: tuple[Field, ...] = ()
@@ -141,6 +181,32 @@ class Heading:
         state.header_line = line.decode()
         state.header_clock_s = clock.seconds if clock is not None else None
         return HeaderLine(self.header.words, clock, self.header.has_clock)
+
+    def take_turn(self, line: bytes) -> bool:
+        """Make the line the present header, if it was one before, in the same place: tools with two tables print two in turns.
+
+        False for any other line, and now and then for such a one: `take` knows it in any case.
+        """
+        found = self._turns.get(line)
+        state = self._state
+        if found is None or found[0] is not self.header or found[1] != state.group_line or state.name_line:
+            return False
+        _, _, header, parts, text = found
+        state.header_group = state.group_line
+        self._set(header, parts, text)
+        return True
+
+    def note_turn(self, line: bytes, before: Header | None) -> None:
+        """Remember the line, if it has just become the present header after another one or none.
+
+        One with a clock comes but once; what an open table makes of a line depends on the one before.
+        """
+        header, text = self.header, self._state.header_line
+        if header is None or header.table.is_open or len(self._turns) >= MAX_TURNS or line != text.encode():
+            return
+        parts, _ = self._split(text)
+        if parts is not None and parts.clock is None:
+            self._turns[line] = (before, self._state.group_line, header, parts, text)
 
     def knows(self, word: str) -> bool:
         """Return whether the spec knows the word in headers."""
@@ -217,9 +283,7 @@ class Heading:
 
     def _split(self, text: str) -> tuple[HeaderLine | None, Mapping[str, str]]:
         """Return the parts of a line that may be a header, in English, and its columns that are printed otherwise."""
-        name = self._known.spec.translations
-        found = read_translations(name).translate(text) if name else None
-        return split_header(text if found is None else found.text), NOTHING_RENAMED if found is None else found.printed
+        return self._known.split(text)
 
     def _find(self, line: HeaderLine, group_line: str, printed: Mapping[str, str]) -> Header | None:
         key = (group_line, line.has_clock, line.words, tuple(printed.items()))
@@ -234,7 +298,8 @@ class Heading:
         self._state.name_line = ""
         # The text after the clock, by which a header is recognised.
         self._tail = text[text.index(line.words[0]) :].encode() if line.clock is not None else text.encode()
-        self.table = self._layout.tables.index(header.table)
+        # They are records, which take long to compare.
+        self.table = next(number for number, table in enumerate(self._layout.tables) if table is header.table)
         self.fields = self._known_fields(header)
 
     def _known_fields(self, header: Header) -> tuple[Field, ...]:
@@ -248,7 +313,5 @@ class Heading:
         seen = tuple(decimals.get(field.key, 0) for field in header.fields if not field.is_documented)
         key = (id(header), seen)
         if key not in self._fields_of:
-            self._fields_of[key] = tuple(
-                field if field.is_documented else replace(field, decimals=decimals.get(field.key, 0)) for field in header.fields
-            )
+            self._fields_of[key] = self._known.fields_of(header, seen)
         return self._fields_of[key]

@@ -18,6 +18,7 @@ from normstat.stats.engine.calls import Calls, interval_in_command, omits_since_
 from normstat.stats.engine.ledger import Ledger
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_sums import ReportSums
+from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.records import NO_TIME, LineEvent, LineKind, ReadResult, State, Timing
@@ -81,6 +82,8 @@ class LineEngine(Generic[LayoutT]):
         line_no = state.get("line_no")
         self.ledger = Ledger(line_no if isinstance(line_no, int) else 0)
         self.events: list[LineEvent] = []
+        # Where the lines of the next piece stand in such a text. None: it is read alone.
+        self.window: TextWindow | None = None
         self._is_in_long_line = state.get("long") is True
         self._is_final = False
         self._report_sums = self._open_sums(state)
@@ -91,6 +94,8 @@ class LineEngine(Generic[LayoutT]):
     makes_summaries = False
     # Whether the reader puts folded lines together.
     joins_lines = False
+    # Whether the reader can use a text that pieces of several streams share.
+    shares_text = False
     # False for tools whose own lines may begin with ">".
     may_be_quoted = True
 

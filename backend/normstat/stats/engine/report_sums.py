@@ -69,6 +69,14 @@ class CommandSums:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class _SumColumns:
+    """The fields of a summary's row, and for each the place of its sum, and what that is divided by: 0 for a whole number."""
+
+    fields: tuple[Field, ...]
+    places: list[tuple[int, int]]
+
+
 class ReportSums:
     """The sums of one summary. `_open` are those of the report at `_time_us`, by command.
 
@@ -82,7 +90,9 @@ class ReportSums:
         self._open: dict[str, CommandSums] = {}
         # The report that lost bytes were part of is not summed.
         self._is_cut = is_after_gap
+        # The same object for the same fields, in whatever order their keys come.
         self._fields: dict[tuple[str, ...], tuple[Field, ...]] = {}
+        self._columns: dict[tuple[str, ...], _SumColumns] = {}
         # (PID, command) by instance; None for what is no process.
         self._processes: dict[str, tuple[str, str] | None] = {}
         if isinstance(state, list) and len(state) == 3 and not is_after_gap:
@@ -138,16 +148,19 @@ class ReportSums:
         ]
         keys = tuple(field.key for field, _, _ in own)
         mark = keys[0] if keys else ""
-        digits, gaps = [], []
-        for field, values, missing in own:
-            scaled = np.rint(values * 10.0**field.decimals)
+        each: Iterable[Sequence[int]] = [()] * len(block)
+        gaps = np.zeros((len(own), len(block)), dtype=np.bool_)
+        if own:
+            powers = np.array([10.0**field.decimals for field, _, _ in own])
+            scaled = np.rint(np.stack([values for _, values, _ in own]) * powers[:, None])
             # Below 0 is what pidstat prints without permission; a number this large is none.
-            is_gap = ~((scaled >= 0) & (scaled < MAX_EXACT))
-            gaps.append(is_gap if missing is None else is_gap | missing)
-            digits.append(np.where(is_gap, 0, scaled).astype(np.int64).tolist())
-        each: Iterable[tuple[int, ...]] = zip(*digits, strict=True) if digits else [()] * len(block)
+            gaps = ~((scaled >= 0) & (scaled < MAX_EXACT))
+            each = np.where(gaps, 0, scaled).astype(np.int64).T.tolist()
+            for column, (_, _, missing) in enumerate(own):
+                if missing is not None:
+                    gaps[column] |= missing
         places = zip(block.line_offset.tolist(), block.time_us.tolist(), block.instances, strict=True)
-        has_gaps = np.any(gaps, axis=0).tolist() if gaps else [False] * len(block)
+        has_gaps: list[bool] = np.any(gaps, axis=0).tolist()
         for at, ((offset, time_us, instance), numbers, has_gap) in enumerate(zip(places, each, has_gaps, strict=True)):
             if has_gap:
                 there = [column for column in range(len(keys)) if not gaps[column][at]]
@@ -170,11 +183,25 @@ class ReportSums:
         if is_cut or time_us is None:
             return
         for name, command in sorted(commands.items(), key=lambda item: item[1].offset):
-            sums = command.by_key()
-            sums[PROCESSES] = len({row.partition(" ")[0] for row in command.seen})
-            keys = tuple(key for key in self._keys if key in sums)
-            fields = self._fields.get(keys)
-            if fields is None:
-                fields = self._fields[keys] = tuple(self._keys[key] for key in keys)
-            values = [sums[field.key] if field.storage.is_whole else sums[field.key] / 10**field.decimals for field in fields]
-            find_builder(self.stat, fields).add(Row(values, (), None), time_us, name, command.offset)
+            if len(command.sums) == 1:
+                ((keys, sums),) = command.sums.items()
+            else:
+                by_key = command.by_key()
+                keys, sums = tuple(by_key), list(by_key.values())
+            n_rows = len(command.seen)
+            n_processes = n_rows if n_rows == 1 else len({row.partition(" ")[0] for row in command.seen})
+            columns = self._columns_of(keys)
+            numbers = [*sums, n_processes]
+            values = [numbers[at] / power if power else numbers[at] for at, power in columns.places]
+            find_builder(self.stat, columns.fields).add(Row(values, (), None), time_us, name, command.offset)
+
+    def _columns_of(self, keys: tuple[str, ...]) -> _SumColumns:
+        """Return the columns of a row with the sums of these keys, and the number of processes after them."""
+        columns = self._columns.get(keys)
+        if columns is None:
+            at = {key: number for number, key in enumerate((*keys, PROCESSES))}
+            found = tuple(key for key in self._keys if key in at)
+            fields = self._fields.setdefault(found, tuple(self._keys[key] for key in found))
+            places = [(at[field.key], 0 if field.storage.is_whole else 10**field.decimals) for field in fields]
+            columns = self._columns[keys] = _SumColumns(fields, places)
+        return columns

@@ -7,20 +7,28 @@ A reader never imports another reader; what they share is in `stats.engine`.
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Final, Protocol
 
+from normstat.stats.engine.line_engine import LINE_LIMIT
+from normstat.stats.engine.shared_text import TextWindow, share_text
 from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
 from normstat.stats.spec import Layout, Spec
 
 LAYOUT_NAME: Final = "LAYOUT"
 READER_NAME: Final = "Reader"
+# The clock that a header may begin with.
+CLOCK: Final = re.compile(r"^[0-9:. ]+(?:[AP]M )?")
 
 
 class ReadCall(Protocol):
-    """One call of a reader."""
+    """One call of a reader. With `shares_text`, `window` may say where the lines of the piece stand in a text of many."""
+
+    shares_text: bool
+    window: TextWindow | None
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         """See read() below for the arguments."""
@@ -68,13 +76,36 @@ def read(
     is_final: bool = False,
     timing: Timing = NO_TIMING,
     command: str = "",
+    window: TextWindow | None = None,
 ) -> ReadResult:
     """Return samples, rejected lines and accounts of a piece of a stream.
 
     `state` is {} at the beginning, else what the call before returned; `offset` is the place of data[0] in the stream. A last line
     without newline is left for the next call, unless `is_final`. `timing` is what is known of the times from elsewhere, `command`
-    the command line: its options decide whether the first report covers the time since boot.
+    the command line: its options decide whether the first report covers the time since boot. `window` is one that share_texts
+    returned for these bytes: it makes reading faster, and changes nothing of the result.
     Raises: BadRequest for an unknown zone; no bytes raise anything else.
     """
     call = READERS[spec.reader].reader(spec, state=state, offset=offset, timing=timing, command=command)
+    call.window = window
     return call.read(data, is_final=is_final)
+
+
+def share_texts(pieces: Sequence[tuple[Spec, State, bytes]]) -> list[TextWindow | None]:
+    """Return windows on shared texts, for pieces of different streams, each with its spec and state as for read().
+
+    Missing: None for a piece that is read alone: its reader has no use for a window, or no other piece is like it.
+    """
+    alike: dict[tuple[int, str], list[int]] = {}
+    for number, (spec, state, _) in enumerate(pieces):
+        if READERS[spec.reader].reader.shares_text:
+            # Rows under different headers would be searched in each other's lines.
+            header = CLOCK.sub("", str(state.get("header", "")), count=1)
+            alike.setdefault((id(spec), header), []).append(number)
+    windows: list[TextWindow | None] = [None] * len(pieces)
+    for numbers in alike.values():
+        if len(numbers) > 1:
+            found = share_text([pieces[number][2] for number in numbers], LINE_LIMIT)
+            for number, window in zip(numbers, found, strict=True):
+                windows[number] = window
+    return windows

@@ -26,7 +26,6 @@ import numpy as np
 from normstat.stats.engine.ahead import Ahead, Joined, More
 from normstat.stats.engine.banner_day import parse_local_stamp
 from normstat.stats.engine.block import BlockBuilder, BulkRows
-from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.engine.calls import may_be_live
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
 from normstat.stats.engine.comma_lines import blank_commas
@@ -38,6 +37,7 @@ from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.reader_state import LATER, ReaderState
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
 from normstat.stats.engine.row_times import RowTimes
+from normstat.stats.engine.shared_text import TextRows, TextWindow, index_alone
 from normstat.stats.engine.timestamps import (
     EMPTY_PREFIX,
     PREFIX,
@@ -48,15 +48,12 @@ from normstat.stats.engine.timestamps import (
     split_words,
     take_clock,
 )
-from normstat.stats.records import NO_TIME, LineKind, State, Timing
+from normstat.stats.records import NO_TIME, Int64Array, LineKind, State, Timing
 from normstat.stats.spec import Field, Spec
 
 # A piece of fewer bytes is read line by line: it takes longer to set up the arrays than to read so little without them.
 MIN_BULK_BYTES: Final = 3000
 GROUP_LINE_LIMIT: Final = 1000
-# A piece with more kinds of headers is not tool output; each kind costs a pass over all of its lines.
-MAX_BULK_HEADERS: Final = 12
-
 
 # The agent's, before a call: never a row, although it may be as long as one.
 EPOCH_LINE: Final = re.compile(rb"^\d{9,10}\r?$", re.MULTILINE)
@@ -68,13 +65,15 @@ LAYOUT: Final = ColumnLayout
 class _Runs:
     """Plain rows of one header that follow each other: the first of each run, how many, and their times."""
 
-    rows: PlainRows
+    rows: TextRows
     builder: BlockBuilder
     found: list[tuple[int, int, list[int]]] = field(default_factory=list)
 
 
 class Reader(LineEngine[ColumnLayout]):
     """One call of the reader: processes the lines in order and gathers their data."""
+
+    shares_text = True
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
@@ -85,7 +84,7 @@ class Reader(LineEngine[ColumnLayout]):
         self._folding = Folding(self.layout, self._heading, self._state, self.decode, is_translated=self.translations is not None)
         # What an agent sends comes through a pipe, where nothing folds lines.
         self.joins_lines = not timing.is_live and not may_be_live(command)
-        self._plain: dict[int, PlainRows | None] = {}
+        self._plain: dict[int, TextRows | None] = {}
         self._runs: dict[int, _Runs] = {}
         self._is_after_blank = False
 
@@ -95,31 +94,24 @@ class Reader(LineEngine[ColumnLayout]):
 
     def take_many(self, data: bytes, begin: int, end: int) -> int | None:
         """Read whole lines: rows that are plain in bulk, everything else one by one. Missing: None if bulk is not worthwhile."""
-        lines = data[begin:end]
-        if (
-            len(lines) < MIN_BULK_BYTES
-            or (self.layout.has_commas and b"," in lines)
-            or lines[:1] == b">"
-            or b"\n>" in lines
-            or DISGUISED.search(lines) is not None
-            or (b"\r" in lines and lines.count(b"\r") != lines.count(b"\r\n"))
-        ):
+        window = self._window_of(data, begin, end)
+        if window is None:
             return None
-        index = LineIndex(lines, LINE_LIMIT)
-        if self.calls.is_loop:
-            index.mark_odd(EPOCH_LINE)
-        # Two lists of numbers: as many pairs would trigger full garbage collections.
-        starts, ends = index.line_start.tolist(), index.line_end.tolist()
+        starts, ends, first_line = window.starts, window.ends, window.first_line
+        n_lines = len(starts)
         at = 0
         taken = begin
-        while at < index.n_lines:
-            rows = self._plain_rows(index)
-            if rows is not None and rows.number[at] >= 0:
-                stop = int(rows.next_other[at])
-                last = lines[starts[stop - 1] : ends[stop - 1]].removesuffix(b"\r")
-                # The line after the last row decides whether it is whole.
-                run_end = stop - (self.joins_lines and self._folding.may_be_cut(self.decode(last)))
-                if run_end > at and self._take_run(rows, at, run_end):
+        while at < n_lines:
+            found = self._plain_rows(window)
+            if found is not None and found.number[first_line + at] >= 0:
+                # The lines after those of a shared text are of other streams.
+                stop = min(found.next_other[first_line + at] - first_line, n_lines)
+                run_end = stop
+                if self.joins_lines:
+                    # The line after the last row decides whether it is whole.
+                    last = data[begin + starts[stop - 1] : begin + ends[stop - 1]].removesuffix(b"\r")
+                    run_end = stop - self._folding.may_be_cut(self.decode(last))
+                if run_end > at and self._take_run(found, found.number[first_line + at], run_end - at):
                     self.ledger.book(LineKind.SAMPLE, ends[run_end - 1] + 1 - starts[at], run_end - at)
                     taken = begin + ends[run_end - 1] + 1
                     at = run_end
@@ -132,11 +124,35 @@ class Reader(LineEngine[ColumnLayout]):
                 if taken == line_begin:
                     break
                 # A folded line is several.
-                at = bisect_left(starts, taken - begin, at + 1)
+                at = bisect_left(starts, taken - begin, at + 1) if self.joins_lines else at + 1
             if at < stop:
                 break
-        self._close_runs(index, begin)
+        self._close_runs(begin - window.begin)
         return taken
+
+    def _window_of(self, data: bytes, begin: int, end: int) -> TextWindow | None:
+        """Return the whole lines data[begin:end] for reading in bulk. Missing: None if that is not worthwhile, or not possible."""
+        shared = self.window
+        if shared is not None and (shared.data is not data or begin or end != shared.n_bytes or self.calls.is_loop):
+            shared = None
+        if shared is None and end - begin < MIN_BULK_BYTES:
+            return None
+        lines = data[begin:end]
+        if (
+            (self.layout.has_commas and b"," in lines)
+            or lines[:1] == b">"
+            or b"\n>" in lines
+            # To search a MiB takes longer than to read it.
+            or (not lines.isascii() and DISGUISED.search(lines) is not None)
+            or (b"\r" in lines and lines.count(b"\r") != lines.count(b"\r\n"))
+        ):
+            return None
+        if shared is not None:
+            return shared
+        alone = index_alone(lines, LINE_LIMIT)
+        if self.calls.is_loop:
+            alone.text.index.mark_odd(EPOCH_LINE)
+        return alone
 
     def join(self, line: bytes, ahead: Ahead) -> Joined | More | None:
         """Return a line that was folded. Missing: None for one that was not."""
@@ -165,7 +181,15 @@ class Reader(LineEngine[ColumnLayout]):
         if again is not None:
             self._see_header(again.clock)
             return LineKind.HEADER
-        return self._take_text(line, offset)
+        if self._heading.take_turn(line):
+            self._row_times.prefix_us = NO_TIME
+            self._see_header(None)
+            return LineKind.HEADER
+        before = self._heading.header
+        found = self._take_text(line, offset)
+        if found is LineKind.HEADER and self._heading.header is not before:
+            self._heading.note_turn(line, before)
+        return found
 
     def see_call(self, stamp: Timestamp) -> None:
         """Start a new run: its first report may cover the time since boot, and its header comes."""
@@ -237,7 +261,7 @@ class Reader(LineEngine[ColumnLayout]):
         layout = self.layout
         return any(pattern is not None and pattern.search(text) for pattern in (layout.messages, layout.ignored))
 
-    def _plain_rows(self, index: LineIndex) -> PlainRows | None:
+    def _plain_rows(self, window: TextWindow) -> TextRows | None:
         """Return the plain rows of the present header in the text, while its rows need no look at each."""
         header = self._heading.header
         state = self._state
@@ -248,19 +272,19 @@ class Reader(LineEngine[ColumnLayout]):
                 return None
             if self.layout.since_boot is SinceBoot.SAME_CLOCK and state.is_single and state.header_clock_s is not None:
                 return None
-        key = id(self._heading.fields)
+        fields = self._heading.fields
+        key = id(fields)
         if key not in self._plain:
-            if not self._heading.knows_decimals() or len(self._plain) >= MAX_BULK_HEADERS:
+            if not self._heading.knows_decimals() or not window.text.is_open(fields):
                 return None
-            self._plain[key] = find_plain_rows(index, header, self._heading.fields)
+            self._plain[key] = window.text.rows(header, fields)
         return self._plain[key]
 
-    def _take_run(self, rows: PlainRows, at: int, end: int) -> bool:
-        """Take the plain rows that lines `at` up to `end` are; False, and nothing taken, when each must be looked at."""
+    def _take_run(self, found: TextRows, first: int, n_rows: int) -> bool:
+        """Take plain rows; False, and nothing taken, when each must be looked at."""
         header = self._heading.header
         assert header is not None
-        first = int(rows.number[at])
-        n_rows = end - at
+        rows = found.rows
         if rows.clocks is not None:
             times = []
             last: ClockWords | None = None
@@ -286,24 +310,38 @@ class Reader(LineEngine[ColumnLayout]):
         if runs is None:
             assert header.stat is not None
             builder = self.builder(header.stat, self._heading.fields, is_since_boot=False)
-            runs = self._runs[id(self._heading.fields)] = _Runs(rows, builder)
+            runs = self._runs[id(self._heading.fields)] = _Runs(found, builder)
         runs.found.append((first, n_rows, times))
         return True
 
-    def _close_runs(self, index: LineIndex, begin: int) -> None:
-        """Turn the runs of plain rows into blocks."""
+    def _close_runs(self, shift: int) -> None:
+        """Turn the runs of plain rows into blocks. `shift` is what the lines' places in the piece are beyond those in the text."""
         for runs in self._runs.values():
-            rows = runs.rows
+            rows = runs.rows.rows
+            first = runs.found[0][0]
+            end = first
+            for run_first, n_rows, _ in runs.found:
+                if run_first != end:
+                    break
+                end += n_rows
+            else:
+                # Rows that follow each other are a part of each array: nothing is copied.
+                runs.builder.add_bulk(self._bulk_rows(runs, slice(first, end), rows.instances[first:end], shift))
+                continue
             chosen = np.concatenate([np.arange(first, first + n_rows) for first, n_rows, _ in runs.found])
-            runs.builder.add_bulk(
-                BulkRows(
-                    time_us=np.array([time for _, _, times in runs.found for time in times], dtype=np.int64),
-                    instances=[name for first, n_rows, _ in runs.found for name in rows.instances[first : first + n_rows]],
-                    values=[column[chosen] for column in rows.values],
-                    line_offset=index.line_start[rows.line[chosen]] + (self.offset + begin),
-                    missing=[None if mask is None else mask[chosen] for mask in rows.missing],
-                )
-            )
+            names = [name for first, n_rows, _ in runs.found for name in rows.instances[first : first + n_rows]]
+            runs.builder.add_bulk(self._bulk_rows(runs, chosen, names, shift))
+
+    def _bulk_rows(self, runs: _Runs, chosen: slice | Int64Array, instances: list[str], shift: int) -> BulkRows:
+        rows = runs.rows.rows
+        missing = [None if mask is None or not (own := mask[chosen]).any() else own for mask in rows.missing]
+        return BulkRows(
+            time_us=np.array([time for _, _, times in runs.found for time in times], dtype=np.int64),
+            instances=instances,
+            values=[column[chosen] for column in rows.values],
+            line_offset=runs.rows.offsets[chosen] + (self.offset + shift),
+            missing=missing,
+        )
 
     def _row_us(self, words: Words) -> int:
         prefix_us = self._row_times.prefix_us
