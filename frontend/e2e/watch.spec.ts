@@ -192,6 +192,7 @@ test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
   test("nothing is wider than the screen, and the count leads to what is on", async ({ page, request }) => {
+    await contentionOf(`${SUN}-as-clouds-name-hosts-7f9c`)(request);
     await openNow(page, request);
     const paths = [
       ["/watch", rowOf(page, SUN)],

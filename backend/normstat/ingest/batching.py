@@ -287,10 +287,13 @@ async def _attempt(
             await make_stat_tables(session, lacking.wanted)
         memory.stats.clear()
     except MissingHosts as lacking:
-        async with open_write_session(sessions) as session:
-            await ingest_rows.add_hosts(await driver_of(session), lacking.names)
-        for token_id in lacking.tokens:
-            memory.new_hosts.add(token_id, 1)
+        try:
+            async with open_write_session(sessions) as session:
+                await ingest_rows.add_hosts(await driver_of(session), lacking.names)
+        except BaseException:
+            for token_id in lacking.tokens:
+                memory.new_hosts.add(token_id, -1)
+            raise
     except TooManyInstances as found:
         for place, names in found.refused.items():
             refused[place] = refused.get(place, frozenset()) | names

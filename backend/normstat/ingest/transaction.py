@@ -8,7 +8,6 @@ import asyncio
 import itertools
 import re
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -292,10 +291,11 @@ class Batch:
             raise MissingHosts([job.host_name for job in made], [job.agent.token_id for job in made if job.recording is None])
 
     async def _limit_hosts(self, connection: psycopg.AsyncConnection, lacking: Sequence[IngestRequest]) -> None:
-        """Refuse requests that would create too many hosts. Imports are exempt: people start them."""
+        """Count the requests that create a host, and refuse those that would create too many. Imports are exempt: people start
+        them.
+        """
         limits, memory = self._memory.limits, self._memory
         n_left = limits.hosts - await ingest_rows.count_hosts(connection)
-        n_made: Counter[int] = Counter()
         for job in lacking:
             if job.recording is not None:
                 continue
@@ -307,7 +307,7 @@ class Batch:
                     "NORMSTAT_INGEST_MAX_HOSTS; nothing was stored",
                     {"retry_after_s": RETRY_AFTER_S},
                 )
-            elif memory.new_hosts.count(token_id) + n_made[token_id] >= limits.new_hosts:
+            elif memory.new_hosts.count(token_id) >= limits.new_hosts:
                 memory.refusals.note("host_refused", token_id, host=job.host_name, token=token_id, reason="too many within an hour")
                 job.error = TooManyRequests(
                     f"This token has created {limits.new_hosts} hosts within an hour, the limit "
@@ -316,7 +316,8 @@ class Batch:
                 )
             else:
                 n_left -= 1
-                n_made[token_id] += 1
+                # At once: another batch may look before these hosts are there.
+                memory.new_hosts.add(token_id, 1)
 
     async def _open_streams(self, connection: psycopg.AsyncConnection) -> None:
         names = {job.host_name: self._names_of(job) for job in self._jobs if job.error is None}

@@ -177,7 +177,11 @@ async def test_what_a_budget_leaves_unread_is_read_by_the_next_requests(state: A
     assert seen == [10, 20, 30, 40, 50, 60, 60, 60, 60]
 
 
-async def test_over_http_it_is_kept_for_seconds_and_packed(people: People, state: AppState) -> None:
+async def test_over_http_it_is_kept_for_seconds_and_packed(
+    people: People, state: AppState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However long a busy machine takes for the minutes of a host: an answer without some of them is not kept.
+    monkeypatch.setitem(read_fleet.__kwdefaults__, "budget_s", 3600.0)
     viewer = await people.enter(Role.VIEWER)
     await fill(state, "web1", NOW - HOUR, NOW)
     answer = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"Accept-Encoding": "gzip"})

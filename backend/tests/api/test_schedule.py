@@ -77,6 +77,8 @@ async def test_every_job_has_a_time(state: AppState) -> None:
         "alerts",
         "forget_alerts",
         "rolling_baselines",
+        "sealing",
+        "packing",
     }
 
 

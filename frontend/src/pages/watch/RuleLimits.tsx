@@ -7,6 +7,7 @@ import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine } from "../../components/StateView";
 import type { RuleDetail, RuleReading } from "../../logic/api";
 import { ReasonField } from "../../components/NameAndNote";
+import { ScrollCard } from "../../components/ScrollCard";
 import { LABEL_HEIGHT, RowForm } from "../../components/RowForm";
 import { words } from "../../words";
 
@@ -29,54 +30,56 @@ export function RuleLimits({ detail, limits }: RuleLimitsProps) {
       <Title order={2} fz="md" mb="xs">
         {words.watch.rulePage.limits}
       </Title>
-      <Table aria-label={words.watch.rulePage.limits}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{words.watch.rulePage.limit}</Table.Th>
-            <Table.Th className="number">{words.watch.rulePage.value}</Table.Th>
-            <Table.Th>{words.watch.rulePage.whereFrom}</Table.Th>
-            <Table.Th />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {limits.map(({ name, value, unit, source }) => (
-            <Table.Tr key={name}>
-              <Table.Td>
-                <Code>{name}</Code>
-              </Table.Td>
-              <Table.Td className="number">
-                {value} {unit}
-              </Table.Td>
-              <Table.Td>{source}</Table.Td>
-              <Table.Td />
+      <ScrollCard label={words.watch.rulePage.limits}>
+        <Table aria-label={words.watch.rulePage.limits}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{words.watch.rulePage.limit}</Table.Th>
+              <Table.Th className="number">{words.watch.rulePage.value}</Table.Th>
+              <Table.Th>{words.watch.rulePage.whereFrom}</Table.Th>
+              <Table.Th />
             </Table.Tr>
-          ))}
-          {detail.limits.map(({ id, name, value, host, tag, group, reason, created_by }) => (
-            <Table.Tr key={id}>
-              <Table.Td>
-                <Code>{name}</Code>{" "}
-                {host ?? (group === null ? words.watch.rulePage.tag(tag ?? "") : words.watch.rulePage.group(group))}
-              </Table.Td>
-              <Table.Td className="number">{value}</Table.Td>
-              <Table.Td>
-                {reason} ({created_by})
-              </Table.Td>
-              <Table.Td>
-                {mayWrite(me) && (
-                  <ActionIcon
-                    aria-label={words.watch.rulePage.removeLimit(name)}
-                    onClick={() => {
-                      removing.mutate(id);
-                    }}
-                  >
-                    <IconTrash size={15} />
-                  </ActionIcon>
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+          </Table.Thead>
+          <Table.Tbody>
+            {limits.map(({ name, value, unit, source }) => (
+              <Table.Tr key={name}>
+                <Table.Td>
+                  <Code>{name}</Code>
+                </Table.Td>
+                <Table.Td className="number">
+                  {value} {unit}
+                </Table.Td>
+                <Table.Td>{source}</Table.Td>
+                <Table.Td />
+              </Table.Tr>
+            ))}
+            {detail.limits.map(({ id, name, value, host, tag, group, reason, created_by }) => (
+              <Table.Tr key={id}>
+                <Table.Td>
+                  <Code>{name}</Code>{" "}
+                  {host ?? (group === null ? words.watch.rulePage.tag(tag ?? "") : words.watch.rulePage.group(group))}
+                </Table.Td>
+                <Table.Td className="number">{value}</Table.Td>
+                <Table.Td>
+                  {reason} ({created_by})
+                </Table.Td>
+                <Table.Td>
+                  {mayWrite(me) && (
+                    <ActionIcon
+                      aria-label={words.watch.rulePage.removeLimit(name)}
+                      onClick={() => {
+                        removing.mutate(id);
+                      }}
+                    >
+                      <IconTrash size={15} />
+                    </ActionIcon>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollCard>
       <ErrorLine error={removing.error} />
       {mayWrite(me) && <LimitForm detail={detail} limits={limits} />}
     </Paper>

@@ -231,30 +231,32 @@ function RuleHosts({ detail, zone }: { readonly detail: RuleDetail; readonly zon
           state={{ kind: "empty", title: words.watch.rulePage.noHosts, next: words.watch.rulePage.noHostsNext }}
         />
       ) : (
-        <Table aria-label={words.watch.rulePage.hosts}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{words.common.host}</Table.Th>
-              <Table.Th>{words.common.state}</Table.Th>
-              <Table.Th>{words.watch.rulePage.judgedUntil}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {shown.map(({ host, until, colour, lacks }) => (
-              <Table.Tr key={host}>
-                <Table.Td>
-                  <PageLink to="/hosts/$host" params={{ host }} search={encodeClock(clock)}>
-                    {host}
-                  </PageLink>
-                </Table.Td>
-                <Table.Td>
-                  {lacks === null ? <ColourBadge colour={colourAt(colour)} /> : words.watch.rulePage.lacks(lacks)}
-                </Table.Td>
-                <Table.Td>{until !== null && <Instant at={fromApi(until)} zone={zone} />}</Table.Td>
+        <ScrollCard label={words.watch.rulePage.hosts}>
+          <Table aria-label={words.watch.rulePage.hosts}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{words.common.host}</Table.Th>
+                <Table.Th>{words.common.state}</Table.Th>
+                <Table.Th>{words.watch.rulePage.judgedUntil}</Table.Th>
               </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+            </Table.Thead>
+            <Table.Tbody>
+              {shown.map(({ host, until, colour, lacks }) => (
+                <Table.Tr key={host}>
+                  <Table.Td>
+                    <PageLink to="/hosts/$host" params={{ host }} search={encodeClock(clock)}>
+                      {host}
+                    </PageLink>
+                  </Table.Td>
+                  <Table.Td>
+                    {lacks === null ? <ColourBadge colour={colourAt(colour)} /> : words.watch.rulePage.lacks(lacks)}
+                  </Table.Td>
+                  <Table.Td>{until !== null && <Instant at={fromApi(until)} zone={zone} />}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </ScrollCard>
       )}
       {hosts.length > MAX_HOSTS && (
         <Button
