@@ -181,7 +181,9 @@ async def test_over_http_it_is_kept_for_seconds_and_packed(
     people: People, state: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However long a busy machine takes for the minutes of a host: an answer without some of them is not kept.
-    monkeypatch.setitem(read_fleet.__kwdefaults__, "budget_s", 3600.0)
+    defaults = read_fleet.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "budget_s", 3600.0)
     viewer = await people.enter(Role.VIEWER)
     await fill(state, "web1", NOW - HOUR, NOW)
     answer = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"Accept-Encoding": "gzip"})
