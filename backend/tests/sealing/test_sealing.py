@@ -213,6 +213,41 @@ async def test_a_busy_day_is_several_blocks(
     assert query(database_url, spans) == [(0,)], "no two overlap"
 
 
+@on_either_database
+async def test_a_full_disk_loses_nothing(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+    await fill(agent)
+    before = await seen(engine, sessions, database_url)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(
+            "CREATE FUNCTION fill_up() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END $$"
+        )
+        connection.execute("CREATE TRIGGER full_disk BEFORE INSERT ON sealed_blocks FOR EACH ROW EXECUTE FUNCTION fill_up()")
+        # As if the database were away: the next run tries again.
+        with pytest.raises(psycopg.errors.DiskFull):
+            await Sealing(sessions, 1).seal(now=START + timedelta(days=9), budget_s=60)
+        assert query(database_url, SEALED) == [(0,)]
+        assert await seen(engine, sessions, database_url) == before
+        connection.execute("DROP TRIGGER full_disk ON sealed_blocks")
+    assert (await Sealing(sessions, 1).seal(now=START + timedelta(days=9), budget_s=60)).n_failed == 0
+    assert query(database_url, ROWS_LEFT) == [(0,)]
+    assert await seen(engine, sessions, database_url) == before
+
+
+@on_either_database
+async def test_a_block_that_cannot_be_read_stops_no_other_host(sessions: Sessions, engine: AsyncEngine, database_url: str) -> None:
+    for host in ("alpha", "beta"):
+        await Agent(engine, host).send_file(vmstat_text(vmstat_times(20)), key="1")
+        await seal_all(sessions, host)
+        await Agent(engine, host).send_file(vmstat_text(vmstat_times(20, START + timedelta(hours=1))), key="2")
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE sealed_blocks SET head = '\\x09' FROM hosts WHERE id = host_id AND name = 'alpha'")
+    done = await Sealing(sessions, 1).seal(now=START + timedelta(days=9), budget_s=60, is_throttled=False)
+    assert (done.n_rows, done.is_all, done.n_failed) == (19, True, 1)
+    left = "SELECT name, count(*) FROM samples.vmstat_linux JOIN hosts ON id = host_id GROUP BY 1"
+    assert query(database_url, left) == [("alpha", 19)], "they stay rows"
+
+
 @on_one_database
 @pytest.mark.slow
 async def test_a_kill_at_any_moment_leaves_each_sample_once(
