@@ -68,8 +68,11 @@ async def read_minute_means(
     window: Window,
 ) -> MinuteMeans:
     """Return the means of each minute of the window, of these instances of these hosts: one query."""
-    sealed = await _find_sealed(session, stat, host_ids, window)
-    parts = [await _read_of_host(session, PageQuery(stat.name, host_id, window, fields, instance_ids)) for host_id in sealed]
+    # What is sealed is read here, not by the database.
+    sealed = await list_sealed_hosts(await driver_of(session), host_ids, stat.name, window)
+    parts = [
+        await _read_of_host(session, PageQuery(stat.name, host_id, window, fields, instance_ids)) for host_id in sorted(sealed)
+    ]
     if len(sealed) < len(host_ids):
         others = [host_id for host_id in host_ids if host_id not in sealed]
         parts.append(await _read_rows(session, stat, fields, host_ids=others, instance_ids=instance_ids, window=window))
@@ -81,12 +84,6 @@ async def read_minute_means(
         np.concatenate([part.n_rows for part in parts]),
         np.concatenate([part.means for part in parts]),
     )
-
-
-async def _find_sealed(session: AsyncSession, stat: StatRef, host_ids: Sequence[int], window: Window) -> list[int]:
-    """Return the hosts with sealed samples in the window: their samples are read here, not by the database."""
-    connection = await driver_of(session)
-    return [host_id for host_id in await list_sealed_hosts(connection, stat.name, window) if host_id in set(host_ids)]
 
 
 async def _read_of_host(session: AsyncSession, query: PageQuery) -> MinuteMeans:
@@ -153,7 +150,7 @@ async def read_span_samples(
 ) -> SpanSamples:
     """Return the samples of these instances in windows, each of one host (its id): one query."""
     whole = Window(min(window.start for _, window in spans), max(window.end for _, window in spans))
-    sealed = set(await _find_sealed(session, stat, [host_id for host_id, _ in spans], whole))
+    sealed = await list_sealed_hosts(await driver_of(session), {host_id for host_id, _ in spans}, stat.name, whole)
     parts = [
         await _read_samples_of_host(session, PageQuery(stat.name, host_id, window, fields, instance_ids))
         for host_id, window in spans

@@ -4,7 +4,7 @@ Whoever moves samples between rows and blocks, or removes samples of either, hol
 they see one state of the database.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -31,7 +31,7 @@ FIND: Final = """
 """
 # One lookup in the key for each host, however many blocks there are.
 SEALED_HOSTS: Final = """
-    SELECT h.id FROM hosts AS h CROSS JOIN (SELECT id FROM stats WHERE name = %(stat)s) AS s
+    SELECT h.id FROM unnest(%(host_ids)s::int4[]) AS h (id) CROSS JOIN (SELECT id FROM stats WHERE name = %(stat)s) AS s
     WHERE EXISTS (
         SELECT FROM sealed_blocks AS b
         WHERE b.host_id = h.id AND b.stat_id = s.id
@@ -122,11 +122,11 @@ async def find_blocks(connection: psycopg.AsyncConnection, host_id: int, stat: s
     ]
 
 
-async def list_sealed_hosts(connection: psycopg.AsyncConnection, stat: str, window: Window) -> list[int]:
-    """Return the hosts with sealed samples of the stat in the window."""
-    asked = {"stat": stat, "start": window.start, "end": window.end}
+async def list_sealed_hosts(connection: psycopg.AsyncConnection, host_ids: Iterable[int], stat: str, window: Window) -> set[int]:
+    """Return those of the hosts that have sealed samples of the stat in the window."""
+    asked = {"host_ids": list(host_ids), "stat": stat, "start": window.start, "end": window.end}
     cursor = await connection.execute(SEALED_HOSTS, asked, prepare=False)
-    return [int(str(host_id)) for (host_id,) in await cursor.fetchall()]
+    return {int(str(host_id)) for (host_id,) in await cursor.fetchall()}
 
 
 async def read_directory(
