@@ -31,6 +31,11 @@ def clamp(instant: datetime) -> datetime:
     return min(max(instant, EPOCH), LATEST)
 
 
+def begin_of_day(instant: datetime) -> datetime:
+    """Return the midnight (UTC) with which the instant's day began."""
+    return instant.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Window:
     """Half-open [start, end); never empty, both ends aware and in UTC."""

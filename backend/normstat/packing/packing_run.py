@@ -17,7 +17,7 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.errors import DamagedChunk, count_of
+from normstat.errors import DamagedChunk
 from normstat.jobs.periodic import recorded
 from normstat.storage import pack_rows
 from normstat.storage.chunks import read_hot_chunks
@@ -26,7 +26,8 @@ from normstat.storage.pack_rows import RawChunksChanged
 from normstat.storage.schema.job_models import JobKind
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.storage.stream_rows import set_time_limits
-from normstat.storage.turns import Turns, describe
+from normstat.storage.turns import Turns
+from normstat.window import begin_of_day
 
 log = structlog.get_logger()
 
@@ -61,8 +62,7 @@ class PackingDone:
 
 def limit_at(now: datetime, after_days: int) -> datetime:
     """Return before when chunks must have arrived to be packed: packs are of whole days, so this is a midnight (UTC)."""
-    day = now.astimezone(UTC) - timedelta(days=after_days)
-    return day.replace(hour=0, minute=0, second=0, microsecond=0)
+    return begin_of_day(now - timedelta(days=after_days))
 
 
 async def run_packing(sessions: Sessions, *, after_days: int, budget_s: float, turns: Turns[int]) -> None:
@@ -72,9 +72,7 @@ async def run_packing(sessions: Sessions, *, after_days: int, budget_s: float, t
             sessions, before=limit_at(datetime.now(UTC), after_days), budget_s=budget_s, turns=turns, share=SHARE
         )
         outcome.n_done, outcome.n_total = done.n_done, done.n_streams
-        if done.n_failed:
-            failures = [describe(failure.error) for failure in turns.failures.values()]
-            outcome.message = f"{count_of(done.n_failed, 'stream')} failed, the first with: {failures[0]}"
+        outcome.message = turns.tell_failures("stream")
     if done.n_bytes:
         log.info(
             "chunks_packed", n_bytes=done.n_bytes, n_packed_bytes=done.n_packed_bytes, n_streams=done.n_done, is_all=done.is_all

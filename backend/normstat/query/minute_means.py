@@ -10,6 +10,7 @@ import numpy.typing as npt
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.rollups.rollup_rows import MINUTE_US
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
 from normstat.storage.lookup import StatRef
@@ -23,7 +24,6 @@ from normstat.window import Window
 Float32Array = npt.NDArray[np.float32]
 
 # A NULL has no bytes: a number stands for it.
-MINUTE_US: Final = 60_000_000
 PACKED: Final = sql.SQL("string_agg(float4send(coalesce({}, 'NaN')), NULL)")
 
 

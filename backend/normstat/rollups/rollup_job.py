@@ -17,22 +17,19 @@ import anyio.to_thread
 import numpy as np
 import psycopg
 import structlog
-from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.errors import count_of
 from normstat.jobs.periodic import recorded
 from normstat.rollups import rollup_rows
 from normstat.rollups.rollup_codec import Buckets, merge, reduce_sorted, unpack
 from normstat.rollups.rollup_rows import DAY_US, FRESH, HOUR_US, HOURS, MINUTE_US, MINUTES, Level, Place
 from normstat.stats.spec import Field
 from normstat.storage.lookup import StatRef, list_host_stats, list_stats
-from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_floats, to_missing
+from normstat.storage.sample_pages import Page, PageQuery, find_first_row, read_pages, to_floats, to_missing
 from normstat.storage.schema.job_models import JobKind
 from normstat.storage.sealed.sealed_rows import find_blocks
 from normstat.storage.session import WriteSession, driver_of, open_read_session, open_write_session
-from normstat.storage.stat_tables import table_of
-from normstat.storage.turns import Turns, describe
+from normstat.storage.turns import Turns
 from normstat.window import Window, from_us, to_us
 
 log = structlog.get_logger()
@@ -59,7 +56,6 @@ LOCK_HOST: Final = """
 """
 READ_UNTIL: Final = "SELECT rolled_until FROM hosts WHERE id = %(host_id)s"
 MOVE_ON: Final = "UPDATE hosts SET rolled_until = %(until)s WHERE id = %(host_id)s"
-NEXT_SAMPLE: Final = "SELECT min(time) FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +77,7 @@ async def run_rollups(sessions: Sessions, *, budget_s: float, turns: Turns[int])
     async with recorded(sessions, JobKind.ROLLUP, unit="hours") as outcome:
         done = await roll_up(sessions, now=datetime.now(UTC), budget_s=budget_s, turns=turns)
         outcome.n_done = done.n_hours
-        if done.n_failed:
-            failures = [describe(failure.error) for failure in turns.failures.values()]
-            outcome.message = f"{count_of(done.n_failed, 'host')} failed, the first with: {failures[0]}"
+        outcome.message = turns.tell_failures("host")
     if done.n_hours:
         log.debug("rolled_up", n_hours=done.n_hours, is_all=done.is_all)
 
@@ -169,10 +163,9 @@ async def _find_firsts(
 ) -> dict[int, int]:
     """Return the first hour from `start` on in which each stat has a sample; those without any are left out."""
     found = {}
-    span = {"host_id": host_id, "start": from_us(start_us), "end": from_us(limit_us)}
     for stat in stats:
-        row = await (await connection.execute(sql.SQL(NEXT_SAMPLE).format(table=table_of(stat.name)), span)).fetchone()
-        firsts = [to_us(row[0])] if row is not None and isinstance(row[0], datetime) else []
+        row = await find_first_row(connection, stat.name, host_id, start=from_us(start_us), end=from_us(limit_us))
+        firsts = [] if row is None else [to_us(row)]
         blocks = await find_blocks(connection, host_id, stat.name, Window(from_us(start_us), from_us(limit_us)))
         # Of a block that began earlier, the first sample may be before `start`: that hour is looked at for nothing.
         firsts += [max(start_us, block.first_us) for block in blocks[:1]]

@@ -13,6 +13,7 @@ from typing import Final
 import psycopg
 
 from normstat.rollups.rollup_codec import Buckets, pack, unpack
+from normstat.storage.host_locks import try_host_lock, wait_host_lock
 from normstat.storage.session import WriteSession, driver_of
 from normstat.window import EPOCH, from_us
 
@@ -40,8 +41,6 @@ HOURS: Final = Level(2, HOUR_US, 32 * DAY_US)
 
 # Anything that works on the rollups of a host holds it; with the number of the host.
 ROLLUP_LOCK: Final = 0x6E6F0011
-TRY_LOCK: Final = "SELECT pg_try_advisory_xact_lock(%(key)s, %(host_id)s::int4)"
-WAIT_LOCK: Final = "SELECT pg_advisory_xact_lock(%(key)s, %(host_id)s::int4)"
 READ_BODIES: Final = """
     SELECT field_key, block_at, body FROM rollups
     WHERE host_id = %(host_id)s AND stat_id = %(stat_id)s AND level = %(level)s AND block_at >= %(start)s AND block_at < %(end)s
@@ -99,9 +98,7 @@ class Place:
 
 async def try_lock(connection: psycopg.AsyncConnection, host_id: int) -> bool:
     """Lock the host's rollups until the transaction ends; return False when another process holds the lock."""
-    cursor = await connection.execute(TRY_LOCK, {"key": ROLLUP_LOCK, "host_id": host_id})
-    row = await cursor.fetchone()
-    return row is not None and row[0] is True
+    return await try_host_lock(connection, ROLLUP_LOCK, host_id)
 
 
 async def read_marks(
@@ -209,7 +206,7 @@ FORGET_MARKS_BEFORE: Final = """
 
 async def wait_lock(session: WriteSession, host_id: int) -> None:
     """Wait for the lock of the host's rollups, held until the transaction ends. Take it before the lock on its row."""
-    await (await driver_of(session)).execute(WAIT_LOCK, {"key": ROLLUP_LOCK, "host_id": host_id})
+    await wait_host_lock(await driver_of(session), ROLLUP_LOCK, host_id)
 
 
 async def forget_rollups(session: WriteSession, host_id: int) -> None:

@@ -17,26 +17,23 @@ from psycopg import sql
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.errors import count_of
 from normstat.jobs.periodic import recorded
-from normstat.rollups.rollup_rows import try_lock
+from normstat.rollups.rollup_rows import MINUTE_US, try_lock
 from normstat.storage.hypertables import EmptyParts, allow_large_changes, read_storage
 from normstat.storage.lookup import StatRef, find_stats, list_host_stats
-from normstat.storage.sample_pages import Page, PageQuery, read_hot_pages
+from normstat.storage.sample_pages import Page, PageQuery, find_first_row, read_hot_pages
 from normstat.storage.schema.job_models import JobKind
 from normstat.storage.sealed import sealed_rows
 from normstat.storage.sealed.sealed_codec import SealedField, SealedRows
 from normstat.storage.sealed.sealed_reader import joined
 from normstat.storage.session import driver_of, open_read_session, open_write_session
 from normstat.storage.stat_tables import SCHEMA, table_of
-from normstat.storage.turns import Turns, describe
-from normstat.window import EPOCH, Window, from_us, to_us
+from normstat.storage.turns import Turns
+from normstat.window import EPOCH, Window, begin_of_day, from_us, to_us
 
 log = structlog.get_logger()
 
 Sessions = async_sessionmaker[AsyncSession]
-DAY_US: Final = 24 * 3600 * 1_000_000
-MINUTE_US: Final = 60 * 1_000_000
 # What is packed at once: some 100 MB of memory and about a second. A day of few samples is one block.
 VALUES_PER_BLOCK: Final = 4_000_000
 # The columns of a row besides its fields: time, instance and line.
@@ -59,9 +56,6 @@ HOSTS: Final = """
 HELD: Final = """
     SELECT start_at, end_at FROM sealed_blocks
     WHERE host_id = %(host_id)s AND stat_id = %(stat_id)s AND held_until > %(now)s ORDER BY start_at
-"""
-FIRST_ROW: Final = """
-    SELECT time FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s ORDER BY time LIMIT 1
 """
 COUNT_ROWS: Final = "SELECT count(*) FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s"
 # The block in which an instant is, the end of the one before, and the begin of the one after.
@@ -92,7 +86,7 @@ class Sealed:
 
 def limit_at(now: datetime, after: timedelta) -> int:
     """Return up to when samples are sealed, microseconds: whole days (UTC) that ended so long ago."""
-    return to_us(now.astimezone(UTC) - after) // DAY_US * DAY_US
+    return to_us(begin_of_day(now - after))
 
 
 class Sealing:
@@ -118,9 +112,7 @@ class Sealing:
         async with recorded(self._sessions, JobKind.SEALING, unit="samples") as outcome:
             done = await self.seal(now=datetime.now(UTC), budget_s=budget_s)
             outcome.n_done = done.n_rows
-            if done.n_failed:
-                failures = [describe(failure.error) for failure in self._turns.failures.values()]
-                outcome.message = f"{count_of(done.n_failed, 'host')} failed, the first with: {failures[0]}"
+            outcome.message = self._turns.tell_failures("host")
             await self._parts.drop(self._sessions, SCHEMA, before=from_us(limit_at(datetime.now(UTC), self._after)))
         if done.n_rows:
             log.debug("sealed", n_rows=done.n_rows, is_all=done.is_all)
@@ -190,7 +182,7 @@ async def _find_due(
     held = await (await connection.execute(HELD, {**own, "now": now})).fetchall()
     at: datetime = EPOCH
     while True:
-        first = await _find_first(connection, host_id, stat, at, from_us(limit_us))
+        first = await find_first_row(connection, stat.name, host_id, start=at, end=from_us(limit_us))
         if first is None:
             return None
         inside = next((end for start, end in held if isinstance(start, datetime) and start <= first < end), None)
@@ -199,14 +191,6 @@ async def _find_due(
         assert isinstance(inside, datetime)
         at = inside
     return await _span_around(connection, host_id, stat, first)
-
-
-async def _find_first(
-    connection: psycopg.AsyncConnection, host_id: int, stat: StatRef, start: datetime, end: datetime
-) -> datetime | None:
-    statement = sql.SQL(FIRST_ROW).format(table=table_of(stat.name))
-    row = await (await connection.execute(statement, {"host_id": host_id, "start": start, "end": end})).fetchone()
-    return row[0] if row is not None and isinstance(row[0], datetime) else None
 
 
 async def _span_around(connection: psycopg.AsyncConnection, host_id: int, stat: StatRef, at: datetime) -> Window:

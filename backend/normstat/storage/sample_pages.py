@@ -200,14 +200,20 @@ async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[
         at_us = end_us
 
 
+async def find_first_row(
+    connection: AsyncConnection[tuple[object, ...]], stat: str, host_id: int, *, start: datetime, end: datetime
+) -> datetime | None:
+    """Return the time of the host's first row of the stat in [start, end); sealed samples are no rows. Missing: None without one"""
+    asked = {"host_id": host_id, "start": start, "end": end}
+    cursor = await connection.execute(sql.SQL(FIRST_ROW).format(table=table_of(stat)), asked, prepare=False)
+    row = await cursor.fetchone()
+    return None if row is None or not isinstance(row[0], datetime) else row[0]
+
+
 async def _find_hot(connection: AsyncConnection[tuple[object, ...]], query: PageQuery, start_us: int) -> int | None:
     """Return the time of the first row from then on. Missing: None without one in the window"""
-    if start_us >= query.window.end_us:
-        return None
-    asked = {"host_id": query.host_id, "start": from_us(start_us), "end": query.window.end}
-    cursor = await connection.execute(sql.SQL(FIRST_ROW).format(table=table_of(query.table)), asked, prepare=False)
-    row = await cursor.fetchone()
-    return None if row is None or not isinstance(row[0], datetime) else to_us(row[0])
+    first = await find_first_row(connection, query.table, query.host_id, start=from_us(start_us), end=query.window.end)
+    return None if first is None else to_us(first)
 
 
 async def _read_sealed(connection: AsyncConnection[tuple[object, ...]], query: PageQuery, block: BlockSpan) -> Page:

@@ -17,14 +17,13 @@ from psycopg.pq import Format
 
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Storage
+from normstat.storage.samples import NULL_LENGTH, POSTGRES_EPOCH_US
 from normstat.storage.sealed.sealed_codec import NumberArray, SealedRows, find_missing
 from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
 from normstat.storage.sealed.sealed_rows import find_blocks
 from normstat.storage.stat_tables import SQL_TYPES, table_of
 from normstat.storage.wide_columns import column_name, types_of
 
-# PostgreSQL counts microseconds from 2000-01-01.
-PG_EPOCH_US: Final = 946_684_800_000_000
 # By type: its number in PostgreSQL, that of its array, and its form on the wire.
 WIRE: Final[Mapping[str, tuple[int, int, str]]] = {
     "integer": (23, 1007, ">i4"),
@@ -33,7 +32,6 @@ WIRE: Final[Mapping[str, tuple[int, int, str]]] = {
     "double precision": (701, 1022, ">f8"),
     "timestamptz": (1184, 1185, ">i8"),
 }
-NULL_LENGTH: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ async def open_source(connection: psycopg.AsyncConnection, query: SealedQuery) -
 def _source_of(connection: psycopg.AsyncConnection, query: SealedQuery, parts: Sequence[SealedRows]) -> SampleSource:
     for made, dumper in DUMPERS.items():
         connection.adapters.register_dumper(made, dumper)
-    times = np.concatenate([rows.time_us for rows in parts]) - PG_EPOCH_US
+    times = np.concatenate([rows.time_us for rows in parts]) - POSTGRES_EPOCH_US
     arrays: dict[str, SqlArray] = {
         "time": array_of("timestamptz", times),
         "host_id": array_of("integer", np.full(len(times), query.host_id)),

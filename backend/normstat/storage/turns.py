@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from normstat.errors import NormstatError
+from normstat.errors import NormstatError, count_of
 
 log = structlog.get_logger()
 
@@ -106,6 +106,13 @@ class Turns(Generic[Key]):
     def failures(self) -> dict[Key, Failure]:
         """What failed and did not succeed since."""
         return dict(self._failures)
+
+    def tell_failures(self, noun: str) -> str:
+        """Return how many failed, and the first reason; empty where none did. `noun`: what a key is"""
+        if not self._failures:
+            return ""
+        first = next(iter(self._failures.values()))
+        return f"{count_of(len(self._failures), noun)} failed, the first with: {describe(first.error)}"
 
     def order(self, keys: Sequence[Key]) -> list[Key]:
         """Return those of the keys that are due, in the order of their turns; keys that are not named are forgotten."""

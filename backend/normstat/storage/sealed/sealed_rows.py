@@ -13,13 +13,12 @@ import anyio.to_thread
 import psycopg
 
 from normstat.stats.records import Int64Array
+from normstat.storage.host_locks import try_host_lock, wait_host_lock
 from normstat.storage.sealed.sealed_codec import Directory, Part, SealedRows, pack, read_head, unpack
 from normstat.window import Window, from_us, to_us
 
 # With the number of the host.
 SEAL_LOCK: Final = 0x6E6F0012
-TRY_LOCK: Final = "SELECT pg_try_advisory_xact_lock(%(key)s, %(host_id)s::int4)"
-WAIT_LOCK: Final = "SELECT pg_advisory_xact_lock(%(key)s, %(host_id)s::int4)"
 # No block is longer than a day.
 FIND: Final = """
     SELECT b.start_at, b.end_at, b.n_rows, b.first_at, b.last_at
@@ -103,13 +102,12 @@ class BlockSpan:
 
 async def try_seal_lock(connection: psycopg.AsyncConnection, host_id: int) -> bool:
     """Lock what is sealed of the host until the transaction ends; return False when another process holds the lock."""
-    row = await (await connection.execute(TRY_LOCK, {"key": SEAL_LOCK, "host_id": host_id})).fetchone()
-    return row is not None and row[0] is True
+    return await try_host_lock(connection, SEAL_LOCK, host_id)
 
 
 async def wait_seal_lock(connection: psycopg.AsyncConnection, host_id: int) -> None:
     """Wait for the lock on what is sealed of the host, held until the transaction ends."""
-    await connection.execute(WAIT_LOCK, {"key": SEAL_LOCK, "host_id": host_id})
+    await wait_host_lock(connection, SEAL_LOCK, host_id)
 
 
 async def find_blocks(connection: psycopg.AsyncConnection, host_id: int, stat: str, window: Window) -> list[BlockSpan]:
