@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import itertools
+import threading
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -194,11 +195,21 @@ async def test_agents_go_on_and_their_new_chunks_follow_the_packed_ones(
 
 @on_either_database
 @pytest.mark.usefixtures("small_packs")
-async def test_readers_see_all_bytes_while_two_processes_pack(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+async def test_readers_see_all_bytes_while_two_processes_pack(
+    engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = vmstat_text(vmstat_times(900))
     await send_in_pieces(Agent(engine), text, "vmstat_linux", size=400)
     (stream_id,) = await stream_ids(sessions)
     other = make_sessions(engine)
+    is_read = threading.Event()
+
+    def pack_when_read(data: bytes) -> bytes:
+        # However slow the machine: both have begun while the first reads are made.
+        assert is_read.wait(60)
+        return pack_frame(data)
+
+    monkeypatch.setattr(packing_run, "pack_frame", pack_when_read)
     tasks = [asyncio.create_task(pack_all(sessions)), asyncio.create_task(pack_all(other))]
     n_reads = 0
     while not all(task.done() for task in tasks):
@@ -206,6 +217,8 @@ async def test_readers_see_all_bytes_while_two_processes_pack(engine: AsyncEngin
             assert b"".join(chunk.data for chunk in await read_whole(session, stream_id, 3000)) == text
             # Each batch in a transaction of its own sees another state, as that of a reparse does.
         n_reads += 1
+        if n_reads > 2:
+            is_read.set()
     assert n_reads > 2
     n_bytes = sum([(await task).n_bytes for task in tasks])
     while n_bytes < len(text):
