@@ -28,7 +28,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import TooLarge
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
-from normstat.storage.sealed.sealed_codec import SealedRows
+from normstat.storage.sealed.sealed_codec import SealedRows, find_missing, missing_of
 from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
 from normstat.storage.sealed.sealed_rows import BlockSpan, find_blocks
 from normstat.storage.session import driver_of
@@ -317,10 +317,7 @@ def to_floats(field: Field, column: StoredArray) -> Float64Array:
 
 def to_missing(column: StoredArray) -> BoolArray:
     """Return True where the column holds no value."""
-    if column.dtype.kind != "i":
-        return np.isnan(column)
-    least = NO_SHORT if column.dtype.itemsize == 4 else NO_INTEGER
-    return np.asarray(column == least)
+    return find_missing(column)
 
 
 def to_codes(numbers: Int64Array) -> tuple[Int64Array, npt.NDArray[np.integer]]:
@@ -496,7 +493,7 @@ def _integers(cell: bytes | None, network_type: str) -> Int64Array:
 
 def _no_values(storage: Storage, n_rows: int) -> StoredArray:
     dtype = np.dtype(NETWORK_TYPES[storage]).newbyteorder("=")
-    nothing = np.nan if dtype.kind == "f" else np.iinfo(dtype).min
+    nothing = missing_of(dtype)
     # One number repeated n times as a view: a table may have many columns that a host's tool never prints.
     return cast("StoredArray", np.broadcast_to(np.array(nothing, dtype=dtype), n_rows))
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import psycopg
 from psycopg import sql
-from psycopg.adapt import Buffer, Dumper
+from psycopg.abc import DumperKey
+from psycopg.adapt import Buffer, Dumper, PyFormat
 from psycopg.pq import Format
 
 from normstat.stats.records import Int64Array
@@ -67,50 +68,24 @@ class SqlArray:
         return head + rows.view(np.uint8).reshape(n, -1)[keep].tobytes()
 
 
-def _dumper_of(type_: str) -> type[Dumper]:
-    class SqlArrayDumper(Dumper):
-        format = Format.BINARY
-        oid = WIRE[type_][1]
+class SqlArrayDumper(Dumper):
+    """Tells PostgreSQL the type of each array."""
 
-        def dump(self, obj: SqlArray) -> Buffer:
-            return obj.to_wire()
+    format = Format.BINARY
 
-    return SqlArrayDumper
+    def get_key(self, obj: SqlArray, format: PyFormat) -> DumperKey:  # noqa: A002, ARG002 (psycopg names and passes it)
+        """Return what tells arrays of one type from others."""
+        return (self.cls, obj.type)  # type: ignore[return-value]  # any hashable will do
 
+    def upgrade(self, obj: SqlArray, format: PyFormat) -> Dumper:  # noqa: A002, ARG002 (as above)
+        """Return the dumper of arrays of that type."""
+        dumper = SqlArrayDumper(self.cls)
+        dumper.oid = WIRE[obj.type][1]
+        return dumper
 
-class IntegerArray(SqlArray):
-    """Of four bytes."""
-
-
-class BigintArray(SqlArray):
-    """Of eight bytes."""
-
-
-class RealArray(SqlArray):
-    """Of floating numbers of four bytes."""
-
-
-class DoubleArray(SqlArray):
-    """Of floating numbers of eight bytes."""
-
-
-class TimeArray(SqlArray):
-    """Of instants, microseconds since 2000."""
-
-
-ARRAYS: Final[Mapping[str, type[SqlArray]]] = {
-    "integer": IntegerArray,
-    "bigint": BigintArray,
-    "real": RealArray,
-    "double precision": DoubleArray,
-    "timestamptz": TimeArray,
-}
-DUMPERS: Final = {made: _dumper_of(type_) for type_, made in ARRAYS.items()}
-
-
-def array_of(type_: str, numbers: npt.NDArray[np.generic], missing: npt.NDArray[np.bool_] | None = None) -> SqlArray:
-    """Return a parameter for an array of that SQL type."""
-    return ARRAYS[type_](type_, numbers, missing)
+    def dump(self, obj: SqlArray) -> Buffer:
+        """Return the array in binary form."""
+        return obj.to_wire()
 
 
 async def open_source(connection: psycopg.AsyncConnection, query: SealedQuery) -> SampleSource:
@@ -128,24 +103,23 @@ async def open_source(connection: psycopg.AsyncConnection, query: SealedQuery) -
 
 
 def _source_of(connection: psycopg.AsyncConnection, query: SealedQuery, parts: Sequence[SealedRows]) -> SampleSource:
-    for made, dumper in DUMPERS.items():
-        connection.adapters.register_dumper(made, dumper)
+    connection.adapters.register_dumper(SqlArray, SqlArrayDumper)
     times = np.concatenate([rows.time_us for rows in parts]) - POSTGRES_EPOCH_US
     arrays: dict[str, SqlArray] = {
-        "time": array_of("timestamptz", times),
-        "host_id": array_of("integer", np.full(len(times), query.host_id)),
-        "instance_id": array_of("integer", _joined([rows.instance_id for rows in parts])),
+        "time": SqlArray("timestamptz", times),
+        "host_id": SqlArray("integer", np.full(len(times), query.host_id)),
+        "instance_id": SqlArray("integer", _joined([rows.instance_id for rows in parts])),
     }
     if query.has_lines:
-        arrays["stream_id"] = array_of("integer", _joined([rows.stream_id for rows in parts]))
-        arrays["line_offset"] = array_of("bigint", _joined([rows.line_offset for rows in parts]))
+        arrays["stream_id"] = SqlArray("integer", _joined([rows.stream_id for rows in parts]))
+        arrays["line_offset"] = SqlArray("bigint", _joined([rows.line_offset for rows in parts]))
     empty: dict[str, Storage] = {}
     for field in query.fields:
         columns = [rows.columns.get(field.key) for rows in parts]
         name = column_name(field)
         if any(column is not None for column in columns):
             numbers, missing = _with_missing(columns, [len(rows) for rows in parts])
-            arrays[name] = array_of(SQL_TYPES[field.storage], numbers, missing)
+            arrays[name] = SqlArray(SQL_TYPES[field.storage], numbers, missing)
         # Rows have their value in one column of a widened field; these have it in the newest.
         empty |= {own: storage for own, storage in types_of(field).items() if own not in arrays}
     nulls = [sql.SQL("NULL::" + SQL_TYPES[storage]) for storage in empty.values()]
