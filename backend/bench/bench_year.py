@@ -2,10 +2,10 @@
 
     python -m bench.bench_year [--days 365] [--interval 30] [--cpus 64] [--data FOLDER]
 
-The host prints mpstat of all CPUs, vmstat, iostat and pidstat (year_text.py). A real `normstat serve` on a real PostgreSQL, as `make
-run` has them, live through the year: their clock is set forward after each day (faked_clock.c; nothing else is faked), so all that the
-product does at a certain age happens at that age. A day has some seconds only, so this process runs the functions of the server's
-jobs at the end of each: rollups, sealing, packing, the note of sizes, and VACUUM for autovacuum.
+The host prints mpstat of all CPUs, vmstat, iostat and pidstat (year_text.py). A real `normstat serve` on a real PostgreSQL, as
+`make run` has them, live through the year: their clock is set forward after each day (faked_clock.c; nothing else is faked), so all
+that the product does at a certain age happens at that age. A day has some seconds only, so this process runs the functions of the
+server's jobs at the end of each: rollups, sealing, packing, the note of sizes, and VACUUM for autovacuum.
 
 A look: what the database takes, by part; what the storage page forecasts; how long graphs, comparisons and exports take. The last
 day but one of each look has an incident from 14:00 to 15:00: system time on every CPU, by one process (worker7). Nothing is
@@ -23,29 +23,30 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import psycopg
 
 from bench.http_load import Poster
 from bench.record import record
-from bench.rig import Rig, Usage, cpu_seconds, postmaster_of, serving
+from bench.rig import Rig, Usage, cpu_seconds, serving
 from bench.year_text import YearHost
 from normstat.embedded import EmbeddedPostgres
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
-from normstat.storage.schema.migrations import upgrade
 from normstat.packing.packing_run import limit_at, pack_chunks
 from normstat.query.disk_usage import StorageInfo, read_storage_info
 from normstat.rollups.rollup_job import roll_up
 from normstat.sealing.seal_job import Sealing
+from normstat.storage.schema.migrations import upgrade
 from normstat.storage.session import make_engine, make_sessions, open_read_session
-from normstat.storage.turns import Turns
 from normstat.storage.storage_sizes import note_sizes
+from normstat.storage.turns import Turns
 from tests.e2e.product import log_in
 
 CLOCK_VARIABLE: Final = "NORMSTAT_FAKED_CLOCK"
@@ -229,22 +230,22 @@ class Year:
     async def _read_storage(self) -> StorageInfo:
         # Not the page's, which is kept for a minute.
         async with open_read_session(self._sessions) as session:
-            info = await read_storage_info(session, self.rig.database_url, None)
+            info = await read_storage_info(session, self.rig.database_url, None, None)
         await self._engine.dispose()
         return info
 
-    def _timed(self, look: Look, name: str, client: httpx.Client, path: str, params: list[tuple[str, str]], rounds: int) -> Any:
-        times, body, postmaster = [], None, self.rig.postmaster
+    def _timed(self, look: Look, name: str, get: Callable[[], httpx.Response], rounds: int) -> httpx.Response:
+        times, postmaster = [], self.rig.postmaster
         ours, theirs = cpu_seconds(self.rig.process.pid), cpu_seconds(postmaster)
         for _ in range(rounds):
             began = time.perf_counter()
-            answer = client.get(path, params=params)
+            answer = get()
             times.append(1000 * (time.perf_counter() - began))
-            body = answer.raise_for_status()
+            answer.raise_for_status()
         used = cpu_seconds(self.rig.process.pid) - ours + cpu_seconds(postmaster) - theirs
         look.note(name, statistics.median(times), "ms")
         look.note(f"{name}: CPU", 1000 * used / rounds, "ms")
-        return body
+        return answer
 
     def _draw(self, look: Look, client: httpx.Client) -> None:
         end = self.sender.host.start + look.days * DAY
@@ -259,8 +260,9 @@ class Year:
             ("draw all days, the top 8 of all CPUs", self.sender.host.start, end, [("instances", "top:8")]),
             ("heatmap of all CPUs, all days", self.sender.host.start, end, []),
         ):
-            params = [("host", HOST), ("stat", "mpstat_linux"), ("field", "usr_pct"), ("start", start.isoformat())]
-            self._timed(look, name, client, "/series", [*params, ("end", until.isoformat()), ("width", "1200"), *chosen], ROUNDS)
+            asked = {"host": HOST, "stat": "mpstat_linux", "field": "usr_pct", "width": "1200"}
+            params = httpx.QueryParams([*asked.items(), ("start", start.isoformat()), ("end", until.isoformat()), *chosen])
+            self._timed(look, name, partial(client.get, "/series", params=params), ROUNDS)
 
     def _compare(self, look: Look, client: httpx.Client) -> None:
         begin = self.sender.host.start + (look.days - 2) * DAY + 14 * HOUR
@@ -273,9 +275,9 @@ class Year:
         ):
             if look.days < 8 and "five" in name:
                 continue
-            asked = [("host", HOST), ("start", begin.isoformat()), ("end", (begin + HOUR).isoformat()), *against]
+            asked = httpx.QueryParams([("host", HOST), ("start", begin.isoformat()), ("end", (begin + HOUR).isoformat()), *against])
             # Twice the same is answered from memory: what counts is the first.
-            answer = self._timed(look, name, client, "/comparison", asked, 1)
+            answer = self._timed(look, name, partial(client.get, "/comparison", params=asked), 1)
             place = next((number for number, group in enumerate(answer.json()["groups"], 1) if CULPRIT in json.dumps(group)), 0)
             look.note(f"{name}: place of the incident's process", place, "")
 

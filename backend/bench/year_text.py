@@ -64,7 +64,7 @@ class YearHost:
         hours = np.arange(1, n + 1) * self.interval_s / 3600
         is_backup = (hours > BACKUP_HOURS[0]) & (hours <= BACKUP_HOURS[1])
         is_incident = (hours > INCIDENT_HOURS[0]) & (hours <= INCIDENT_HOURS[1]) & (day in self.incident_days)
-        load = self._load(rng, hours, midnight.weekday() >= 5)
+        load = self._load(rng, hours, is_weekend=midnight.weekday() >= 5)
         clocks = [f"{s // 3600 % 24:02}:{s // 60 % 60:02}:{s % 60:02}" for s in range(0, DAY_S + 1, self.interval_s)]
         parts = (
             ("mpstat_linux", f"mpstat -P ALL {self.interval_s}", self._mpstat(rng, load, is_incident, clocks)),
@@ -83,7 +83,7 @@ class YearHost:
                 found.append(Piece(spec, command, text.encode()))
             yield found
 
-    def _load(self, rng: np.random.Generator, hours: Floats, is_weekend: bool) -> Floats:
+    def _load(self, rng: np.random.Generator, hours: Floats, *, is_weekend: bool) -> Floats:
         """Share of the CPUs that are busy, by report."""
         begin, end = BUSY_HOURS
         busy = np.clip(np.sin(np.pi * (hours - begin) / (end - begin)), 0, None) * ((hours >= begin) & (hours <= end))
@@ -91,7 +91,8 @@ class YearHost:
         steps = rng.normal(0, 0.03, len(hours))
         kernel = np.exp(-np.arange(0, 900, self.interval_s) / 180)
         noise = np.convolve(steps, kernel)[: len(hours)]
-        return np.clip(0.06 + (0.12 if is_weekend else 0.38) * busy + noise, 0.01, 0.95)
+        load: Floats = np.clip(0.06 + (0.12 if is_weekend else 0.38) * busy + noise, 0.01, 0.95)
+        return load
 
     def _mpstat(self, rng: np.random.Generator, load: Floats, is_incident: npt.NDArray[np.bool_], clocks: list[str]) -> list[str]:
         n, n_cpus = len(load), self.n_cpus

@@ -135,7 +135,12 @@ class EmbeddedPostgres:
                 output = os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, SECRET_MODE)
                 stack.callback(os.close, output)
             self._child = ChildProcess(
-                command, output=output, environment=self._environment, account=self._account, death_signal=signal.SIGINT, is_final=True
+                command,
+                output=output,
+                environment=self._environment,
+                account=self._account,
+                death_signal=signal.SIGINT,
+                is_final=True,
             )
 
     def poll(self) -> int | None:

@@ -16,7 +16,7 @@ def storage() -> None:
     settings = load_settings()
 
     async def read(session: WriteSession) -> StorageInfo:
-        return await read_storage_info(session, settings.database_url, settings.database_dir)
+        return await read_storage_info(session, settings.database_url, settings.database_dir, settings.seal_after_days)
 
     record = run_in_session(read)
     parts = ", ".join(f"{part.part} {format_bytes(part.bytes)}" for part in record.parts)
@@ -31,6 +31,8 @@ def storage() -> None:
         f"grows by {format_bytes(record.growth_bytes_per_day)} a day; free {format_bytes(record.disk.free_bytes)} of "
         f"{format_bytes(record.disk.total_bytes)}; full {full}"
     )
+    if record.is_before_sealing:
+        typer.echo("Samples of the first days are rows. Sealed, a day after their end, they take a small part of that.")
     if record.stats:
         typer.echo()
         print_table(

@@ -28,6 +28,7 @@ const storage = (change: Partial<StorageInfo>): StorageInfo => ({
   disk: { free_bytes: 50 * GB, total_bytes: 100 * GB },
   growth_bytes_per_day: GB,
   days_until_full: 50,
+  is_before_sealing: false,
   parts: [
     { part: "samples", bytes: 30 * GB },
     { part: "chunks", bytes: 8 * GB },
@@ -47,6 +48,13 @@ describe("when the disk is full", () => {
     const urgent = forecastOf(storage({ days_until_full: 3.9 }));
     expect(urgent.text).toBe("3 days");
     expect(urgent.note).toMatch(/Free space/);
+  });
+
+  it("tells that rows of the first days are going to be sealed, unless the disk is full before that", () => {
+    const first = [12, 3].map((days) => forecastOf(storage({ days_until_full: days, is_before_sealing: true })));
+    expect(first.map(({ level }) => level)).toEqual(["calm", "urgent"]);
+    expect(first[0]?.note).toMatch(/Sealed/);
+    expect(first[1]?.note).toMatch(/Free space/);
   });
 
   it("is not guessed if unknown", () => {

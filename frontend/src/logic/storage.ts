@@ -8,6 +8,8 @@ import { words } from "../words";
 /** The page shows a warning below WARN_DAYS until the disk is full, an error below URGENT_DAYS. */
 export const WARN_DAYS = 30;
 export const URGENT_DAYS = 7;
+/** A disk that is full earlier is full before the first samples are sealed. */
+const DAYS_TO_SEAL = 4;
 
 export interface Forecast {
   readonly level: "unknown" | "calm" | "warn" | "urgent";
@@ -33,9 +35,12 @@ export function describeDays(days: number): string {
 }
 
 /** Return when the disk will be full, and how urgent that is. */
-export function forecastOf({ disk, growth_bytes_per_day, days_until_full }: StorageInfo): Forecast {
+export function forecastOf({ disk, growth_bytes_per_day, days_until_full, is_before_sealing }: StorageInfo): Forecast {
   if (days_until_full !== null) {
     const text = describeDays(days_until_full);
+    if (is_before_sealing && days_until_full >= DAYS_TO_SEAL) {
+      return { level: "calm", text, note: words.logic.storage.firstDaysAreRows };
+    }
     const advice = words.logic.storage.freeSpaceAddDisk;
     const level = days_until_full < URGENT_DAYS ? "urgent" : days_until_full < WARN_DAYS ? "warn" : "calm";
     return { level, text, note: level === "calm" ? "" : level === "warn" ? advice : words.logic.storage.diskNearlyFull(advice) };
@@ -70,6 +75,7 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   sealed: words.logic.storage.sealed,
   chunks: words.logic.storage.rawBytes,
   rollups: words.logic.storage.rollups,
+  profiles: words.logic.storage.profiles,
   other: words.logic.storage.otherTables,
 };
 

@@ -2230,6 +2230,9 @@ export const de: Words = {
       sealed: "versiegelte Messwerte",
       rawBytes: "Rohbytes",
       rollups: "Rollups",
+      profiles: "Profile der Baselines",
+      firstDaysAreRows:
+        "Messwerte der ersten Tage sind Tabellenzeilen. Einen Tag nach ihrem Ende werden sie versiegelt, brauchen einen kleinen Teil davon, und der Platz reicht länger.",
       otherTables: "andere Tabellen",
       otherFiles: "andere Dateien",
       free: "frei",

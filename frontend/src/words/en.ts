@@ -2199,6 +2199,9 @@ export const en = {
       sealed: "sealed samples",
       rawBytes: "raw bytes",
       rollups: "rollups",
+      profiles: "profiles of baselines",
+      firstDaysAreRows:
+        "Samples of the first days are rows. Sealed, a day after their end, they take a small part of that, and the disk lasts longer.",
       otherTables: "other tables",
       otherFiles: "other files",
       free: "free",
