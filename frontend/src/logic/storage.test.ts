@@ -102,6 +102,8 @@ describe("the disk", () => {
     expect(describePacking(storage({}))).toBe(
       "Raw bytes: 90 GB received. 80 GB of them are packed into 6 GB; those of the last days take 2 GB.",
     );
+    const fresh = { n_bytes: 9e6, n_packed_bytes: 0, chunk_table_bytes: 3e6, packed_table_bytes: 8192 };
+    expect(describePacking({ raw: fresh })).toMatch(/9 MB received; they take 3 MB/);
     const nothing = { n_bytes: 0, n_packed_bytes: 0, chunk_table_bytes: 8192, packed_table_bytes: 8192 };
     expect(describePacking({ raw: nothing })).toBe("");
   });
@@ -117,7 +119,9 @@ describe("the disk", () => {
 
   it("describes its growth in words", () => {
     expect([1.2e9, -3e6, 0, 0.2, null].map(formatGrowth)).toEqual(["+1.2 GB", "−3 MB", "0 B", "0 B", "–"]);
-    expect([1.418, 12.34, null].map(formatBytesPerValue)).toEqual(["1.42", "12.3", "–"]);
+    expect([1.418, 12.34, null].map((bytes) => formatBytesPerValue(bytes, 1e6))).toEqual(["1.42", "12.3", "–"]);
+    // Six values in two pages are no 2,700 bytes a value.
+    expect(formatBytesPerValue(2730.7, 6)).toBe("–");
   });
 });
 

@@ -101,6 +101,9 @@ export function describePacking({ raw }: Pick<StorageInfo, "raw">): string {
   if (raw.n_bytes === 0) {
     return "";
   }
+  if (raw.n_packed_bytes === 0) {
+    return words.storage.summary.rawBytesNotPacked(formatBytes(raw.n_bytes), formatBytes(raw.chunk_table_bytes));
+  }
   return words.storage.summary.rawBytesPacked(
     formatBytes(raw.n_bytes),
     formatBytes(raw.n_packed_bytes),
@@ -128,9 +131,12 @@ export function bySize<T>(
     .sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
-/** Return the bytes per value as text, such as `1.42`; an en dash without values. */
-export function formatBytesPerValue(bytes: number | null): string {
-  return bytes === null ? "–" : bytes.toFixed(bytes < 10 ? 2 : 1);
+/** With fewer values, most of a table is what an empty one takes. */
+const ENOUGH_VALUES = 100_000;
+
+/** Return the bytes per value as text, such as `1.42`; an en dash where values are too few to tell. */
+export function formatBytesPerValue(bytes: number | null, nValues: number): string {
+  return bytes === null || nValues < ENOUGH_VALUES ? "–" : bytes.toFixed(bytes < 10 ? 2 : 1);
 }
 
 // --- retention ---

@@ -2224,7 +2224,7 @@ export const de: Words = {
       diskNearlyFull: (advice) => `Die Platte ist fast voll. ${advice}`,
       databaseRunsAnotherMachine: "Die Datenbank läuft auf einer anderen Maschine.",
       unknownYet: "noch unbekannt",
-      growthRateNeedsMeasurements: "Für den Zuwachs werden Messungen von zwei Tagen gebraucht.",
+      growthRateNeedsMeasurements: "Der Zuwachs ist eine Stunde nach der ersten Messung bekannt, und nach einer Woche sicher.",
       neverAtThisRate: "bei diesem Zuwachs nie",
       databaseHasNotGrown: "Die Datenbank ist in der letzten Woche nicht gewachsen.",
       sealed: "versiegelte Messwerte",
@@ -2643,6 +2643,8 @@ export const de: Words = {
       unknownYet: "noch unbekannt",
       averageLastWeek: "Mittel der letzten Woche",
       timeUntilDiskFull: "Zeit, bis die Platte voll ist",
+      rawBytesNotPacked: (received, size) =>
+        `Rohbytes: ${received} empfangen; sie belegen ${size}, bis sie einen Tag nach ihrer Ankunft gepackt werden.`,
       rawBytesPacked: (received, packed, packedSize, chunkSize) =>
         `Rohbytes: ${received} empfangen. ${packed} davon sind in ${packedSize} gepackt; die der letzten Tage belegen ${chunkSize}.`,
     },
