@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -62,7 +63,8 @@ HOUR: Final = dt.timedelta(hours=1)
 # Before a second day, after which the host would have a rolling baseline.
 BASELINE_DAY: Final = 0
 GZIP_LEVEL: Final = 1
-PIECES: Final = 24
+# As an agent's requests after a pause: about a MiB.
+PIECE_BYTES: Final = 1 << 20
 ROUNDS: Final = 7
 LOOKS: Final = (7, 30, 91, 182, 365)
 MB: Final = 1e6
@@ -108,7 +110,9 @@ class Sender:
     async def send_day(self, day: int) -> None:
         """Posts a day in pieces, each until it is taken."""
         began = time.process_time()
-        for pieces in self.host.print_day(day, PIECES):
+        # A CPU's row has some 90 bytes, and mpstat prints most.
+        n_bytes = 120 * (self.host.n_cpus + 1) * DAY // dt.timedelta(seconds=self.host.interval_s)
+        for pieces in self.host.print_day(day, max(1, n_bytes // PIECE_BYTES)):
             frames = []
             for piece in pieces:
                 offset = self.offsets.get(piece.spec, 0)
@@ -157,13 +161,18 @@ class Year:
         for day in range(days):
             end = self.sender.host.start + (day + 1) * DAY
             self.clock.set(end + AFTER_MIDNIGHT)
+            times = [time.perf_counter()]
             asyncio.run(self.sender.send_day(day))
+            times.append(time.perf_counter())
             if day == BASELINE_DAY:
                 self._mark_baseline()
             self._vacuum()
+            times.append(time.perf_counter())
             asyncio.run(self._end_day())
+            times.append(time.perf_counter())
             if (day + 1) % 7 == 0:
-                print(f"day {day + 1}: {self._sizes()}", flush=True)
+                steps = ", ".join(f"{end - begin:.1f}" for begin, end in pairwise(times))
+                print(f"day {day + 1}: {self._sizes()}; sent, vacuumed and worked on in {steps} s", flush=True)
             if (day + 1) in looks or day + 1 == days:
                 found.append(self._look(day + 1))
         return found
