@@ -4,22 +4,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final, cast
+from typing import Final
 
 import anyio.to_thread
 import numpy as np
-import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat import work_budget
 from normstat.baselines.window_sets import Windows, length_s, sample_evenly
+from normstat.comparison.gathered_rows import GatheredRows, RowArray
 from normstat.comparison.stored_columns import StoredColumns
 from normstat.profiles.sketch_builder import SECOND_US, coverage_of
 from normstat.query.sample_counts import count_samples
 from normstat.scoring.summary import FloatArray, IntArray
 from normstat.stats.spec import Field
 from normstat.storage.lookup import StatRef, read_instance_names
-from normstat.storage.sample_pages import Page, PageQuery, StoredArray, read_pages, to_codes
+from normstat.storage.sample_pages import Page, PageQuery, read_pages
 from normstat.window import Window
 
 # Above the row limit, this many evenly spaced pieces are read.
@@ -32,10 +32,8 @@ ROUGHLY: Final = 1.2
 # The time right before an incident that is looked at: so many times the incident's length, so that there are several pieces of it.
 BEFORE_LENGTHS: Final = 8
 MAX_BEFORE: Final = timedelta(hours=1)
-# Of the report and the instance of a row.
-ROW_BYTES: Final = 8
-
-RowArray = npt.NDArray[np.integer]
+# Of a column that is put in order, before and after.
+MAX_COLUMN_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,103 +177,59 @@ async def read_side(
     """Return the samples of a stat in a set of windows; above `max_rows` rows those of evenly spaced pieces, with the rest
     counted.
     """
-    if not windows:
-        return _to_side(stat, [], fields, {}, 0)
     n_skipped = 0
-    pages = await _read_windows(session, host_id, stat, windows, fields=fields, max_rows=max_rows)
-    if pages is None:
+    rows = await _read_windows(session, host_id, stat, windows, fields=fields, max_rows=max_rows)
+    if rows is None:
         assert max_rows is not None
         n_rows = sum([(await count_samples(session, stat.name, host_id, window)).n_rows for window in windows])
         chosen = windows if n_rows <= max_rows else sample_evenly(windows, max_rows / n_rows, N_PIECES)
-        pages = await _read_windows(session, host_id, stat, chosen, fields=fields, max_rows=None) or []
-        n_skipped = max(0, n_rows - sum(map(len, pages)))
-    ids = await anyio.to_thread.run_sync(_find_ids, pages)
-    n_rows, has_values = sum(map(len, pages)), [any(own) for own in zip(*(page.has_values for page in pages), strict=True)]
-    n_keys = sum(has_values)
-    row_bytes = ROW_BYTES + sum(
-        column.dtype.itemsize for column, has in zip(pages[0].values if pages else (), has_values, strict=True) if has
-    )
-    # The pages become columns of the same types; results of each series come on top.
+        rows = await _read_windows(session, host_id, stat, chosen, fields=fields, max_rows=None) or GatheredRows(fields)
+        n_skipped = max(0, n_rows - rows.n_rows)
+    ids = await anyio.to_thread.run_sync(rows.find_ids)
+    n_bytes = rows.n_rows * rows.row_bytes
+    # Columns are taken out of what was gathered one by one; results of each series come on top.
+    await work_budget.use_here(MAX_COLUMN_BYTES * rows.n_rows)
     await work_budget.keep_here(
-        n_rows * row_bytes + work_budget.SERIES_BYTES * len(ids) * n_keys,
-        f"{stat.name} ({len(ids):,} instances, {n_rows:,} rows)",
+        n_bytes + work_budget.SERIES_BYTES * len(ids) * rows.n_columns,
+        f"{stat.name} ({len(ids):,} instances, {rows.n_rows:,} rows)",
     )
     names = await read_instance_names(session, ids)
-    side = await work_budget.run_in_thread(_to_side, stat, pages, fields, names, n_skipped)
+    side = await work_budget.run_in_thread(_to_side, stat, rows, names, n_skipped)
     await work_budget.use_here(0)
     return side
 
 
-def _find_ids(pages: Sequence[Page]) -> list[int]:
-    """Return the ids of the instances of these pages."""
-    return to_codes(np.concatenate([page.instance_id for page in pages]))[0].tolist() if pages else []
-
-
 async def _read_windows(
     session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, *, fields: Sequence[Field], max_rows: int | None
-) -> list[Page] | None:
-    """Return all pages of the windows. Missing: None when they have, or by the first page will have, more rows than `max_rows`."""
-    pages: list[Page] = []
-    n_rows = 0
+) -> GatheredRows | None:
+    """Return the rows of the windows. Missing: None when they have, or by the first page will have, more rows than `max_rows`."""
+    rows = GatheredRows(fields)
     for window in windows:
         async with aclosing(read_pages(session, PageQuery(stat.name, host_id, window, fields))) as coming:
             async for page in coming:
-                pages.append(page)
-                n_rows += len(page)
-                await work_budget.use_here(sum(map(_size_of, pages)))
-                if max_rows is not None and max(n_rows, _expect(pages, windows)) > max_rows:
+                is_first = rows.n_rows == 0
+                await anyio.to_thread.run_sync(rows.add, page)
+                await work_budget.use_here(rows.n_rows * rows.row_bytes)
+                if max_rows is not None and max(rows.n_rows, _expect(page, windows) if is_first else 0) > max_rows:
                     return None
-    return pages
+    return rows
 
 
-def _size_of(page: Page) -> int:
-    # A column without values is one broadcast number.
-    values = sum(column.nbytes for column, has in zip(page.values, page.has_values, strict=True) if has)
-    return page.time_us.nbytes + page.instance_id.nbytes + values
+def _expect(page: Page, windows: Windows) -> float:
+    """Return the estimated rows of the windows from the first page; 0 from a page of one instant."""
+    span_s = (int(page.time_us[-1]) - int(page.time_us[0])) / SECOND_US
+    return len(page) / span_s * length_s(windows) / ROUGHLY if span_s else 0.0
 
 
-def _expect(pages: Sequence[Page], windows: Windows) -> float:
-    """Return the estimated rows of the windows from the first page; 0 with any other number of pages."""
-    if len(pages) != 1:
-        return 0.0
-    times = pages[0].time_us
-    span_s = (int(times[-1]) - int(times[0])) / SECOND_US
-    return len(times) / span_s * length_s(windows) / ROUGHLY if span_s else 0.0
-
-
-def _to_side(stat: StatRef, pages: list[Page], fields: Sequence[Field], names: dict[int, str], n_skipped: int) -> StatSide:
-    """Return the side that pages make, whose columns are taken out of them one by one: `pages` is empty afterwards."""
-    if not pages:
-        nothing = np.empty(0, np.int32)
-        return StatSide(stat, [], np.empty(0), nothing, nothing, {}, n_skipped)
-    times_us, report = _number_reports(np.concatenate([page.time_us for page in pages]))
-    ids, codes = to_codes(np.concatenate([page.instance_id for page in pages]))
-    # By instance, then by time, so that a series is contiguous. Sorting codes of two bytes is quick.
-    order = np.argsort(codes, kind="stable")
-    has_values = [any(own) for own in zip(*(page.has_values for page in pages), strict=True)]
-    parts = [list(own) for own in zip(*(page.values for page in pages), strict=True)]
-    pages.clear()
-    columns = {}
-    for number, field in enumerate(fields):
-        if has_values[number]:
-            columns[field.key] = (field, cast("StoredArray", np.concatenate(parts[number])[order]))
-        parts[number].clear()
+def _to_side(stat: StatRef, gathered: GatheredRows, names: dict[int, str], n_skipped: int) -> StatSide:
+    """Return the side that gathered rows make, which are gone afterwards."""
+    rows = gathered.take()
     return StatSide(
         stat=stat,
-        names=[names[id_] for id_ in ids.tolist()],
-        times_s=times_us / SECOND_US,
-        report=report[order],
-        instance=codes.astype(np.int32)[order],
-        values=StoredColumns(columns),
+        names=[names[id_] for id_ in rows.instance_ids.tolist()],
+        times_s=rows.times_us / SECOND_US,
+        report=rows.report,
+        instance=rows.instance,
+        values=rows.columns,
         n_rows_skipped=n_skipped,
     )
-
-
-def _number_reports(times_us: IntArray) -> tuple[IntArray, RowArray]:
-    """Return the distinct instants, ascending, and for each row the number of its instant."""
-    steps = np.diff(times_us)
-    if (steps < 0).any():
-        distinct, report = np.unique(times_us, return_inverse=True)
-        return distinct, report.reshape(-1).astype(np.int32)
-    is_new = np.concatenate([[True], steps > 0])
-    return times_us[is_new], (np.cumsum(is_new, dtype=np.int32) - 1).astype(np.int32)

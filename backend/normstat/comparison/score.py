@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from normstat import work_budget
 from normstat.comparison.findings.classify import SeriesIdentity
 from normstat.comparison.read_side import SideSeries, StatSide
 from normstat.profiles.adhoc_profile import (
@@ -23,7 +24,7 @@ from normstat.profiles.stored_profile import LoadedProfile, SeriesKey
 from normstat.scoring.bins import Edges, fill_bins
 from normstat.scoring.host_profile import Before, HostProfile, WindowScores, score_window
 from normstat.scoring.load_model import to_log
-from normstat.scoring.summary import Float32Array, FloatArray, concatenate, summarise
+from normstat.scoring.summary import Float32Array, FloatArray, Summary, concatenate, summarise
 from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.window import Window
 
@@ -118,21 +119,24 @@ def score_with_profile(loaded: LoadedProfile, incident: Window, stats: Mapping[s
     rows_of: dict[str, list[int]] = {}
     for row, key in enumerate(keys):
         rows_of.setdefault(key.stat, []).append(row)
-    windows, sizes, bins, order = [], [], [], []
     longest_s = max(model.natural_change.length_s for model in profile.window_models)
     n_bins = max(1, round(incident.length_s / profile.bin_s)) if profile.bin_s else 1
     edges: Edges = (incident.start.timestamp(), profile.bin_s or 1.0, n_bins)
-    for name, rows in rows_of.items():
-        for part in _parts_of(stats[name].incident if name in stats else None, keys, profile, rows):
-            distances, times = part.make(), part.times
-            order += part.rows
-            # The width of an incident longer than the profile's windows is measured in pieces of their length.
-            piece = round(part.n_reports * longest_s / incident.length_s) if len(times) else 0
-            windows.append(summarise(distances, part.n_reports, piece or None))
-            sizes.append(event_size_of(distances))
-            nothing = np.full((len(part.rows), n_bins), np.nan, np.float32)
-            bins.append(fill_bins(distances, times, edges) if len(times) else nothing)
-    back = np.argsort(np.array(order, np.intp))
+    parts = [
+        part
+        for name, rows in rows_of.items()
+        for part in _parts_of(stats[name].incident if name in stats else None, keys, profile, rows)
+    ]
+
+    def measure(part: _Part) -> tuple[Summary, FloatArray, Float32Array]:
+        distances, times = part.make(), part.times
+        # The width of an incident longer than the profile's windows is measured in pieces of their length.
+        piece = round(part.n_reports * longest_s / incident.length_s) if len(times) else 0
+        binned = fill_bins(distances, times, edges) if len(times) else np.full((len(part.rows), n_bins), np.nan, np.float32)
+        return summarise(distances, part.n_reports, piece or None), event_size_of(distances), binned
+
+    windows, sizes, bins = zip(*work_budget.in_threads(measure, parts), strict=True)
+    back = np.argsort(np.array([row for part in parts for row in part.rows], np.intp))
     window, size, binned = concatenate(windows).take(back), np.concatenate(sizes)[back], np.concatenate(bins)[back]
     binned = binned[:, ~np.isnan(binned).all(axis=0)]
     bins_in_log = to_log(binned, profile.added) if binned.shape[1] else None

@@ -105,7 +105,9 @@ def compare_sources(sources: Sequence[BlockSource], families: IntArray) -> tuple
     n_windows = max(map(len, cuts))
     sides = [(source.times_before, len(source.times_before), len(source.times_incident)) for source in sources]
     before = _BeforeCut.of(sides, edges[0][1] if edges else 0.0)
-    parts = [_measure(source, pieces, n_windows, edges, before) for source, pieces in zip(sources, cuts, strict=True)]
+    parts = work_budget.in_threads(
+        lambda item: _measure(*item, n_windows, edges, before), list(zip(sources, cuts, strict=True))
+    )
     baseline = concatenate([part.baseline for part in parts])
     series_stats = series_stats_of(
         baseline,
@@ -185,7 +187,9 @@ def before_of(sources: Sequence[BeforeSource], added: Float32Array, bin_s: float
     cut_before = _BeforeCut.of([(source.times, source.width, source.n_incident) for source in sources], bin_s)
     if cut_before is None:
         return None
-    return cut_before.join([cut_before.measure(source.make(), source.times, source.n_incident) for source in sources], added)
+    return cut_before.join(
+        work_budget.in_threads(lambda source: cut_before.measure(source.make(), source.times, source.n_incident), sources), added
+    )
 
 
 @dataclass(frozen=True, slots=True)
