@@ -127,10 +127,10 @@ async def seal(url: str, host: str) -> None:
 
 async def compare(url: str, host: str) -> dict[str, Any]:
     """Return what comparisons in this process cost, and what they found. The first one also reads the specs."""
-    engine = make_engine(url, pool_size=2)
+    settings = Settings(database_url=url)
+    engine = make_engine(url, pool_size=settings.database_pool_size)
     sessions = make_sessions(engine)
     postmaster = postmaster_of(url)
-    settings = Settings(database_url=url)
     async with open_read_session(sessions) as session:
         number = (await session.execute(text("SELECT id FROM baselines WHERE name = :name"), {"name": host})).scalar_one()
     request = ComparisonRequest([host], INCIDENT, BaselineChoice(baseline=number))

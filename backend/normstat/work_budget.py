@@ -166,7 +166,7 @@ class Work:
 
 
 _current: ContextVar[Work | None] = ContextVar("work", default=None)
-# Threads that work side by side: each has its own temporary memory.
+# Threads or tasks that work side by side: each has its own temporary memory.
 _n_beside: ContextVar[int] = ContextVar("n_beside", default=1)
 
 
@@ -228,15 +228,21 @@ def in_threads(function: Callable[[Item_], T_], items: Sequence[Item_]) -> list[
     n_threads = min(MAX_THREADS, os.cpu_count() or 1, len(items))
     if n_threads < 2:  # noqa: PLR2004 (nothing to do side by side)
         return [function(item) for item in items]
-    token = _n_beside.set(n_threads)
+    with side_by_side(n_threads), ThreadPoolExecutor(n_threads, "comparison") as pool:
+        futures = [pool.submit(copy_context().run, function, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@contextmanager
+def side_by_side(n: int) -> Iterator[None]:
+    """Let temporary memory count for so many that work at once, in threads and tasks that are begun in the block."""
+    token = _n_beside.set(n)
     try:
-        with ThreadPoolExecutor(n_threads, "comparison") as pool:
-            futures = [pool.submit(copy_context().run, function, item) for item in items]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        yield
     finally:
         _n_beside.reset(token)
 
@@ -251,7 +257,7 @@ async def keep_here(n_bytes: int, what: str = "") -> None:
 async def use_here(n_bytes: int) -> None:
     """Like `use`, on the event loop."""
     work = _current.get()
-    while work is not None and not work.use(n_bytes):  # noqa: ASYNC110 (see above)
+    while work is not None and not work.use(n_bytes * _n_beside.get()):  # noqa: ASYNC110 (see above)
         await asyncio.sleep(WAIT_S)
 
 

@@ -4,9 +4,11 @@ A page is copied and dropped. Pages held until the last one has come would be th
 keeps when they are free again, beside the columns made of them.
 """
 
+import mmap
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +19,16 @@ from normstat.stats.spec import Field
 from normstat.storage.sample_pages import Page, StoredArray, to_codes
 from normstat.storage.sealed.sealed_codec import missing_of
 
-# Rows of a segment: one array of each column.
-SEGMENT_ROWS: Final = 1 << 18
+# Rows of the segments of a column: each has twice as many as the one before.
+MIN_SEGMENT_ROWS: Final = 1 << 12
+MAX_SEGMENT_ROWS: Final = 1 << 20
+# An array of this size has memory of its own. What the process's allocator gets back it keeps, in pieces, for each thread.
+OWN_MEMORY_BYTES: Final = 1 << 20
+# Memory of this size comes in large pages: a small one takes as long as reading its values does.
+LARGE_PAGES_BYTES: Final = 4 << 20
 
 RowArray = npt.NDArray[np.integer]
+Number_ = TypeVar("Number_", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +99,32 @@ class GatheredRows:
         # Sorting codes of two bytes is quick.
         order = np.argsort(codes, kind="stable").astype(np.int32)
         columns = {
-            self._fields[number].key: (self._fields[number], cast("StoredArray", self._columns.pop(number).take()[order]))
+            self._fields[number].key: (
+                self._fields[number],
+                cast("StoredArray", _in_order(self._columns.pop(number).take(), order)),
+            )
             for number in sorted(self._columns)
         }
-        return RowsByInstance(times, ids, report[order], codes.astype(np.int32)[order], StoredColumns(columns))
+        instance = _in_order(codes.astype(np.int32), order)
+        return RowsByInstance(times, ids, _in_order(report, order), instance, StoredColumns(columns))
+
+
+def _in_order(values: npt.NDArray[Number_], order: npt.NDArray[np.int32]) -> npt.NDArray[Number_]:
+    # Places that are out of bounds would be clipped; there are none, and looking for them takes time.
+    return values.take(order, out=make_array(len(order), values.dtype), mode="clip")
+
+
+def make_array(n: int, dtype: np.dtype[Number_]) -> npt.NDArray[Number_]:
+    """Return an array whose memory goes back to the system as soon as it is dropped, if it is a large one."""
+    n_bytes = n * dtype.itemsize
+    if n_bytes < OWN_MEMORY_BYTES:
+        return np.empty(n, dtype)
+    memory = mmap.mmap(-1, n_bytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if n_bytes >= LARGE_PAGES_BYTES and hasattr(mmap, "MADV_HUGEPAGE"):
+        # A kernel without large pages refuses, and gives small ones.
+        with suppress(OSError):
+            memory.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(memory, dtype, n)
 
 
 class _Segments:
@@ -103,15 +133,17 @@ class _Segments:
     def __init__(self, dtype: np.dtype[np.generic]) -> None:
         self.dtype = dtype
         self._segments: list[npt.NDArray[np.generic]] = []
-        self._n_in_last = SEGMENT_ROWS
+        self._n_in_last = 0
 
     def add(self, values: npt.NDArray[np.generic]) -> None:
         at = 0
         while at < len(values):
-            if self._n_in_last == SEGMENT_ROWS:
-                self._segments.append(np.empty(SEGMENT_ROWS, self.dtype))
+            n_free = len(self._segments[-1]) - self._n_in_last if self._segments else 0
+            if n_free == 0:
+                n_free = min(2 * len(self._segments[-1]), MAX_SEGMENT_ROWS) if self._segments else MIN_SEGMENT_ROWS
+                self._segments.append(make_array(n_free, self.dtype))
                 self._n_in_last = 0
-            n = min(len(values) - at, SEGMENT_ROWS - self._n_in_last)
+            n = min(len(values) - at, n_free)
             self._segments[-1][self._n_in_last : self._n_in_last + n] = values[at : at + n]
             self._n_in_last += n
             at += n
@@ -124,4 +156,7 @@ class _Segments:
         """Return the whole column, and forget it."""
         parts = self.parts()
         self._segments.clear()
-        return np.concatenate(parts) if parts else np.empty(0, self.dtype)
+        if len(parts) == 1:
+            return parts[0]
+        whole = make_array(sum(map(len, parts)), self.dtype)
+        return np.concatenate(parts, out=whole) if parts else whole

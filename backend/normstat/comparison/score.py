@@ -55,7 +55,7 @@ NO_TIMES: Final[FloatArray] = np.empty(0)
 T_ = TypeVar("T_")
 # A matrix of so many values and what is made of it stay in the processor's cache, more or less; wider ones cost memory, and time for
 # the system to give it.
-CELLS_AT_ONCE: Final = 1 << 19
+CELLS_AT_ONCE: Final = 1 << 18
 
 
 def score_samples(stats: Sequence[StatPair]) -> ScoredSeries | None:
