@@ -226,7 +226,7 @@ def in_threads(function: Callable[[Item_], T_], items: Sequence[Item_]) -> list[
     Raises: what the function raises; the items that were not begun are left out then
     """
     n_threads = min(MAX_THREADS, os.cpu_count() or 1, len(items))
-    if n_threads < 2:  # noqa: PLR2004 (nothing to do side by side)
+    if n_threads < 2:
         return [function(item) for item in items]
     with side_by_side(n_threads), ThreadPoolExecutor(n_threads, "comparison") as pool:
         futures = [pool.submit(copy_context().run, function, item) for item in items]
@@ -263,13 +263,14 @@ async def use_here(n_bytes: int) -> None:
 
 @contextmanager
 def host_memory() -> Iterator[None]:
-    """Give back at the end of the block what was kept in it."""
+    """Give back at the end of the block what was kept in it, also after an error."""
     work = _current.get()
     held = 0 if work is None else work.n_held
-    yield
-    # After an error the whole comparison gives its memory back.
-    if work is not None:
-        work.release_to(held)
+    try:
+        yield
+    finally:
+        if work is not None:
+            work.release_to(held)
 
 
 async def run_in_thread(function: Callable[P_, T_], *args: P_.args, **kwargs: P_.kwargs) -> T_:

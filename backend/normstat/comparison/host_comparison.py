@@ -155,7 +155,9 @@ def _to_requests(task: Task, stat: StatRef, max_rows: int) -> _StatRequests:
     right_before = None if task.divisor is not None else before_window(task.incident, task.baseline)
     return _StatRequests(
         SideRequest(task.host_id, stat, (task.incident,), fields, max_rows),
-        [] if task.profile is not None else [SideRequest(id_, stat, task.baseline, fields, of_each) for id_ in task.baseline_host_ids],
+        []
+        if task.profile is not None
+        else [SideRequest(id_, stat, task.baseline, fields, of_each) for id_ in task.baseline_host_ids],
         [] if right_before is None else [SideRequest(task.host_id, stat, (right_before,), fields, max_rows)],
     )
 

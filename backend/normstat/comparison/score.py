@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Final, TypeVar
 
 import numpy as np
@@ -56,6 +57,8 @@ T_ = TypeVar("T_")
 # A matrix of so many values and what is made of it stay in the processor's cache, more or less; wider ones cost memory, and time for
 # the system to give it.
 CELLS_AT_ONCE: Final = 1 << 18
+# numpy adds up a single row in another order than several, which shows in the seventh digit.
+MIN_ROWS_AT_ONCE: Final = 8
 
 
 def score_samples(stats: Sequence[StatPair]) -> ScoredSeries | None:
@@ -207,7 +210,8 @@ def _parts_of(side: StatSide | None, keys: Sequence[SeriesKey], profile: HostPro
 
 
 def _in_parts(rows: Sequence[T_], width: int) -> Iterator[Sequence[T_]]:
-    """Yield so many of the rows that their matrix has about CELLS_AT_ONCE values."""
-    at_once = max(1, CELLS_AT_ONCE // max(1, width))
-    for begin in range(0, len(rows), at_once):
-        yield rows[begin : begin + at_once]
+    """Yield the rows in parts of about the same size, whose matrices have about CELLS_AT_ONCE values."""
+    n_parts = -(-len(rows) // max(MIN_ROWS_AT_ONCE, CELLS_AT_ONCE // max(1, width)))
+    bounds = [number * len(rows) // n_parts for number in range(n_parts + 1)] if n_parts else []
+    for begin, end in pairwise(bounds):
+        yield rows[begin:end]

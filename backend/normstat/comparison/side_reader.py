@@ -64,4 +64,6 @@ async def read_sides(
             task.cancel()
         # Where the first one failed, the error of the second is of no interest.
         await asyncio.gather(*tasks, return_exceptions=True)
+        # An error would keep this frame, which would keep the error, and all that was read.
+        tasks.clear()
     return [found[number] for number in range(len(wanted))]

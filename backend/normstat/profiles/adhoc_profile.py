@@ -105,9 +105,7 @@ def compare_sources(sources: Sequence[BlockSource], families: IntArray) -> tuple
     n_windows = max(map(len, cuts))
     sides = [(source.times_before, len(source.times_before), len(source.times_incident)) for source in sources]
     before = _BeforeCut.of(sides, edges[0][1] if edges else 0.0)
-    parts = work_budget.in_threads(
-        lambda item: _measure(*item, n_windows, edges, before), list(zip(sources, cuts, strict=True))
-    )
+    parts = work_budget.in_threads(lambda item: _measure(*item, n_windows, edges, before), list(zip(sources, cuts, strict=True)))
     baseline = concatenate([part.baseline for part in parts])
     series_stats = series_stats_of(
         baseline,
@@ -229,9 +227,7 @@ class _BeforeCut:
         pieces = [made[_spread(number, self.n_pieces, len(own))] for number in range(self.n_pieces)]
         return whole, pieces, None if self.edges is None else fill_bins(distances, times, self.edges)
 
-    def join(
-        self, parts: Sequence[tuple[Summary, Sequence[Summary], Float32Array | None]], added: Float32Array
-    ) -> Before:
+    def join(self, parts: Sequence[tuple[Summary, Sequence[Summary], Float32Array | None]], added: Float32Array) -> Before:
         """Return the time of all series."""
         bins = None if self.edges is None else to_log(_with_values([own for _, _, own in parts]), added)
         pieces = [concatenate([own[number] for _, own, _ in parts]) for number in range(self.n_pieces)]
