@@ -111,7 +111,11 @@ class Settings(BaseSettings):
     compare_cache_max_bytes: int = Field(
         default=64 * MIB, ge=0, description="results of comparisons kept in memory, per process; 0: none"
     )
-    compare_max_rows: int = Field(default=500_000, description="maximum rows of one stat read for each side of a comparison")
+    compare_max_rows: int = Field(
+        default=4_000_000,
+        description="maximum rows of one stat read for each side of a comparison; evenly spaced pieces of more, or of what does"
+        " not fit into NORMSTAT_COMPARE_MAX_BYTES",
+    )
     seal_after_days: int | None = Field(
         default=None,
         ge=0,

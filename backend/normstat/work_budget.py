@@ -5,11 +5,13 @@ estimated before the memory is allocated. Outside of `working` (commands, tests 
 """
 
 import asyncio
+import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import Final, ParamSpec, TypeVar
 
 import anyio.to_thread
@@ -17,6 +19,7 @@ import anyio.to_thread
 from normstat.errors import Overloaded, TooLarge
 
 T_ = TypeVar("T_")
+Item_ = TypeVar("Item_")
 P_ = ParamSpec("P_")
 MIB: Final = 1 << 20
 RETRY_AFTER_S: Final = 10
@@ -28,6 +31,8 @@ CELL_BYTES: Final = 40
 LISTED_BYTES: Final = 800
 # How often a comparison that waits for memory checks whether it is free.
 WAIT_S: Final = 0.05
+# Threads that compute one comparison. The server has other work to do.
+MAX_THREADS: Final = 2
 
 
 class ComparisonStopped(Exception):
@@ -81,6 +86,8 @@ class Work:
         self._must_give_way = threading.Event()
         self._n_scratch = 0
         self._largest = (0, "")
+        # `in_threads` has several threads work for it.
+        self._lock = threading.Lock()
         self.n_held = 0
 
     def stop(self) -> None:
@@ -106,22 +113,24 @@ class Work:
 
         Raises: TooLarge, Overloaded, Stopped
         """
-        if what and n_bytes > self._largest[0]:
-            self._largest = (n_bytes, what)
-        if not self._take(n_bytes):
-            return False
-        self.n_held += n_bytes
-        return True
+        with self._lock:
+            if what and n_bytes > self._largest[0]:
+                self._largest = (n_bytes, what)
+            if not self._take(n_bytes):
+                return False
+            self.n_held += n_bytes
+            return True
 
     def use(self, n_bytes: int) -> bool:
         """Count temporary memory, replacing that of the previous call, and return True; False if the caller must wait for it.
 
         Raises: TooLarge, Overloaded, Stopped
         """
-        if not self._take(n_bytes - self._n_scratch):
-            return False
-        self._n_scratch = n_bytes
-        return True
+        with self._lock:
+            if not self._take(n_bytes - self._n_scratch):
+                return False
+            self._n_scratch = n_bytes
+            return True
 
     def release_to(self, n_bytes: int) -> None:
         """Give back everything above `n_bytes`."""
@@ -157,6 +166,8 @@ class Work:
 
 
 _current: ContextVar[Work | None] = ContextVar("work", default=None)
+# Threads or tasks that work side by side: each has its own temporary memory.
+_n_beside: ContextVar[int] = ContextVar("n_beside", default=1)
 
 
 @contextmanager
@@ -204,8 +215,36 @@ def use(n_bytes: int) -> None:
     Raises: TooLarge, Overloaded, Stopped
     """
     work = _current.get()
-    while work is not None and not work.use(n_bytes):
+    while work is not None and not work.use(n_bytes * _n_beside.get()):
         time.sleep(WAIT_S)
+
+
+def in_threads(function: Callable[[Item_], T_], items: Sequence[Item_]) -> list[T_]:
+    """Return the function of each item, in their order, computed by MAX_THREADS threads at most. For arithmetic of arrays, which
+    does not hold the interpreter's lock; the items need about as much temporary memory each.
+
+    Raises: what the function raises; the items that were not begun are left out then
+    """
+    n_threads = min(MAX_THREADS, os.cpu_count() or 1, len(items))
+    if n_threads < 2:
+        return [function(item) for item in items]
+    with side_by_side(n_threads), ThreadPoolExecutor(n_threads, "comparison") as pool:
+        futures = [pool.submit(copy_context().run, function, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@contextmanager
+def side_by_side(n: int) -> Iterator[None]:
+    """Let temporary memory count for so many that work at once, in threads and tasks that are begun in the block."""
+    token = _n_beside.set(n)
+    try:
+        yield
+    finally:
+        _n_beside.reset(token)
 
 
 async def keep_here(n_bytes: int, what: str = "") -> None:
@@ -218,19 +257,20 @@ async def keep_here(n_bytes: int, what: str = "") -> None:
 async def use_here(n_bytes: int) -> None:
     """Like `use`, on the event loop."""
     work = _current.get()
-    while work is not None and not work.use(n_bytes):  # noqa: ASYNC110 (see above)
+    while work is not None and not work.use(n_bytes * _n_beside.get()):  # noqa: ASYNC110 (see above)
         await asyncio.sleep(WAIT_S)
 
 
 @contextmanager
 def host_memory() -> Iterator[None]:
-    """Give back at the end of the block what was kept in it."""
+    """Give back at the end of the block what was kept in it, also after an error."""
     work = _current.get()
     held = 0 if work is None else work.n_held
-    yield
-    # After an error the whole comparison gives its memory back.
-    if work is not None:
-        work.release_to(held)
+    try:
+        yield
+    finally:
+        if work is not None:
+            work.release_to(held)
 
 
 async def run_in_thread(function: Callable[P_, T_], *args: P_.args, **kwargs: P_.kwargs) -> T_:

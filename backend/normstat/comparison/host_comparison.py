@@ -18,10 +18,11 @@ from normstat.comparison.findings.stalls import describe_rhythm, describe_stalls
 from normstat.comparison.missing_data import Silence, find_silences
 from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
 from normstat.comparison.observers import Observer, find_observers
-from normstat.comparison.read_side import before_window, read_side
+from normstat.comparison.read_side import before_window
 from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
 from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.series_rows import SeriesRows, make_rows
+from normstat.comparison.side_reader import SideRequest, read_sides
 from normstat.comparison.sparklines import DrawnSides, samples_of, sparkline_of
 from normstat.comparison.stories.build import HostStory, build_stories, rank_groups
 from normstat.comparison.surroundings import find_surroundings
@@ -105,36 +106,60 @@ async def compare_host(session: AsyncSession, task: Task, progress: Progress, *,
         names = {stat.name for stat in found}
         if other_id != task.host_id:
             found += [stat for stat in await list_host_stats(session, other_id) if stat.name not in names]
-    for number, stat in enumerate(found):
-        await progress(number, len(found) + 1, f"{stat.name} of {task.host}")
-        sides = await _read_stat(session, task, stat, max_rows)
+    requests = {stat.name: _to_requests(task, stat, max_rows) for stat in found}
+    begun: set[str] = set()
+
+    async def tell(asked: SideRequest) -> None:
+        if asked.stat.name not in begun:
+            await progress(len(begun), len(found) + 1, f"{asked.stat.name} of {task.host}")
+            begun.add(asked.stat.name)
+
+    read = iter(await read_sides(session, [one for own in requests.values() for one in own.all], tell))
+    for stat in found:
+        own = requests[stat.name]
+        incident = next(read)
+        baseline = [next(read) for _ in own.baseline]
+        before = next(read, None) if own.before else None
+        sides = StatPair(
+            {field.key: field for field in own.incident.fields},
+            join_sides(baseline, task.incident.length_s) if baseline else None,
+            incident,
+            before,
+        )
         if sides.incident.n_rows or (sides.baseline is not None and sides.baseline.n_rows):
             spec_versions[stat.spec] = stat.spec_version
         if task.divisor is not None:
-            sides, own = divide_pair(sides, task.divisor)
-            left_out.append(own)
+            sides, by_divisor = divide_pair(sides, task.divisor)
+            left_out.append(by_divisor)
         stats.append(sides)
     await progress(len(found), len(found) + 1, f"scoring {task.host}")
     return await work_budget.run_in_thread(compare_sides, task, stats, spec_versions, left_out)
 
 
-async def _read_stat(session: AsyncSession, task: Task, stat: StatRef, max_rows: int) -> StatPair:
+@dataclass(frozen=True, slots=True)
+class _StatRequests:
+    """The sides of a stat to read: `baseline` of each host, or none where a profile replaces it."""
+
+    incident: SideRequest
+    baseline: list[SideRequest]
+    before: list[SideRequest]
+
+    @property
+    def all(self) -> list[SideRequest]:
+        return [self.incident, *self.baseline, *self.before]
+
+
+def _to_requests(task: Task, stat: StatRef, max_rows: int) -> _StatRequests:
     fields = [field for field in stat.fields if is_profiled(field)]
-    incident = await read_side(session, task.host_id, stat, (task.incident,), fields=fields, max_rows=max_rows)
-    baseline = None
-    if task.profile is None:
-        own = [
-            await read_side(
-                session, id_, stat, task.baseline, fields=fields, max_rows=max(1, max_rows // len(task.baseline_host_ids))
-            )
-            for id_ in task.baseline_host_ids
-        ]
-        baseline = join_sides(own, task.incident.length_s)
-    before = None
+    of_each = max(1, max_rows // len(task.baseline_host_ids))
     right_before = None if task.divisor is not None else before_window(task.incident, task.baseline)
-    if right_before is not None:
-        before = await read_side(session, task.host_id, stat, (right_before,), fields=fields, max_rows=max_rows)
-    return StatPair({field.key: field for field in fields}, baseline, incident, before)
+    return _StatRequests(
+        SideRequest(task.host_id, stat, (task.incident,), fields, max_rows),
+        []
+        if task.profile is not None
+        else [SideRequest(id_, stat, task.baseline, fields, of_each) for id_ in task.baseline_host_ids],
+        [] if right_before is None else [SideRequest(task.host_id, stat, (right_before,), fields, max_rows)],
+    )
 
 
 def compare_sides(

@@ -1,6 +1,6 @@
 """Read the samples of one side of a comparison, stat by stat, as a matrix of series and reports."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,13 +12,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat import work_budget
 from normstat.baselines.window_sets import Windows, length_s, sample_evenly
+from normstat.comparison.gathered_rows import GatheredRows, RowArray
+from normstat.comparison.stored_columns import StoredColumns
 from normstat.profiles.sketch_builder import SECOND_US, coverage_of
-from normstat.profiles.sketch_reader import to_rows
 from normstat.query.sample_counts import count_samples
 from normstat.scoring.summary import FloatArray, IntArray
 from normstat.stats.spec import Field
 from normstat.storage.lookup import StatRef, read_instance_names
-from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_codes
+from normstat.storage.sample_pages import Page, PageQuery, read_pages
 from normstat.window import Window
 
 # Above the row limit, this many evenly spaced pieces are read.
@@ -31,6 +32,8 @@ ROUGHLY: Final = 1.2
 # The time right before an incident that is looked at: so many times the incident's length, so that there are several pieces of it.
 BEFORE_LENGTHS: Final = 8
 MAX_BEFORE: Final = timedelta(hours=1)
+# Of a column that is put in order, before and after.
+MAX_COLUMN_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +47,9 @@ class StatSide:
     stat: StatRef
     names: Sequence[str]
     times_s: FloatArray
-    report: IntArray
-    instance: IntArray
-    values: dict[str, FloatArray]
+    report: RowArray
+    instance: RowArray
+    values: Mapping[str, FloatArray]
     n_rows_skipped: int
 
     @property
@@ -70,16 +73,22 @@ class StatSide:
         """Return the number of samples of each instance. Shape: (n_instances,)"""
         return np.bincount(self.instance, minlength=len(self.names)).astype(np.int64)
 
+    def part(self, field: str, rows: slice) -> FloatArray:
+        """Return some rows of a field, without making the others."""
+        return self.values.part(field, rows) if isinstance(self.values, StoredColumns) else self.values[field][rows]
+
     def grid(self, rows: Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the series (pairs of instance and field) by report. Missing: NaN. Shape: -> (n_series, n_reports)"""
-        return self._spread(rows, self.report, len(self.times_s))
+        """Return the series (pairs of instance and field) by report: `SideSeries.grid`."""
+        return SideSeries(self).grid(rows)
 
     def packed(self, rows: Sequence[tuple[str, str]]) -> FloatArray:
-        """Return the series without the reports that lack their instance. Shape: -> (n_series, most samples of one)"""
-        begins = np.searchsorted(self.instance, np.arange(len(self.names)))
-        place = np.arange(len(self.instance)) - begins[self.instance]
+        """Return the series without the reports that lack their instance: `SideSeries.packed`."""
+        return SideSeries(self).packed(rows, self.longest(rows))
+
+    def longest(self, rows: Iterable[tuple[str, str]]) -> int:
+        """Return the most samples that one of these instances has."""
         counts = dict(zip(self.names, self.counts().tolist(), strict=True))
-        return self._spread(rows, place, max((counts.get(name, 0) for name, _ in rows), default=0))
+        return max((counts.get(name, 0) for name, _ in rows), default=0)
 
     def span(self, instance: str) -> slice | None:
         """Return the rows of an instance. Missing: None without rows."""
@@ -89,24 +98,65 @@ class StatSide:
         start, end = np.searchsorted(self.instance, (number, number + 1)).tolist()
         return slice(start, end)
 
-    def _spread(self, rows: Sequence[tuple[str, str]], place: IntArray, width: int) -> FloatArray:
-        bounds = np.searchsorted(self.instance, np.arange(len(self.names) + 1)).tolist()
-        spans = {name: slice(bounds[number], bounds[number + 1]) for number, name in enumerate(self.names)}
-        # Instances in every report need no placement.
-        whole = np.arange(width)
-        names = {name for name, _ in rows if name in spans}
-        is_whole = {name for name in names if np.array_equal(place[spans[name]], whole)}
-        work_budget.use(work_budget.CELL_BYTES * len(rows) * width)
-        result = np.empty((len(rows), width))
-        for row, (name, field) in enumerate(rows):
-            span, column = spans.get(name), self.values.get(field)
-            if span is not None and column is not None and name in is_whole:
-                result[row] = column[span]
-                continue
-            result[row] = np.nan
-            if span is not None and column is not None:
-                result[row, place[span]] = column[span]
+
+class SideSeries:
+    """The series of a side as matrices, some at a time: where the rows of each instance are is found once."""
+
+    def __init__(self, side: StatSide) -> None:
+        self._side = side
+        bounds = np.searchsorted(side.instance, np.arange(len(side.names) + 1)).tolist()
+        self._spans = {name: slice(bounds[number], bounds[number + 1]) for number, name in enumerate(side.names)}
+        self._every = np.arange(len(side.times_s))
+        self._is_whole: dict[str, bool] = {}
+
+    def grid(self, rows: Sequence[tuple[str, str]]) -> FloatArray:
+        """Return the series (pairs of instance and field) by report. Missing: NaN. Shape: -> (n_series, n_reports)"""
+        side, width = self._side, len(self._side.times_s)
+        result = self._empty(len(rows), width)
+        at = 0
+        while at < len(rows):
+            name, field = rows[at]
+            span = self._spans.get(name)
+            end = at + 1
+            if span is None or field not in side.values:
+                result[at] = np.nan
+            elif self._is_in_all(name, span):
+                # The instances after it, too, if they need no placement: many short columns are made at once.
+                stop = span.stop
+                while end < len(rows) and rows[end][1] == field and self._follows(rows[end][0], stop):
+                    stop += width
+                    end += 1
+                result[at:end] = side.part(field, slice(span.start, stop)).reshape(end - at, width)
+            else:
+                result[at] = np.nan
+                result[at, side.report[span]] = side.part(field, span)
+            at = end
         return result
+
+    def packed(self, rows: Sequence[tuple[str, str]], width: int) -> FloatArray:
+        """Return the series without the reports that lack their instance. Missing: NaN. Shape: -> (n_series, width)"""
+        result = self._empty(len(rows), width)
+        for row, (name, field) in enumerate(rows):
+            span = self._spans.get(name)
+            values = np.empty(0) if span is None or field not in self._side.values else self._side.part(field, span)
+            result[row, : len(values)] = values
+            result[row, len(values) :] = np.nan
+        return result
+
+    def _empty(self, n_rows: int, width: int) -> FloatArray:
+        work_budget.use(work_budget.CELL_BYTES * n_rows * width)
+        return np.empty((n_rows, width))
+
+    def _follows(self, name: str, start: int) -> bool:
+        """Return whether the rows of an instance begin there, one in every report."""
+        span = self._spans.get(name)
+        return span is not None and span.start == start and self._is_in_all(name, span)
+
+    def _is_in_all(self, name: str, span: slice) -> bool:
+        """Return whether an instance has one sample in every report."""
+        if name not in self._is_whole:
+            self._is_whole[name] = np.array_equal(self._side.report[span], self._every)
+        return self._is_whole[name]
 
 
 def before_window(incident: Window, baseline: Windows) -> Window | None:
@@ -127,77 +177,59 @@ async def read_side(
     """Return the samples of a stat in a set of windows; above `max_rows` rows those of evenly spaced pieces, with the rest
     counted.
     """
-    if not windows:
-        return _to_side(stat, [], fields, {}, 0)
     n_skipped = 0
-    pages = await _read_windows(session, host_id, stat, windows, fields=fields, max_rows=max_rows)
-    if pages is None:
+    rows = await _read_windows(session, host_id, stat, windows, fields=fields, max_rows=max_rows)
+    if rows is None:
         assert max_rows is not None
         n_rows = sum([(await count_samples(session, stat.name, host_id, window)).n_rows for window in windows])
         chosen = windows if n_rows <= max_rows else sample_evenly(windows, max_rows / n_rows, N_PIECES)
-        pages = await _read_windows(session, host_id, stat, chosen, fields=fields, max_rows=None) or []
-        n_skipped = max(0, n_rows - sum(map(len, pages)))
-    ids = await anyio.to_thread.run_sync(_find_ids, pages)
-    n_rows, n_keys = sum(map(len, pages)), sum(map(any, zip(*(page.has_values for page in pages), strict=True)))
-    # The pages become columns of eight bytes; results of each series come on top.
+        rows = await _read_windows(session, host_id, stat, chosen, fields=fields, max_rows=None) or GatheredRows(fields)
+        n_skipped = max(0, n_rows - rows.n_rows)
+    ids = await anyio.to_thread.run_sync(rows.find_ids)
+    n_bytes = rows.n_rows * rows.row_bytes
+    # Columns are taken out of what was gathered one by one; results of each series come on top.
+    await work_budget.use_here(MAX_COLUMN_BYTES * rows.n_rows)
     await work_budget.keep_here(
-        8 * n_rows * (n_keys + 2) + work_budget.SERIES_BYTES * len(ids) * n_keys,
-        f"{stat.name} ({len(ids):,} instances, {n_rows:,} rows)",
+        n_bytes + work_budget.SERIES_BYTES * len(ids) * rows.n_columns,
+        f"{stat.name} ({len(ids):,} instances, {rows.n_rows:,} rows)",
     )
     names = await read_instance_names(session, ids)
-    side = await work_budget.run_in_thread(_to_side, stat, pages, fields, names, n_skipped)
+    side = await work_budget.run_in_thread(_to_side, stat, rows, names, n_skipped)
     await work_budget.use_here(0)
     return side
 
 
-def _find_ids(pages: Sequence[Page]) -> list[int]:
-    """Return the ids of the instances of these pages."""
-    return to_codes(np.concatenate([page.instance_id for page in pages]))[0].tolist() if pages else []
-
-
 async def _read_windows(
     session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, *, fields: Sequence[Field], max_rows: int | None
-) -> list[Page] | None:
-    """Return all pages of the windows. Missing: None when they have, or by the first page will have, more rows than `max_rows`."""
-    pages: list[Page] = []
-    n_rows = 0
+) -> GatheredRows | None:
+    """Return the rows of the windows. Missing: None when they have, or by the first page will have, more rows than `max_rows`."""
+    rows = GatheredRows(fields)
     for window in windows:
         async with aclosing(read_pages(session, PageQuery(stat.name, host_id, window, fields))) as coming:
             async for page in coming:
-                pages.append(page)
-                n_rows += len(page)
-                await work_budget.use_here(sum(map(_size_of, pages)))
-                if max_rows is not None and max(n_rows, _expect(pages, windows)) > max_rows:
+                is_first = rows.n_rows == 0
+                await anyio.to_thread.run_sync(rows.add, page)
+                await work_budget.use_here(rows.n_rows * rows.row_bytes)
+                if max_rows is not None and max(rows.n_rows, _expect(page, windows) if is_first else 0) > max_rows:
                     return None
-    return pages
+    return rows
 
 
-def _size_of(page: Page) -> int:
-    # A column without values is one broadcast number.
-    values = sum(column.nbytes for column, has in zip(page.values, page.has_values, strict=True) if has)
-    return page.time_us.nbytes + page.instance_id.nbytes + values
+def _expect(page: Page, windows: Windows) -> float:
+    """Return the estimated rows of the windows from the first page; 0 from a page of one instant."""
+    span_s = (int(page.time_us[-1]) - int(page.time_us[0])) / SECOND_US
+    return len(page) / span_s * length_s(windows) / ROUGHLY if span_s else 0.0
 
 
-def _expect(pages: Sequence[Page], windows: Windows) -> float:
-    """Return the estimated rows of the windows from the first page; 0 with any other number of pages."""
-    if len(pages) != 1:
-        return 0.0
-    times = pages[0].time_us
-    span_s = (int(times[-1]) - int(times[0])) / SECOND_US
-    return len(times) / span_s * length_s(windows) / ROUGHLY if span_s else 0.0
-
-
-def _to_side(stat: StatRef, pages: Sequence[Page], fields: Sequence[Field], names: dict[int, str], n_skipped: int) -> StatSide:
-    rows = to_rows(pages, fields, names)
-    times_us, report = np.unique(rows.time_us, return_inverse=True)
-    # By instance, then by time, so that a series is contiguous.
-    order = np.argsort(rows.instance, kind="stable")
+def _to_side(stat: StatRef, gathered: GatheredRows, names: dict[int, str], n_skipped: int) -> StatSide:
+    """Return the side that gathered rows make, which are gone afterwards."""
+    rows = gathered.take()
     return StatSide(
         stat=stat,
-        names=rows.instances,
-        times_s=times_us / SECOND_US,
-        report=report.reshape(-1).astype(np.int64)[order],
-        instance=rows.instance[order],
-        values={key: make()[order] for key, make in rows.values.items()},
+        names=[names[id_] for id_ in rows.instance_ids.tolist()],
+        times_s=rows.times_us / SECOND_US,
+        report=rows.report,
+        instance=rows.instance,
+        values=rows.columns,
         n_rows_skipped=n_skipped,
     )

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal
@@ -20,7 +21,7 @@ from normstat.comparison.process_origins import add_origins
 from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
 from normstat.comparison.series_rows import SeriesRows
 from normstat.comparison.stories.build import merge_hosts
-from normstat.errors import BadRequest, NoData
+from normstat.errors import BadRequest, NoData, TooLarge
 from normstat.query.host_events import HostEvent
 from normstat.query.host_os import read_host_os
 from normstat.query.report_coverage import read_first_and_last
@@ -34,6 +35,8 @@ AGO: Final = {"day": timedelta(days=1), "week": timedelta(days=7)}
 DEFAULT_LIMIT: Final = 200
 # Series outside the findings are all counted; each list holds at most this many.
 MAX_LISTED: Final = 1000
+# Rows of a stat and side that are read where there is not enough memory for all.
+THINNED_ROWS: Final = 500_000
 # A baseline with less data shows little of what is normal.
 MIN_BASELINE_MINUTES: Final = 10
 
@@ -155,8 +158,11 @@ async def compare_hosts(
     max_rows: int,
     progress: Progress | None = None,
 ) -> list[HostComparison]:
-    """Return the result of each host, one after the other. `saved`: the baseline or host group that the request
-    names.
+    """Return the result of each host, one after the other. `saved`: the baseline or host group that the request names.
+
+    A host whose samples do not fit into the memory of comparisons is compared by fewer of them, which the result counts.
+
+    Raises: TooLarge when these do not fit either
     """
     results: list[HostComparison] = []
     for number, host in enumerate(host_ids):
@@ -168,7 +174,13 @@ async def compare_hosts(
         with work_budget.host_memory():
             # One host's profile and divisor at a time.
             task = await _to_task(session, request, host, host_ids[host], saved)
-            result = await compare_host(session, task, report, max_rows=max_rows)
+            result = None
+            if max_rows > THINNED_ROWS:
+                # Refused for want of memory, it gives back what it had.
+                with suppress(TooLarge), work_budget.host_memory():
+                    result = await compare_host(session, task, report, max_rows=max_rows)
+            if result is None:
+                result = await compare_host(session, task, report, max_rows=min(max_rows, THINNED_ROWS))
         n_bytes = work_budget.LISTED_BYTES * (result.n_listed + result.n_findings) + result.rows.n_bytes
         await work_budget.keep_here(n_bytes)
         await _require_samples(session, task, result)

@@ -49,10 +49,10 @@ def _columns(side: StatSide, instance: str, field: str, window: Window) -> tuple
 
 def samples_of(side: StatSide, instance: str, field: str) -> tuple[FloatArray, FloatArray]:
     """Return times and values of a series, without missing ones."""
-    column, own = side.values.get(field), side.span(instance)
-    if column is None or own is None:
+    own = side.span(instance)
+    if own is None or field not in side.values:
         return np.empty(0), np.empty(0)
-    values = column[own]
+    values = side.part(field, own)
     is_known = ~np.isnan(values)
     return side.times_s[side.report[own]][is_known], values[is_known]
 

@@ -1,8 +1,8 @@
 """A profile built from samples for one comparison: for windows without a stored profile, and for files."""
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -41,61 +41,83 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class _Distances:
-    """A block as distances from the levels of its series; half the size of the block itself."""
+class BlockSource:
+    """A block that is made when it is needed, and dropped: only its instants are there before."""
 
     times_baseline: FloatArray
-    baseline: Float32Array
     times_incident: FloatArray
-    incident: Float32Array
+    times_before: FloatArray
+    make: Callable[[], Block]
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeSource:
+    """Distances of some series in the time right before an incident, made when they are needed.
+
+    `width`: columns of the distances; `n_incident`: those of the incident. Shape: times (width,), or none for samples without
+    common instants; make() (n_series, width)
+    """
+
+    times: FloatArray
+    width: int
+    n_incident: int
+    make: Callable[[], Float32Array]
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What is left of a block when its samples are gone. Missing: bins None without edges."""
+
     level: FloatArray
     digit: FloatArray
     is_percent: BoolArray
-    times_before: FloatArray
-    before: Float32Array
+    baseline: Summary
+    windows: Sequence[Summary]
+    incident: Summary
+    event_size: FloatArray
+    bins: Float32Array | None
+    incident_bins: Float32Array | None
+    before: tuple[Summary, Sequence[Summary], Float32Array | None] | None
 
 
 def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProfile, WindowScores]:
-    """Return the profile of all series and the scores of the incident. Blocks are consumed one at a time.
+    """Return the profile of all series and the scores of the incident.
 
     Shape: families (n_series,), codes, over the series of all blocks in their order
     """
-    blocks = [_measure(block) for block in given]
-    baseline, incident = [block.baseline for block in blocks], [block.incident for block in blocks]
-    baseline_summary = concatenate([_summarise(distances, rhythm_values=distances[:, :0]) for distances in baseline])
-    series_stats = series_stats_of(
-        baseline_summary,
-        np.concatenate([block.level for block in blocks]),
-        np.concatenate([block.digit for block in blocks]),
-        np.concatenate([block.is_percent for block in blocks]),
-    )
+    return compare_sources([_to_source(block) for block in given], families)
+
+
+def _to_source(block: Block) -> BlockSource:
+    before = np.empty(0) if block.times_before is None else block.times_before
+    return BlockSource(block.times_baseline, block.times_incident, before, lambda: block)
+
+
+def compare_sources(sources: Sequence[BlockSource], families: IntArray) -> tuple[HostProfile, WindowScores]:
+    """Return the profile of all series and the scores of the incident. Blocks are made one at a time.
+
+    Shape: families (n_series,), codes, over the series of all blocks in their order
+    """
+    edges = _edges(sources)
     # Windows of all blocks at the same share of the baseline, so that one window is one window of the host.
-    cuts = [cut(block.baseline.shape[1], block.incident.shape[1]) for block in blocks]
-    lengths = [block.incident.shape[1] for block in blocks]
+    cuts = [cut(len(source.times_baseline), len(source.times_incident)) for source in sources]
     # A stat with few reports repeats its windows.
     n_windows = max(map(len, cuts))
-    windows = [
-        concatenate(
-            [
-                _summarise(
-                    distances[:, pieces[_spread(number, n_windows, len(pieces))]],
-                    rhythm_values=distances[:, _rhythm_window(distances.shape[1], n_incident, number, n_windows)],
-                )
-                for distances, pieces, n_incident in zip(baseline, cuts, lengths, strict=True)
-            ]
-        )
-        for number in range(n_windows)
-    ]
-    edges = _edges(blocks)
-    load_model, left, added, incident_bins = None, None, np.full(len(baseline_summary), np.nan, np.float32), None
+    sides = [(source.times_before, len(source.times_before), len(source.times_incident)) for source in sources]
+    before = _BeforeCut.of(sides, edges[0][1] if edges else 0.0)
+    parts = work_budget.in_threads(lambda item: _measure(*item, n_windows, edges, before), list(zip(sources, cuts, strict=True)))
+    baseline = concatenate([part.baseline for part in parts])
+    series_stats = series_stats_of(
+        baseline,
+        np.concatenate([part.level for part in parts]),
+        np.concatenate([part.digit for part in parts]),
+        np.concatenate([part.is_percent for part in parts]),
+    )
+    windows = [concatenate([part.windows[number] for part in parts]) for number in range(n_windows)]
+    load_model, left, added, incident_bins = None, None, np.full(len(baseline), np.nan, np.float32), None
     if edges is not None:
-        bins = np.concatenate(
-            [fill_bins(item, block.times_baseline, edges[0]) for item, block in zip(baseline, blocks, strict=True)]
-        )
-        incident_bins = np.concatenate(
-            [fill_bins(item, block.times_incident, edges[1]) for item, block in zip(incident, blocks, strict=True)]
-        )
-        bins, incident_bins = bins[:, ~np.isnan(bins).all(axis=0)], incident_bins[:, ~np.isnan(incident_bins).all(axis=0)]
+        bins = _with_values([part.bins for part in parts])
+        incident_bins = _with_values([part.incident_bins for part in parts])
         # A baseline without any value has no bins.
         added = log_scale_of(bins, series_stats) if bins.shape[1] else added
         learned = learn(to_log(bins, added))
@@ -104,55 +126,112 @@ def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProf
             load_model = learned[0]
             left = window_middles(learned[1], incident_bins.shape[1])
     disjoint = float(
-        np.mean([distances.shape[1] / (pieces[0].stop - pieces[0].start) for distances, pieces in zip(baseline, cuts, strict=True)])
+        np.mean(
+            [len(source.times_baseline) / (pieces[0].stop - pieces[0].start) for source, pieces in zip(sources, cuts, strict=True)]
+        )
     )
-    window_model = learn_window_model(
-        windows, baseline_summary, series_stats, families, length_s=1.0, n_disjoint=disjoint, left=left
-    )
-    profile = HostProfile(
-        series_stats, baseline_summary, families, [window_model], load_model, added, edges[0][1] if edges else 0.0
-    )
-    event_size = np.concatenate([event_size_of(distances) for distances in incident])
-    # The change scale is that of windows of this length.
-    window = concatenate(
+    window_model = learn_window_model(windows, baseline, series_stats, families, length_s=1.0, n_disjoint=disjoint, left=left)
+    profile = HostProfile(series_stats, baseline, families, [window_model], load_model, added, edges[0][1] if edges else 0.0)
+    event_size = np.concatenate([part.event_size for part in parts])
+    window = concatenate([part.incident for part in parts])
+    found = None if before is None else before.join([part.before for part in parts if part.before is not None], added)
+    return profile, score_window(profile, window, event_size, incident_bins, 1.0, before=found)
+
+
+def _measure(
+    source: BlockSource, pieces: Sequence[slice], n_windows: int, edges: tuple[Edges, Edges] | None, before: "_BeforeCut | None"
+) -> _Measured:
+    """Return the summaries of a block, which is made now."""
+    block = source.make()
+    level = levels_of(block.baseline)
+    digit = np.minimum(digits_of(block.baseline), digits_of(block.incident)) if block.digit is None else block.digit
+    is_percent = looks_like_percent(block.baseline) if block.is_percent is None else block.is_percent
+    baseline, incident = relative(block.baseline, level), relative(block.incident, level)
+    right_before = np.empty((len(level), 0), np.float32) if block.before is None else relative(block.before, level)
+    del block
+    n_incident, length = incident.shape[1], pieces[0].stop - pieces[0].start
+    return _Measured(
+        level,
+        digit,
+        is_percent,
+        _summarise(baseline, rhythm_values=baseline[:, :0]),
         [
             _summarise(
-                distances, piece=pieces[0].stop - pieces[0].start, rhythm_piece=_rhythm_length(whole.shape[1], distances.shape[1])
+                baseline[:, pieces[_spread(number, n_windows, len(pieces))]],
+                rhythm_values=baseline[:, _rhythm_window(baseline.shape[1], n_incident, number, n_windows)],
             )
-            for distances, pieces, whole in zip(incident, cuts, baseline, strict=True)
-        ]
+            for number in range(n_windows)
+        ],
+        # The change scale is that of windows of this length.
+        _summarise(incident, piece=length, rhythm_piece=_rhythm_length(baseline.shape[1], n_incident)),
+        event_size_of(incident),
+        None if edges is None else fill_bins(baseline, source.times_baseline, edges[0]),
+        None if edges is None else fill_bins(incident, source.times_incident, edges[1]),
+        None if before is None else before.measure(right_before, source.times_before, n_incident),
     )
-    bin_s = edges[0][1] if edges else 0.0
-    before = before_of([(block.before, block.times_before, block.incident.shape[1]) for block in blocks], added, bin_s)
-    return profile, score_window(profile, window, event_size, incident_bins, 1.0, before=before)
 
 
-def before_of(blocks: Sequence[tuple[Float32Array, FloatArray, int]], added: Float32Array, bin_s: float) -> Before | None:
-    """Return the time right before an incident. Missing: None where no block has a report of it.
+def _with_values(bins: Sequence[Float32Array | None]) -> Float32Array:
+    """Return the bins of all series in which one of them has a value."""
+    joined = np.concatenate([own for own in bins if own is not None])
+    return joined[:, ~np.isnan(joined).all(axis=0)]
 
-    `blocks`: distances from the level, their instants, and the reports of the incident. `bin_s`: length of the load model's bins,
-    0 without one. Shape: added (n_series,)
+
+def before_of(sources: Sequence[BeforeSource], added: Float32Array, bin_s: float) -> Before | None:
+    """Return the time right before an incident. Missing: None where no source has a report of it.
+
+    `bin_s`: length of the load model's bins, 0 without one. Shape: added (n_series,)
     """
-    seen = [times for _, times, _ in blocks if len(times)]
-    if not seen:
+    cut_before = _BeforeCut.of([(source.times, source.width, source.n_incident) for source in sources], bin_s)
+    if cut_before is None:
         return None
-    pieces = [_equal_pieces(distances.shape[1], n_incident) for distances, _, n_incident in blocks]
-    n_pieces = max(map(len, pieces))
-    bins = None
-    if bin_s:
-        start, end = min(float(times[0]) for times in seen), max(float(times[-1]) for times in seen)
-        edges: Edges = (start, bin_s, max(1, int(np.ceil((end - start) / bin_s))))
-        filled = np.concatenate([fill_bins(distances, times, edges) for distances, times, _ in blocks])
-        bins = to_log(filled[:, ~np.isnan(filled).all(axis=0)], added)
-    sides = list(zip(blocks, pieces, strict=True))
-    whole = concatenate(
-        [_summarise(distances, piece=max(1, own[0].stop), rhythm_values=distances[:, :0]) for (distances, _, _), own in sides]
+    return cut_before.join(
+        work_budget.in_threads(lambda source: cut_before.measure(source.make(), source.times, source.n_incident), sources), added
     )
-    windows = [
-        concatenate([_summarise(distances[:, own[_spread(number, n_pieces, len(own))]]) for (distances, _, _), own in sides])
-        for number in range(n_pieces)
-    ]
-    return Before(whole, windows, bins)
+
+
+@dataclass(frozen=True, slots=True)
+class _BeforeCut:
+    """How the time right before an incident is cut: into bins, and into as many pieces for all series."""
+
+    edges: Edges | None
+    n_pieces: int
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[FloatArray, int, int]], bin_s: float) -> "_BeforeCut | None":
+        """Return the cut for series with these instants, columns, and columns in the incident.
+
+        Missing: None where no part has an instant
+        """
+        seen = [times for times, _, _ in parts if len(times)]
+        if not seen:
+            return None
+        edges: Edges | None = None
+        if bin_s:
+            start, end = min(float(times[0]) for times in seen), max(float(times[-1]) for times in seen)
+            edges = (start, bin_s, max(1, int(np.ceil((end - start) / bin_s))))
+        return cls(edges, max(len(_equal_pieces(width, n_incident)) for _, width, n_incident in parts))
+
+    def measure(
+        self, distances: Float32Array, times: FloatArray, n_incident: int
+    ) -> tuple[Summary, list[Summary], Float32Array | None]:
+        """Return the summaries of the whole time and of its pieces, and the bins, of some series."""
+        own = _equal_pieces(distances.shape[1], n_incident)
+        made = [_summarise(distances[:, piece]) for piece in own]
+        # A single piece is all of it; only the rhythm is not that of a long time.
+        whole = (
+            replace(made[0], rhythm=np.full(len(distances), np.nan, np.float32))
+            if len(own) == 1
+            else _summarise(distances, piece=max(1, own[0].stop), rhythm_values=distances[:, :0])
+        )
+        pieces = [made[_spread(number, self.n_pieces, len(own))] for number in range(self.n_pieces)]
+        return whole, pieces, None if self.edges is None else fill_bins(distances, times, self.edges)
+
+    def join(self, parts: Sequence[tuple[Summary, Sequence[Summary], Float32Array | None]], added: Float32Array) -> Before:
+        """Return the time of all series."""
+        bins = None if self.edges is None else to_log(_with_values([own for _, _, own in parts]), added)
+        pieces = [concatenate([own[number] for _, own, _ in parts]) for number in range(self.n_pieces)]
+        return Before(concatenate([whole for whole, _, _ in parts]), pieces, bins)
 
 
 def _equal_pieces(n: int, n_wanted: int) -> list[slice]:
@@ -160,23 +239,6 @@ def _equal_pieces(n: int, n_wanted: int) -> list[slice]:
     n_pieces = min(MAX_WINDOWS, max(1, n // max(n_wanted, 1)))
     bounds = np.linspace(0, n, n_pieces + 1).astype(np.intp).tolist()
     return [slice(begin, end) for begin, end in itertools.pairwise(bounds)]
-
-
-def _measure(block: Block) -> _Distances:
-    level = levels_of(block.baseline)
-    n_before = 0 if block.before is None else block.before.size
-    work_budget.keep(4 * (block.baseline.size + block.incident.size + n_before))
-    return _Distances(
-        block.times_baseline,
-        relative(block.baseline, level),
-        block.times_incident,
-        relative(block.incident, level),
-        level,
-        np.minimum(digits_of(block.baseline), digits_of(block.incident)) if block.digit is None else block.digit,
-        looks_like_percent(block.baseline) if block.is_percent is None else block.is_percent,
-        np.empty(0) if block.times_before is None else block.times_before,
-        np.empty((len(level), 0), np.float32) if block.before is None else relative(block.before, level),
-    )
 
 
 def _summarise(
@@ -234,7 +296,7 @@ def _spread(number: int, n_windows: int, n_pieces: int) -> int:
     return round(number * (n_pieces - 1) / max(n_windows - 1, 1))
 
 
-def _edges(blocks: Sequence[_Distances]) -> tuple[Edges, Edges] | None:
+def _edges(blocks: Sequence[BlockSource]) -> tuple[Edges, Edges] | None:
     baseline = [block.times_baseline for block in blocks if len(block.times_baseline) > 1]
     incident = [block.times_incident for block in blocks if len(block.times_incident)]
     return choose_edges(baseline, incident) if baseline and incident else None

@@ -38,10 +38,9 @@ class FieldSource:
 
     def has_values(self, side: StatSide) -> bool:
         """Return whether these samples have a value of it."""
-        values = side.values.get(self.field.key, NOTHING)
-        if self.instance is not None:
-            own = side.span(self.instance)
-            values = NOTHING if own is None else values[own]
+        key = self.field.key
+        own = slice(None) if self.instance is None else side.span(self.instance)
+        values = NOTHING if own is None or key not in side.values else side.part(key, own)
         return not np.isnan(values).all()
 
 

@@ -54,9 +54,12 @@ def rhythm_of(
     starts = np.linspace(0, n_reports - length, -(-n_reports // wanted)).astype(np.intp).tolist()
     for begin in range(0, len(rows), AT_ONCE):
         some = rows[begin : begin + AT_ONCE]
-        deviations = (values[some] - median[some, None]) / width[some, None]
+        deviations = values[some]
+        deviations -= median[some, None]
+        deviations /= width[some, None]
         # A missing sample tells nothing: it is put in the middle.
-        deviations = np.clip(np.nan_to_num(deviations, copy=False), -CLIP, CLIP)
+        np.copyto(deviations, 0, where=np.isnan(deviations))
+        np.clip(deviations, -CLIP, CLIP, out=deviations)
         found = [_strongest(_lines(deviations[:, start : start + length])) for start in starts]
         result[some] = np.mean(found, axis=0)
     return result

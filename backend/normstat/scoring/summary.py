@@ -111,18 +111,26 @@ def summarise(
     """
     width = values.shape[1]
     known = ~np.isnan(values)
-    n = known.sum(axis=1).astype(np.int64)
+    n = np.count_nonzero(known, axis=1).astype(np.int64)
     reports = np.full(len(values), width if n_reports is None else n_reports, np.int64)
     is_whole = bool((n == width).all())
     ordered = np.sort(values, axis=1)
-    packed = values if is_whole else _without_gaps(values, known)
-    steps = np.abs(np.diff(packed, axis=1))
+    steps = np.diff(values if is_whole else _without_gaps(values, known), axis=1)
+    np.abs(steps, out=steps)
     n_steps = np.maximum(n - 1, 0)
     still = np.count_nonzero(steps == 0, axis=1) / np.where(n_steps > 0, n_steps, np.nan)
-    away = np.count_nonzero(known & (values != 0), axis=1) / np.where(n > 0, n, np.nan)
+    is_away = values != 0
+    away = np.count_nonzero(is_away if is_whole else known & is_away, axis=1) / np.where(n > 0, n, np.nan)
+    # A missing value adds nothing.
+    present = values if is_whole else np.where(known, values, np.float32(0))
     with np.errstate(invalid="ignore"):
-        mean = np.nansum(values, axis=1, dtype=np.float64) / np.where(n > 0, n, np.nan)
-        deviation = np.sqrt(np.nansum(values.astype(np.float64) ** 2, axis=1) / np.where(n > 0, n, np.nan))
+        mean = present.sum(axis=1, dtype=np.float64) / np.where(n > 0, n, np.nan)
+        squares = present.astype(np.float64)
+        np.square(squares, out=squares)
+        deviation = np.sqrt(squares.sum(axis=1) / np.where(n > 0, n, np.nan))
+    # Matrices of this size are slow to come by: what is done with is given back at once.
+    del known, is_away, present, squares
+    steps.sort(axis=1)
     quantiles = pick_quantiles(ordered, n, PROBABILITIES)
     width_of_half = middle_half(quantiles)
     return Summary(
@@ -134,7 +142,7 @@ def summarise(
         mean=mean.astype(np.float32),
         width=width_of_half if piece is None or width < 2 * piece else _width_of_pieces(values, piece),
         deviation=deviation.astype(np.float32),
-        step_quantiles=pick_quantiles(np.sort(steps, axis=1), n_steps, STEP_PROBABILITIES),
+        step_quantiles=pick_quantiles(steps, n_steps, STEP_PROBABILITIES),
         still=still.astype(np.float32),
         away=away.astype(np.float32),
         parts=_parts(values),

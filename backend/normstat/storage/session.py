@@ -5,13 +5,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import NewType
 
-from psycopg import AsyncConnection, ProgrammingError
+import structlog
+from psycopg import AsyncConnection, ProgrammingError, sql
 from psycopg.conninfo import conninfo_to_dict
-from sqlalchemy import Engine, create_engine, func, select
+from sqlalchemy import Engine, QueuePool, create_engine, func, select
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 from normstat.errors import BadRequest
 from normstat.metrics import COMMIT_SECONDS
+
+log = structlog.get_logger()
 
 # The session of a function that only reads; nobody commits it.
 ReadSession = NewType("ReadSession", AsyncSession)
@@ -92,6 +97,33 @@ async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> Async
     async with sessions() as session:
         await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         yield ReadSession(session)
+
+
+@asynccontextmanager
+async def open_second_session(
+    first: AsyncSession, connection: AsyncConnection[tuple[object, ...]]
+) -> AsyncIterator[ReadSession | None]:
+    """Provide a session that sees the same state of the database as one of `open_read_session`, whose driver's connection is given:
+    that one may be busy. None where connections are scarce: half of the pool must be free, and the database must have one.
+    """
+    engine = first.bind
+    if not isinstance(engine, AsyncEngine) or not isinstance(engine.pool, QueuePool):
+        yield None
+        return
+    if engine.pool.checkedout() >= engine.pool.size() // 2:
+        yield None
+        return
+    async with AsyncSession(engine, expire_on_commit=False) as second:
+        try:
+            await second.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+        except (OperationalError, PoolTimeout) as error:
+            log.info("no_second_connection", error=type(error).__name__)
+            yield None
+            return
+        snapshot = await (await connection.execute("SELECT pg_export_snapshot()")).fetchone()
+        assert snapshot is not None
+        await (await driver_of(second)).execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot[0])))
+        yield ReadSession(second)
 
 
 @asynccontextmanager

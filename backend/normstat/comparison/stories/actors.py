@@ -170,9 +170,9 @@ def _clauses_of_use(actor: Actor, side: StatSide | None) -> list[str]:
         return []
     first = actor.findings[0][0].field
     found: dict[str, tuple[bool, float, str]] = {}
-    for key, column in side.values.items():
+    for key in side.values:
         place, spec = find_place(actor.stat, key, actor.instance), field_of(actor.stat, key)
-        values = column[span]
+        values = side.part(key, span)
         if not place.words or spec is None or np.isnan(values).all():
             continue
         mean = float(np.nanmean(values))

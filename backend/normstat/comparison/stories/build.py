@@ -248,10 +248,10 @@ def _find_onset(placed: Sequence[Placed], sides: Mapping[str, StatSide]) -> int 
 
 
 def _onset_of(finding: Finding, field: str, side: StatSide) -> float | None:
-    span, column = side.span(finding.instance), side.values.get(field)
-    if span is None or column is None:
+    span = side.span(finding.instance)
+    if span is None or field not in side.values:
         return None
-    values, times = column[span], side.times_s[side.report[span]]
+    values, times = side.part(field, span), side.times_s[side.report[span]]
     low, high = finding.baseline.lowest, finding.baseline.highest
     is_out = ~np.isnan(values) if low is None or high is None else (values < low) | (values > high)
     places = np.flatnonzero(is_out)
