@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import NewType
+from typing import Final, NewType
 
 from psycopg import AsyncConnection, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
@@ -21,6 +21,8 @@ WriteSession = NewType("WriteSession", AsyncSession)
 # libpq parses the URL and SQLAlchemy only learns the driver: so every form that psql accepts works here too.
 DRIVER_URL = "postgresql+psycopg://"
 CONNECT_TIMEOUT_S = 10
+# A connection whose other end silently vanished is noticed after about a minute, where nobody asks anything on it.
+KEEPALIVES: Final[dict[str, str | int]] = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 # A request that gets no connection within this time is answered 503.
 MAX_POOL_WAIT_S = 10.0
 
