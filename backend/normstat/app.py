@@ -58,7 +58,7 @@ from normstat.stats.records import LineKind
 from normstat.storage.alert_outbox import select_unsent
 from normstat.storage.import_rows import select_open_imports
 from normstat.storage.probe import DatabaseProbe
-from normstat.storage.session import make_engine, make_sessions
+from normstat.storage.session import make_engine, make_sessions, shrink_pool
 from normstat.storage.user_specs import reload_user_specs
 from normstat.watch import backtest_job
 from normstat.watch.backtest_job import run_backtests
@@ -74,6 +74,8 @@ MAX_SAMPLE_BODY_BYTES = 4 * 1024 * 1024
 # Connections reserved for agents, independent of users' requests: two batches that are stored, and two tokens that are looked up.
 INGEST_POOL_SIZE = BATCHES_AT_ONCE + 2
 LOOKUPS_AT_ONCE = 2
+# Connections that nobody needed for so long are closed.
+UNNEEDED_S = 120.0
 # Each is a process that reads for a second or two.
 MAX_PREVIEWS = 2
 # Means by minute of the fleet: an hour of 1,000 hosts takes some 30 MB.
@@ -218,6 +220,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     if is_multiprocess():
         # Alone, a process measures itself when it is asked.
         works["metrics"] = keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S)
+    for name, engine in (("connections", state.engine), ("ingest_connections", state.ingest_engine)):
+        works[name] = keep_running(name, partial(shrink_pool, engine), every_s=UNNEEDED_S)
     tasks = [asyncio.create_task(work, name=name) for name, work in works.items()]
     try:
         yield

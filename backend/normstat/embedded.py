@@ -274,6 +274,7 @@ class EmbeddedPostgres:
             "max_wal_size": "2GB",
             "checkpoint_timeout": "15min",
             "wal_compression": "on",
+            "max_logical_replication_workers": "0",  # nothing is replicated
             "jit": "off",  # its start costs more than these queries take
             "log_timezone": "UTC",
             "timezone": "UTC",
