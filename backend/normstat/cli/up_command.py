@@ -385,10 +385,12 @@ class Up:
     def _watch(self) -> None:
         """Wait for the end; restart processes that end earlier."""
         child_ended = _wake_on_child()
+        poll = select.poll()
+        poll.register(child_ended, select.POLLIN)
         while True:
             is_calm = all(each.is_up for each in self.supervisors.values()) and not any(disk.is_full for disk in self.disks)
             with contextlib.suppress(BlockingIOError):
-                if select.select([child_ended], [], [], CALM_POLL_S if is_calm else POLL_S)[0]:
+                if poll.poll(1000 * (CALM_POLL_S if is_calm else POLL_S)):
                     child_ended.recv(MAX_SIGNALS)
             has_room = [disk.check() for disk in self.disks]
             if any(has_room):
