@@ -268,7 +268,7 @@ class EmbeddedPostgres:
             "max_connections": "100",
             # A query over years touches one table per day.
             "max_locks_per_transaction": "256",
-            "shared_buffers": os.environ.get("FOOT_SB", "256MB"),
+            "shared_buffers": "256MB",
             "wal_buffers": "8MB",
             # /dev/shm is small in many containers, and other users may do what they like there.
             "dynamic_shared_memory_type": "mmap",
