@@ -268,7 +268,7 @@ class EmbeddedPostgres:
             "max_connections": "100",
             # A query over years touches one table per day.
             "max_locks_per_transaction": "256",
-            # Whatever the size of a database, they are full after a day. The system's cache has the rest: graphs and posts take no more
+            # They fill up within a day, however little is asked. The system caches the rest: graphs and posts take no more
             # CPU than with 256 MB.
             "shared_buffers": "64MB",
             "wal_buffers": "8MB",
