@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
+from normstat.alerts import alert_delivery
 from normstat.alerts.alert_delivery import run_delivery
 from normstat.alerts.routing import MessageKind
 from normstat.api import metrics
@@ -38,20 +39,28 @@ from normstat.fleet.baseline_normals import NormalsCache
 from normstat.fleet.fleet_service import FleetMemory
 from normstat.fleet.minute_store import MinuteStore
 from normstat.ingest.batching import BATCHES_AT_ONCE, IngestQueue
+from normstat.ingest.imports import import_queue
 from normstat.ingest.imports.import_queue import ImportQueue
+from normstat.ingest.reparse import reparse_worker
 from normstat.ingest.reparse.reparse_worker import run_reparses
 from normstat.jobs.background import keep_running
+from normstat.jobs.claims import BACKTESTS, REMOVALS, REPARSES, select_due
+from normstat.jobs.due_work import SELDOM_S, DueWork
 from normstat.live.notify import LiveHub
 from normstat.memory import return_large_blocks
-from normstat.metrics import declare
+from normstat.metrics import declare, is_multiprocess
 from normstat.query.disk_usage import StorageMonitor
+from normstat.retention import deletion_worker
 from normstat.retention.deletion_worker import run_removals
 from normstat.schedule import run_schedule
 from normstat.settings import Settings
 from normstat.stats.records import LineKind
+from normstat.storage.alert_outbox import select_unsent
+from normstat.storage.import_rows import select_open_imports
 from normstat.storage.probe import DatabaseProbe
-from normstat.storage.session import make_engine, make_sessions
+from normstat.storage.session import make_engine, make_sessions, shrink_pool
 from normstat.storage.user_specs import reload_user_specs
+from normstat.watch import backtest_job
 from normstat.watch.backtest_job import run_backtests
 from normstat.work_budget import MemoryPool
 
@@ -65,6 +74,8 @@ MAX_SAMPLE_BODY_BYTES = 4 * 1024 * 1024
 # Connections reserved for agents, independent of users' requests: two batches that are stored, and two tokens that are looked up.
 INGEST_POOL_SIZE = BATCHES_AT_ONCE + 2
 LOOKUPS_AT_ONCE = 2
+# Connections that nobody needed for so long are closed.
+UNNEEDED_S = 120.0
 # Each is a process that reads for a second or two.
 MAX_PREVIEWS = 2
 # Means by minute of the fleet: an hour of 1,000 hosts takes some 30 MB.
@@ -188,17 +199,29 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings = state.settings
     # A name server may take half a minute to answer; neither the start nor the end waits for it.
     threading.Thread(target=state.allowed_hosts.add_full_name, name="full_name", daemon=True).start()
+    due = DueWork(settings.database_url)
+    watch = due.watch
+    watch(select_open_imports(), every_s=import_queue.CHECK_S, wake=state.imports.has_news)
+    reparses = watch(select_due(REPARSES), every_s=reparse_worker.POLL_S)
+    removals = watch(select_due(REMOVALS), every_s=deletion_worker.POLL_S)
+    backtests = watch(select_due(BACKTESTS), every_s=backtest_job.POLL_S)
+    messages = watch(select_unsent(), every_s=alert_delivery.POLL_S)
     works: dict[str, Coroutine[None, None, None]] = {
         "security_log": keep_running("security_log", state.security_log.run),
         "live": keep_running("live", state.live.run),
         "schedule": run_schedule(state.engine, state.sessions, settings),
-        "imports": state.imports.run(),
-        "reparses": run_reparses(settings.database_url, state.sessions, settings.ingest_limits),
-        "metrics": keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S),
-        "removals": run_removals(settings.database_url, state.sessions),
-        "backtests": run_backtests(settings.database_url, state.sessions),
-        "alert_delivery": run_delivery(settings, state.sessions),
+        "due_work": keep_running("due_work", due.run, max_pause_s=SELDOM_S),
+        "imports": state.imports.run(check_s=SELDOM_S),
+        "reparses": run_reparses(settings.database_url, state.sessions, settings.ingest_limits, wake=reparses, poll_s=SELDOM_S),
+        "removals": run_removals(settings.database_url, state.sessions, wake=removals, poll_s=SELDOM_S),
+        "backtests": run_backtests(settings.database_url, state.sessions, wake=backtests, poll_s=SELDOM_S),
+        "alert_delivery": run_delivery(settings, state.sessions, wake=messages, poll_s=SELDOM_S),
     }
+    if is_multiprocess():
+        # Alone, a process measures itself when it is asked.
+        works["metrics"] = keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S)
+    for name, engine in (("connections", state.engine), ("ingest_connections", state.ingest_engine)):
+        works[name] = keep_running(name, partial(shrink_pool, engine), every_s=UNNEEDED_S)
     tasks = [asyncio.create_task(work, name=name) for name, work in works.items()]
     try:
         yield

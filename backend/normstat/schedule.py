@@ -4,7 +4,7 @@ import asyncio
 import functools
 import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
@@ -53,6 +53,16 @@ SCORES_MAX_BYTES: Final = 128 << 20
 # Rules see what arrived within so many seconds, and an alarm is that late at most.
 WATCH_S: Final = 10
 ALERTS_S: Final = 5
+# Seconds from the start to the first run of what recurs: all at once they would take a connection each, and the CPU from agents.
+FIRST_WATCH_S: Final = 3
+# Soon after each second round of the rules.
+FIRST_ALERTS_S: Final = 5
+FIRST_ROLLUPS_S: Final = 7
+FIRST_PACKING_S: Final = 17
+FIRST_BASELINES_S: Final = 27
+FIRST_ROLLING_S: Final = 37
+FIRST_PROFILES_S: Final = 12
+FIRST_SEALING_S: Final = 47
 
 
 def wait_for_database(task: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T | None]]:
@@ -77,37 +87,81 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     packing_turns: Turns[int] = Turns("packing_failed")
     rolling_turns: Turns[int] = Turns("rolling_baseline_failed")
     baseline_turns: Turns[int] = Turns("baseline_update_failed")
+    began = datetime.now(UTC)
+
+    def after(seconds: float) -> datetime:
+        return began + timedelta(seconds=seconds)
+
     scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
     scheduler.add_job(wait_for_database(delete_expired_logins), "interval", args=[sessions], minutes=15, id="delete_expired_logins")
     scheduler.add_job(wait_for_database(queue_nightly_retention), "cron", args=[sessions], hour=1, minute=23, id="retention")
     options: dict[str, object] = {"budget_s": ROLLUPS_S, "turns": rollup_turns}
-    scheduler.add_job(wait_for_database(run_rollups), "interval", args=[sessions], kwargs=options, minutes=1, id="rollups")
+    scheduler.add_job(
+        wait_for_database(run_rollups),
+        "interval",
+        args=[sessions],
+        kwargs=options,
+        minutes=1,
+        start_date=after(FIRST_ROLLUPS_S),
+        id="rollups",
+    )
     if settings.seal_after_days != 0:
         sealing = Sealing(sessions, settings.seal_after_days)
         scheduler.add_job(
-            wait_for_database(sealing.run), "interval", kwargs={"budget_s": SEALING_S}, minutes=SEALING_EVERY_MIN, id="sealing"
+            wait_for_database(sealing.run),
+            "interval",
+            kwargs={"budget_s": SEALING_S},
+            minutes=SEALING_EVERY_MIN,
+            start_date=after(FIRST_SEALING_S),
+            id="sealing",
         )
     if settings.pack_after_days:
         options = {"after_days": settings.pack_after_days, "budget_s": PACKING_S, "turns": packing_turns}
-        scheduler.add_job(wait_for_database(run_packing), "interval", args=[sessions], kwargs=options, minutes=1, id="packing")
+        scheduler.add_job(
+            wait_for_database(run_packing),
+            "interval",
+            args=[sessions],
+            kwargs=options,
+            minutes=1,
+            start_date=after(FIRST_PACKING_S),
+            id="packing",
+        )
     options = {"turns": baseline_turns}
     scheduler.add_job(
-        wait_for_database(update_baselines), "interval", args=[sessions], kwargs=options, minutes=1, id="update_baselines"
+        wait_for_database(update_baselines),
+        "interval",
+        args=[sessions],
+        kwargs=options,
+        minutes=1,
+        start_date=after(FIRST_BASELINES_S),
+        id="update_baselines",
     )
     options = {"turns": rolling_turns}
     scheduler.add_job(
-        wait_for_database(update_rolling_baselines), "interval", args=[sessions], kwargs=options, minutes=1, id="rolling_baselines"
+        wait_for_database(update_rolling_baselines),
+        "interval",
+        args=[sessions],
+        kwargs=options,
+        minutes=1,
+        start_date=after(FIRST_ROLLING_S),
+        id="rolling_baselines",
     )
     scheduler.add_job(
-        wait_for_database(run_profiles), "interval", args=[sessions], kwargs={"budget_s": PROFILES_S}, seconds=30, id="profiles"
+        wait_for_database(run_profiles),
+        "interval",
+        args=[sessions],
+        kwargs={"budget_s": PROFILES_S},
+        seconds=30,
+        start_date=after(FIRST_PROFILES_S),
+        id="profiles",
     )
     continuous = ContinuousComparison(ScoreMemory(MinuteStore(SCORES_MAX_BYTES, time.monotonic)))
     # When the minute has settled.
     scheduler.add_job(wait_for_database(continuous.run), "cron", args=[sessions], second=20, id="scores")
     watcher = Watcher(sessions, database_url=settings.database_url, database_dir=settings.database_dir)
-    scheduler.add_job(wait_for_database(watcher.run), "interval", seconds=WATCH_S, id="watch")
+    scheduler.add_job(wait_for_database(watcher.run), "interval", seconds=WATCH_S, start_date=after(FIRST_WATCH_S), id="watch")
     router = AlertRouter(sessions, settings.public_url)
-    scheduler.add_job(wait_for_database(router.run), "interval", seconds=ALERTS_S, id="alerts")
+    scheduler.add_job(wait_for_database(router.run), "interval", seconds=ALERTS_S, start_date=after(FIRST_ALERTS_S), id="alerts")
     if settings.alert_days:
         scheduler.add_job(
             wait_for_database(forget_alerts), "cron", args=[sessions, settings.alert_days], hour=1, minute=43, id="forget_alerts"

@@ -34,7 +34,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from normstat.storage.owner import ADMIN_ROLE, make_owner
+from normstat.local.running_database import ADMIN_ROLE
+from normstat.storage.owner import make_owner
 from normstat.storage.schema.migrations import upgrade
 from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, require_timescale_root
 

@@ -81,6 +81,8 @@ def test_except_exception_stands_where_others_must_not_suffer() -> None:
         "jobs/periodic.py",
         "storage/turns.py",
         "retention/deletion_worker.py",
+        # Raises it again in another process.
+        "local/aside.py",
     }
     assert set(found) <= allowed, f"{found}: catch what you can add facts to; the handler does the rest"
 

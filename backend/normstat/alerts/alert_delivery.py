@@ -20,7 +20,7 @@ from normstat.alerts.routing import MessageKind
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage, read_content
 from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome, shorten_answer
 from normstat.alerts.silence_link import sign_token, silence_link
-from normstat.jobs.background import keep_running
+from normstat.jobs.background import keep_running, pause
 from normstat.settings import Settings
 from normstat.storage.alert_channel_rows import ChannelRecord, hold_channel, read_channel
 from normstat.storage.alert_outbox import (
@@ -165,9 +165,18 @@ class Deliverer:
 
 
 async def run_delivery(
-    settings: Settings, sessions: Sessions, *, poll_s: float = POLL_S, every_s: float = CHECK_S, doubt: timedelta = DOUBT
+    settings: Settings,
+    sessions: Sessions,
+    *,
+    wake: asyncio.Event | None = None,
+    poll_s: float = POLL_S,
+    every_s: float = CHECK_S,
+    doubt: timedelta = DOUBT,
 ) -> None:
-    """Deliver, as long as no other process does, until cancelled. `every_s`: how often a process tries to become the one"""
+    """Deliver, as long as no other process does, until cancelled: what is due every `poll_s`, and whenever `wake` is set.
+
+    `every_s`: how often a process tries to become the one
+    """
 
     async def lead() -> None:
         # A connection of its own: it is held for as long as the process lives.
@@ -179,10 +188,12 @@ async def run_delivery(
                 deliverer = Deliverer(sessions, settings.public_url, settings.alert_scripts_dir, doubt=doubt)
                 try:
                     while True:
+                        if wake is not None:
+                            wake.clear()
                         # Without its connection it has no lock, and another process may have begun.
                         await leadership.check()
-                        await deliverer.run_due()
-                        await asyncio.sleep(poll_s)
+                        # Channels that are busy are looked after, whatever is due.
+                        await pause(poll_s if not await deliverer.run_due() else min(poll_s, POLL_S), wake)
                 finally:
                     await deliverer.stop()
         finally:

@@ -1,11 +1,13 @@
 """One process of the server: uvicorn with the application. The parent of several does not load any of this."""
 
 import asyncio
+import contextlib
 import gc
 import os
 import resource
 import socket
 import time
+from types import FrameType
 from typing import Final
 
 import structlog
@@ -31,8 +33,8 @@ MAX_FILES: Final = 16_384
 # Open files other than client connections: of the database, the log, imports, and connections being closed.
 OTHER_FILES: Final = 256
 MIN_CONNECTIONS: Final = 16
-# uvicorn calls ten times a second.
-CALLS_PER_TICK: Final = 10
+# uvicorn would look ten times a second whether to stop, and wake a machine that does nothing else.
+TICK_S: Final = 1.0
 # A longer pause between two ticks is due to this process, not to its clients.
 MAX_TICK_S: Final = 2.0
 
@@ -48,15 +50,32 @@ class Server(uvicorn.Server):
         self._state = state
         self._book = ConnectionTable(limits)
         self._ticked_at = time.monotonic()
+        self._ends = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.server_state = GuardedState(self._book)
+
+    async def main_loop(self) -> None:
+        """Tick once a second until the server is to stop."""
+        self._loop = asyncio.get_running_loop()
+        # Of uvicorn's ticks only each tenth sets the date of answers: these are all such.
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TICK_S):
+                    await self._ends.wait()
 
     async def on_tick(self, counter: int) -> bool:
         """Check the connections; uvicorn checks whether to stop."""
-        if counter % CALLS_PER_TICK == 0:
-            now = time.monotonic()
-            self._book.tick(min(now - self._ticked_at, MAX_TICK_S))
-            self._ticked_at = now
+        now = time.monotonic()
+        self._book.tick(min(now - self._ticked_at, MAX_TICK_S))
+        self._ticked_at = now
         return await super().on_tick(counter)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop when a signal arrives."""
+        super().handle_exit(sig, frame)
+        if self._loop is not None:
+            # Not `set`: a signal may arrive while the loop sleeps.
+            self._loop.call_soon_threadsafe(self._ends.set)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start listening."""
@@ -85,6 +104,7 @@ class WorkerServer(Server):
 
     def _end(self) -> None:
         self.should_exit = True
+        self._ends.set()
 
     def _make_protocol(self) -> asyncio.Protocol:
         # As uvicorn creates it for its own listening sockets.

@@ -1,11 +1,12 @@
 """`normstat up`: runs everything on this machine: database, server, and an agent for this host. `make run` calls it."""
 
-import compileall
 import contextlib
 import fcntl
+import importlib.util
 import os
 import platform
 import re
+import select
 import shutil
 import signal
 import socket
@@ -15,17 +16,16 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, ClassVar, Final
 
-import psycopg
 import typer
 
 import normstat
 from normstat.embedded import EmbeddedPostgres
 from normstat.errors import NormstatError
+from normstat.local.aside import call_aside
 from normstat.local.disk import DiskMonitor
 from normstat.local.log_files import LogFiles
 from normstat.local.os_accounts import (
@@ -39,16 +39,76 @@ from normstat.local.os_accounts import (
     service_account,
 )
 from normstat.local.processes import ChildProcess, ServiceProcess, Supervisor
-from normstat.settings import load_settings
 
 SERVER_START_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.2
+# While all is well; the end of a process is noticed at once.
+CALM_POLL_S: Final = 1.0
+MAX_SIGNALS: Final = 4096
 # An agent that has run for this long has found its token, its tools and its spool.
 AGENT_READY_S: Final = 2.0
 CONNECT_TIMEOUT_S: Final = 0.5
+HEALTH_TIMEOUT_S: Final = 2.0
+MAX_STATUS_LINE: Final = 1000
 CHECKOUT: Final = Path(__file__).resolve().parents[3]
 
 app = typer.Typer(add_completion=False)
+
+
+@dataclass(frozen=True, slots=True)
+class UpSettings:
+    """The settings that `up` itself looks at."""
+
+    has_database_url: bool
+    workers: int
+    page_dir: Path | None
+    agents_dir: Path | None
+    migrations_dir: Path | None
+    import_dir: Path | None
+    log_max_bytes: int
+    log_files: int
+
+
+def _read_settings() -> UpSettings:
+    # The library that reads and checks them takes more memory than all of `up`.
+    from normstat.settings import load_settings  # noqa: PLC0415
+
+    settings = load_settings()
+    return UpSettings(
+        has_database_url="database_url" in settings.model_fields_set,
+        workers=settings.workers,
+        page_dir=settings.page_dir,
+        agents_dir=settings.agents_dir,
+        migrations_dir=settings.migrations_dir,
+        import_dir=settings.import_dir,
+        log_max_bytes=settings.log_max_bytes,
+        log_files=settings.log_files,
+    )
+
+
+def _compile_modules() -> None:
+    import compileall  # noqa: PLC0415
+
+    compileall.compile_dir(Path(normstat.__file__).parent, quiet=2)
+
+
+def _find_module(name: str) -> str:
+    """Return the file of a module, without importing it."""
+    found = importlib.util.find_spec(name)
+    if found is None or found.origin is None:
+        raise UpError(f"the Python package {name} is not installed; run `make setup`")
+    return found.origin
+
+
+def _is_healthy(address: str, port: int) -> bool:
+    """Return whether the server answers that all is well. http.client would bring the modules that read mail."""
+    try:
+        with socket.create_connection((address, port), HEALTH_TIMEOUT_S) as connection:
+            connection.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            with connection.makefile("rb") as answer:
+                return answer.readline(MAX_STATUS_LINE).split()[1:2] == [b"200"]
+    except OSError:
+        return False
 
 
 class UpError(NormstatError):
@@ -76,6 +136,10 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
     raise Interrupted
 
 
+def _on_child(number: int, frame: FrameType | None) -> None:
+    del number, frame
+
+
 @contextlib.contextmanager
 def _locked(data_dir: Path) -> Iterator[None]:
     """Lock the data folder for this process."""
@@ -100,7 +164,7 @@ def _require_free_port(host: str, port: int) -> None:
 class Up:
     """Runs everything. `run` returns after an interrupt, when everything it started has ended."""
 
-    def __init__(self, data_dir: Path, host: str, port: int, *, workers: int, with_agent: bool) -> None:
+    def __init__(self, data_dir: Path, host: str, port: int, settings: UpSettings, *, workers: int, with_agent: bool) -> None:
         self.data_dir = data_dir
         self.host = host
         self.port = port
@@ -109,7 +173,7 @@ class Up:
         self.url = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}"  # noqa: S104
         self.environment = dict(os.environ)
         self.stack = contextlib.ExitStack()
-        self.settings = load_settings()
+        self.settings = settings
         self.account: OsAccount | None = None
         self.view: MountView | None = None
         self.logs = LogFiles(
@@ -165,7 +229,7 @@ class Up:
         page_dir = CHECKOUT / "frontend/dist"
         if self.settings.page_dir is None and page_dir.is_dir():
             self.environment["NORMSTAT_PAGE_DIR"] = str(page_dir)
-        if "database_url" in self.settings.model_fields_set:
+        if self.settings.has_database_url:
             say("database: the one that DATABASE_URL names")
             return None
         postgres = EmbeddedPostgres(
@@ -187,14 +251,14 @@ class Up:
         account = service_account(self.data_dir)
         if account is not None:
             # The account cannot store compiled bytecode.
-            compileall.compile_dir(Path(normstat.__file__).parent, quiet=2)
+            call_aside(_compile_modules)
             folders = [self.data_dir, CHECKOUT, *map(Path, (sys.prefix, sys.base_prefix, sys.base_exec_prefix))]
             folders += [postgres.home] if postgres is not None else []
             chosen = (imports, self.settings.page_dir, self.settings.agents_dir, self.settings.migrations_dir)
             view = make_view(
                 account, [Path(sys.executable), *folders, *(path for path in chosen if path is not None and path.exists())]
             )
-            files = [Path(file) for file in (os.__file__, normstat.__file__, psycopg.__file__)]
+            files = [Path(file) for file in (os.__file__, normstat.__file__, _find_module("psycopg"))]
             try:
                 is_enough = reachable(account, "-r", files, view) == set(files) and self.data_dir in reachable(
                     account, "-x", [self.data_dir], view
@@ -274,11 +338,8 @@ class Up:
         server = self._supervise("server", start, takes_connections, needs="database")
         deadline = time.monotonic() + SERVER_START_TIMEOUT_S
         while time.monotonic() < deadline and server.poll() is None:
-            with contextlib.suppress(OSError, HTTPException):
-                connection = HTTPConnection(address, self.port, timeout=2)
-                connection.request("GET", "/api/v1/health")
-                if connection.getresponse().status == 200:
-                    return
+            if _is_healthy(address, self.port):
+                return
             time.sleep(POLL_S)
         tail = "\n".join("  " + line for line in self.logs.tail("server"))
         raise UpError(f"the server did not start; {self.logs.path('server')} ends with:\n{tail}")
@@ -323,8 +384,14 @@ class Up:
 
     def _watch(self) -> None:
         """Wait for the end; restart processes that end earlier."""
+        child_ended = _wake_on_child()
+        poll = select.poll()
+        poll.register(child_ended, select.POLLIN)
         while True:
-            time.sleep(POLL_S)
+            is_calm = all(each.is_up for each in self.supervisors.values()) and not any(disk.is_full for disk in self.disks)
+            with contextlib.suppress(BlockingIOError):
+                if poll.poll(1000 * (CALM_POLL_S if is_calm else POLL_S)):
+                    child_ended.recv(MAX_SIGNALS)
             has_room = [disk.check() for disk in self.disks]
             if any(has_room):
                 for supervisor in self.supervisors.values():
@@ -332,6 +399,17 @@ class Up:
             for supervisor in self.supervisors.values():
                 supervisor.check()
             self.logs.check(self._tell)
+
+
+def _wake_on_child() -> socket.socket:
+    """Return a socket that becomes readable when a child ends."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(0)
+    theirs.settimeout(0)
+    # There is no wake-up without a handler of Python's. The other end stays open as long as this process lives.
+    signal.signal(signal.SIGCHLD, _on_child)
+    signal.set_wakeup_fd(theirs.detach(), warn_on_full_buffer=False)
+    return ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +471,8 @@ def up(
         data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
     os.umask(0o077)
     try:
-        Up(data_dir, host, port, workers=workers or load_settings().workers, with_agent=agent).run()
+        settings = call_aside(_read_settings)
+        Up(data_dir, host, port, settings, workers=workers or settings.workers, with_agent=agent).run()
     except NormstatError as error:
         typer.echo(f"normstat: {error.message}", err=True)
         raise typer.Exit(1) from error

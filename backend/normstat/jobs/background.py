@@ -45,7 +45,7 @@ async def keep_running(
         error = None if task.cancelled() else task.exception()
         if every_s is not None and error is None and not task.cancelled():
             n_failures = 0
-            await _sleep(every_s, wake)
+            await pause(every_s, wake)
             continue
         n_failures += 1
         pause_s = retry_wait_s(n_failures, first_pause_s, max_pause_s)
@@ -57,7 +57,8 @@ async def keep_running(
         await asyncio.sleep(pause_s)
 
 
-async def _sleep(seconds: float, wake: asyncio.Event | None) -> None:
+async def pause(seconds: float, wake: asyncio.Event | None) -> None:
+    """Sleep so long, or until the event is set."""
     if wake is None:
         await asyncio.sleep(seconds)
         return

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.storage.schema.job_models import Job, JobKind, JobState
@@ -173,6 +173,11 @@ def is_due() -> ColumnElement[bool]:
     """
     may_start = or_(Job.state == JobState.QUEUED, Job.state == JobState.FAILED)
     return or_(Job.state == JobState.RUNNING, and_(may_start, Job.next_try_at <= func.clock_timestamp()))
+
+
+def select_due(lane: Lane) -> Select[int]:
+    """Return the query of jobs of a lane that are due or running, for `DueWork`."""
+    return select(Job.id).where(Job.kind.in_(lane.kinds), is_due())
 
 
 async def list_due(

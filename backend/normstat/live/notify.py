@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 from pydantic import BaseModel, ValidationError
 
 from normstat.errors import shorten
-from normstat.storage.session import connect_arguments
+from normstat.storage.session import KEEPALIVES, connect_arguments
 from normstat.storage.turns import retry_wait_s
 from normstat.storage.user_specs import SPECS_CHANNEL
 
@@ -26,8 +26,8 @@ CHANNEL: Final = "normstat_live"
 MAX_WAITING: Final = 1000
 FIRST_RETRY_S: Final = 0.5
 MAX_RETRY_S: Final = 15.0
-# A connection whose other end silently vanished is noticed after about a minute.
-KEEPALIVES: Final[dict[str, str | int]] = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+# What arrived is taken at once; where it was no notification, this ends the wait for one.
+TAKE_S: Final = 0.1
 
 
 class LiveEvent(BaseModel, frozen=True):
@@ -122,11 +122,13 @@ class LiveHub:
                     self.is_listening.set()
                     log.info("live_listening")
                     await self._see_specs_changed()
-                    async for notice in connection.notifies():
-                        if notice.channel == SPECS_CHANNEL:
-                            await self._see_specs_changed()
-                        else:
-                            self._take(notice.payload)
+                    while True:
+                        async for notice in connection.notifies(timeout=TAKE_S, stop_after=1):
+                            if notice.channel == SPECS_CHANNEL:
+                                await self._see_specs_changed()
+                            else:
+                                self._take(notice.payload)
+                        await _wait_until_readable(connection)
             except psycopg.Error as error:
                 n_failures += 1
                 log.warning("live_lost", error=str(error).strip().splitlines()[:1], retry_s=_pause_s(n_failures))
@@ -145,6 +147,18 @@ class LiveHub:
             log.warning("live_payload_unreadable", payload=shorten(payload))
             return
         self.publish(event)
+
+
+async def _wait_until_readable(connection: psycopg.AsyncConnection[object]) -> None:
+    """Wait until the database sends something, or is gone. While it waits itself, psycopg looks ten times a second."""
+    loop = asyncio.get_running_loop()
+    is_readable = asyncio.Event()
+    number = connection.fileno()
+    loop.add_reader(number, is_readable.set)
+    try:
+        await is_readable.wait()
+    finally:
+        loop.remove_reader(number)
 
 
 def _pause_s(n_failures: int) -> float:

@@ -8,6 +8,8 @@ from urllib.parse import quote
 
 from normstat.local.binaries import ROOT_STATE_DIR
 
+# The superuser of a private database.
+ADMIN_ROLE: Final = "normstat_admin"
 # Lines of postmaster.pid, from 0.
 PID_LINE: Final = 0
 SOCKET_LINE: Final = 4

@@ -1,5 +1,6 @@
 """Remove data in the background: deletions of hosts, and retention. One process at a time does it."""
 
+import asyncio
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -24,9 +25,9 @@ NIGHTLY: Final = "every night"
 Sessions = async_sessionmaker[AsyncSession]
 
 
-async def run_removals(database_url: str, sessions: Sessions, *, poll_s: float = POLL_S) -> None:
-    """Run queued deletions and retention, until cancelled."""
-    await keep_running("removals", partial(_run_queued, database_url, sessions), every_s=poll_s)
+async def run_removals(database_url: str, sessions: Sessions, *, wake: asyncio.Event | None = None, poll_s: float = POLL_S) -> None:
+    """Run queued deletions and retention, until cancelled: every `poll_s`, and whenever `wake` is set."""
+    await keep_running("removals", partial(_run_queued, database_url, sessions), every_s=poll_s, wake=wake)
 
 
 async def _run_queued(database_url: str, sessions: Sessions) -> None:

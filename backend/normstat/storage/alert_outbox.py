@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import Boolean, ColumnElement, and_, func, literal_column, or_, select, update
+from sqlalchemy import Boolean, ColumnElement, Select, and_, func, literal_column, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -83,6 +83,12 @@ async def list_due_channels(session: AsyncSession, now: datetime, *, doubt: time
     query = select(AlertMessageRow.channel_id).where(_is_due(now, doubt)).distinct().order_by(AlertMessageRow.channel_id)
     query = query.join(AlertChannelRow, AlertChannelRow.id == AlertMessageRow.channel_id).where(_is_free(now))
     return [channel_id for channel_id in await session.scalars(query) if channel_id is not None]
+
+
+def select_unsent() -> Select[int]:
+    """Return the query of messages whose time has come, or that are being sent: nothing is due without one."""
+    is_time = or_(AlertMessageRow.state == SENDING, AlertMessageRow.next_try_at <= func.clock_timestamp())
+    return select(AlertMessageRow.id).where(_is_unsent(), AlertMessageRow.channel_id.is_not(None), is_time)
 
 
 async def take_message(session: AsyncSession, channel_id: int, now: datetime, *, doubt: timedelta) -> DueMessage | None:
@@ -208,9 +214,12 @@ def _is_due(now: datetime, doubt: timedelta) -> ColumnElement[bool]:
         and_(AlertMessageRow.state == QUEUED, AlertMessageRow.next_try_at <= now),
         and_(AlertMessageRow.state == SENDING, AlertMessageRow.tried_at <= now - doubt),
     )
+    return and_(_is_unsent(), is_time, ~has_earlier)
+
+
+def _is_unsent() -> ColumnElement[bool]:
     # In words that the planner compares with the index, which no parameter is: sent messages are many.
-    is_unsent = literal_column("alert_messages.state IN ('queued', 'sending')", Boolean)
-    return and_(is_unsent, is_time, ~has_earlier)
+    return literal_column("alert_messages.state IN ('queued', 'sending')", Boolean)
 
 
 def _is_free(now: datetime) -> ColumnElement[bool]:

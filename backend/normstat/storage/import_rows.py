@@ -9,7 +9,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 from pydantic import TypeAdapter
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import Select, and_, delete, func, insert, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
@@ -348,6 +348,12 @@ async def list_unfinished(session: AsyncSession) -> Sequence[ImportRow]:
     """Return imports that are queued or run, the oldest first."""
     query = select(ImportRow).join(ImportRow.job).where(Job.state.in_(OPEN_STATES)).order_by(ImportRow.id)
     return (await session.scalars(query, execution_options={"populate_existing": True})).all()
+
+
+def select_open_imports() -> Select[int]:
+    """Return the query of imports that a worker has to look at: queued, running, and stopped ones whose file is still kept."""
+    is_stopped = and_(Job.state == JobState.STOPPED, ImportRow.file_path != "")
+    return select(ImportRow.id).join(ImportRow.job).where(or_(Job.state.in_(OPEN_STATES), is_stopped))
 
 
 async def has_missing(session: AsyncSession, import_id: int) -> bool:

@@ -4,9 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
-from sqlalchemy import ColumnElement, Uuid, and_, cast, func, or_, select
+import orjson
+from sqlalchemy import ColumnElement, Text, Uuid, and_, cast, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
@@ -289,7 +291,14 @@ async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatR
     if not names:
         return []
     rows = await session.execute(
-        select(StatTable.id, StatTable.name, StatTable.spec, StatTable.spec_version, StatField.definition, StatField.is_documented)
+        select(
+            StatTable.id,
+            StatTable.name,
+            StatTable.spec,
+            StatTable.spec_version,
+            cast(StatField.definition, Text),
+            StatField.is_documented,
+        )
         .join(StatField, StatField.stat_id == StatTable.id)
         .where(StatTable.name.in_(names))
         .order_by(StatTable.name, StatField.position)
@@ -300,7 +309,7 @@ async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatR
     stats: dict[str, tuple[int, str, int, list[Field]]] = {}
     for stat_id, name, spec, version, definition, is_documented in rows:
         _, _, _, fields = stats.setdefault(name, (stat_id, spec, version, []))
-        made = _to_field(definition, is_documented=is_documented)
+        made = _to_field(definition, is_documented)
         fields.append(_described(made, today.get(name, {}).get(made.key)))
     return [StatRef(stat_id, name, spec, version, tuple(fields)) for name, (stat_id, spec, version, fields) in stats.items()]
 
@@ -310,8 +319,10 @@ def _described(made: Field, today: Field | None) -> Field:
     return made if today is None else replace(today, storage=made.storage, decimals=made.decimals, earlier=made.earlier)
 
 
-def _to_field(definition: Mapping[str, object], *, is_documented: bool) -> Field:
-    """Return the field of a column, from its stored definition."""
+@lru_cache(maxsize=4096)
+def _to_field(stored: str, is_documented: bool) -> Field:  # noqa: FBT001 - a key of the cache
+    """Return the field of a column, from its stored definition: the same few hundred are asked for every few seconds."""
+    definition: dict[str, object] = orjson.loads(stored)
     text = {key: str(value) for key, value in definition.items()}
     return Field(
         key=text["key"],

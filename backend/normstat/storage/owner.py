@@ -13,8 +13,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from normstat.errors import NormstatError
+from normstat.local.running_database import ADMIN_ROLE
 
-ADMIN_ROLE: Final = "normstat_admin"
 # The superuser that initdb created keeps its privileges (PostgreSQL insists on it), but nobody can log in as it.
 RETIRED_ROLE: Final = "normstat_bootstrap"
 BOOTSTRAP_OID: Final = 10

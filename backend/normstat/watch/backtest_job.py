@@ -1,5 +1,6 @@
 """Run backtests: a rule held against the past of hosts, an hour at a time, with its progress, until it is stopped."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -32,9 +33,11 @@ MAX_EPISODES: Final = 1000
 Sessions = async_sessionmaker[AsyncSession]
 
 
-async def run_backtests(database_url: str, sessions: Sessions, *, poll_s: float = POLL_S) -> None:
-    """Run queued backtests, until cancelled."""
-    await keep_running("backtests", partial(_run_queued, database_url, sessions), every_s=poll_s)
+async def run_backtests(
+    database_url: str, sessions: Sessions, *, wake: asyncio.Event | None = None, poll_s: float = POLL_S
+) -> None:
+    """Run queued backtests, until cancelled: every `poll_s`, and whenever `wake` is set."""
+    await keep_running("backtests", partial(_run_queued, database_url, sessions), every_s=poll_s, wake=wake)
 
 
 async def _run_queued(database_url: str, sessions: Sessions) -> None:

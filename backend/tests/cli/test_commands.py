@@ -45,3 +45,18 @@ def test_a_mistyped_command_is_guessed() -> None:
     result = CliRunner().invoke(cli.app, ["repars"])
     assert result.exit_code == 2
     assert "reparse" in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "unwanted"),
+    [
+        ("up", {"psycopg", "pydantic", "pydantic_settings", "http.client", "email", "asyncio", "structlog", "rich"}),
+        ("serve", {"rich", "pygments"}),
+    ],
+)
+def test_a_command_that_runs_for_long_holds_no_library_that_it_needs_not(name: str, unwanted: set[str]) -> None:
+    code = (
+        f"import json, sys\nfrom normstat.cli import load_command\nload_command({name!r})\nprint(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not unwanted & set(json.loads(done.stdout))

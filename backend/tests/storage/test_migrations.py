@@ -11,8 +11,9 @@ import pytest
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 
-from normstat.errors import BadRequest, MigrationError
-from normstat.storage.schema import migrations
+from normstat.errors import BadRequest, DatabaseAway, MigrationError
+from normstat.storage.schema import migrations, schema_version
+from normstat.storage.schema.schema_version import read_newest_version, require_current_schema
 from tests.databases import TestServer, on_either_database
 
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
@@ -65,6 +66,47 @@ def test_database_of_a_newer_program_is_refused(database_url: str) -> None:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(MigrationError, match="newer normstat"):
         migrations.upgrade(database_url)
+
+
+def test_the_newest_version_is_that_of_alembic() -> None:
+    assert read_newest_version() == ScriptDirectory.from_config(migrations.make_config("postgresql://")).get_current_head()
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "found none"),
+        ({"0001": None, "0002": "0001", "0003": "0001"}, "found 0002, 0003"),
+        ({"0001": "0002", "0002": "0001"}, "found none"),
+    ],
+)
+def test_migrations_without_one_end_are_refused(
+    files: dict[str, str | None], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "versions").mkdir()
+    (tmp_path / "env.py").touch()
+    for revision, before in files.items():
+        down = "None" if before is None else f'"{before}"'
+        (tmp_path / "versions" / f"{revision}.py").write_text(f'"""x."""\n\nrevision = "{revision}"\ndown_revision = {down}\n')
+    monkeypatch.setattr(schema_version, "find_migrations_dir", lambda: tmp_path)
+    with pytest.raises(MigrationError, match=said):
+        read_newest_version()
+    (tmp_path / "versions" / "odd.py").write_text("# cut off")
+    with pytest.raises(MigrationError, match="does not say which migration it is"):
+        read_newest_version()
+
+
+@on_either_database
+def test_only_the_current_schema_is_served(empty_database_url: str) -> None:
+    with pytest.raises(MigrationError, match="schema version none, but"):
+        require_current_schema(empty_database_url)
+    migrations.upgrade(empty_database_url, "0001")
+    with pytest.raises(MigrationError, match="schema version 0001, but"):
+        require_current_schema(empty_database_url)
+    migrations.upgrade(empty_database_url)
+    require_current_schema(empty_database_url)
+    with pytest.raises(DatabaseAway, match="unavailable"):
+        require_current_schema(empty_database_url.rpartition("/")[0] + "/no_such_database")
 
 
 def test_extension_is_there_only_on_timescaledb(database_url: str, server: TestServer) -> None:

@@ -8,9 +8,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from normstat.local.running_database import ADMIN_ROLE
 from normstat.storage import owner
 from normstat.storage.hypertables import read_edition
-from normstat.storage.owner import ADMIN_ROLE, OwnerError, make_owner
+from normstat.storage.owner import OwnerError, make_owner
 from normstat.storage.stat_tables import SCHEMA
 from tests.databases import PlainServer, TestServer, TimescaleServer
 from tests.debian_root import DatabaseUnavailable

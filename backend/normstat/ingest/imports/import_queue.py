@@ -66,9 +66,9 @@ class ImportQueue:
         """Tell the queue of a new import."""
         self.has_news.set()
 
-    async def run(self) -> None:
-        """Load queued imports, until cancelled."""
-        await keep_running("imports", self.run_all, every_s=CHECK_S, wake=self.has_news)
+    async def run(self, *, check_s: float = CHECK_S) -> None:
+        """Load queued imports, until cancelled: every `check_s`, and whenever there are news."""
+        await keep_running("imports", self.run_all, every_s=check_s, wake=self.has_news)
 
     async def run_all(self) -> None:
         """Load what is queued now."""

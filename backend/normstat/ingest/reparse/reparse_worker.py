@@ -1,5 +1,6 @@
 """Run reparses, in the server or on the command line: one process at a time, one stream after the other."""
 
+import asyncio
 from functools import partial
 from typing import Final
 
@@ -27,10 +28,15 @@ POLL_S: Final = 2.0
 
 
 async def run_reparses(
-    database_url: str, sessions: async_sessionmaker[AsyncSession], limits: IngestLimits | None = None, *, poll_s: float = POLL_S
+    database_url: str,
+    sessions: async_sessionmaker[AsyncSession],
+    limits: IngestLimits | None = None,
+    *,
+    wake: asyncio.Event | None = None,
+    poll_s: float = POLL_S,
 ) -> None:
-    """Run queued reparses, until cancelled."""
-    await keep_running("reparses", partial(_run_queued, database_url, sessions, limits), every_s=poll_s)
+    """Run queued reparses, until cancelled: every `poll_s`, and whenever `wake` is set."""
+    await keep_running("reparses", partial(_run_queued, database_url, sessions, limits), every_s=poll_s, wake=wake)
 
 
 async def _run_queued(database_url: str, sessions: async_sessionmaker[AsyncSession], limits: IngestLimits | None) -> None:

@@ -1,6 +1,5 @@
 """Migrates a database to the schema of this program: finds the folder `migrations/` and runs Alembic."""
 
-from pathlib import Path
 from typing import Final
 
 from alembic import command
@@ -10,26 +9,12 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from normstat.errors import MigrationError
-from normstat.settings import load_settings
+from normstat.storage.schema.schema_version import find_migrations_dir
 from normstat.storage.session import make_sync_engine
 
 # Two servers that start at once must not both migrate. Any number does, as long as it never changes.
 MIGRATION_LOCK: Final = 0x6E6F726D_00000001
 LOCK_TIMEOUT: Final = "60s"
-
-
-def find_migrations_dir() -> Path:
-    """Return the folder `migrations/`: the setting's, else the checkout's, else the working folder's.
-
-    Raises: MigrationError when there is none
-    """
-    setting = load_settings().migrations_dir
-    places = [setting] if setting is not None else [Path(__file__).resolve().parents[4] / "migrations", Path.cwd() / "migrations"]
-    for place in places:
-        if (place / "env.py").is_file():
-            return place
-    tried = ", ".join(str(place) for place in places)
-    raise MigrationError(f"Found no folder with migrations (looked in {tried}); set NORMSTAT_MIGRATIONS_DIR")
 
 
 def make_config(database_url: str) -> Config:

@@ -1,18 +1,54 @@
-"""Checks that the database has the schema of this program."""
+"""Checks that the database has the schema of this program. Without Alembic: servers and commands ask this each time they start."""
 
+import re
+from pathlib import Path
 from typing import Final
 
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import inspect
-from sqlalchemy.exc import OperationalError
+import psycopg
+from psycopg.conninfo import make_conninfo
 
 from normstat.errors import DatabaseAway, MigrationError
-from normstat.storage.schema.migrations import make_config
-from normstat.storage.session import make_sync_engine
+from normstat.settings import load_settings
+from normstat.storage.session import connect_arguments
 
 # Where a restore keeps its state until it is complete.
 RESTORE_SCHEMA: Final = "normstat_restore"
+REVISION: Final = re.compile(r'^revision = "(\w+)"$', re.MULTILINE)
+DOWN_REVISION: Final = re.compile(r'^down_revision = (?:None|"(\w+)")$', re.MULTILINE)
+HAS_VERSION: Final = "SELECT to_regclass('alembic_version') IS NOT NULL, to_regnamespace(%s) IS NOT NULL"
+VERSION: Final = "SELECT version_num FROM alembic_version"
+
+
+def find_migrations_dir() -> Path:
+    """Return the folder `migrations/`: the setting's, else the checkout's, else the working folder's.
+
+    Raises: MigrationError when there is none
+    """
+    setting = load_settings().migrations_dir
+    places = [setting] if setting is not None else [Path(__file__).resolve().parents[4] / "migrations", Path.cwd() / "migrations"]
+    for place in places:
+        if (place / "env.py").is_file():
+            return place
+    tried = ", ".join(str(place) for place in places)
+    raise MigrationError(f"Found no folder with migrations (looked in {tried}); set NORMSTAT_MIGRATIONS_DIR")
+
+
+def read_newest_version() -> str:
+    """Return the version that the migrations lead to: the one that none of them comes after.
+
+    Raises: MigrationError when there is no such one, or more than one
+    """
+    found: dict[str, str | None] = {}
+    for path in (find_migrations_dir() / "versions").glob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        revision, before = REVISION.search(source), DOWN_REVISION.search(source)
+        if revision is None or before is None:
+            raise MigrationError(f"{path} does not say which migration it is; restore the file")
+        found[revision[1]] = before[1]
+    newest = found.keys() - set(found.values())
+    if len(newest) != 1:
+        raise MigrationError(f"Expected one newest migration, found {', '.join(sorted(newest)) or 'none'}; restore the folder")
+    return newest.pop()
 
 
 def require_current_schema(database_url: str) -> None:
@@ -20,19 +56,18 @@ def require_current_schema(database_url: str) -> None:
 
     Raises: MigrationError when it has another one; DatabaseAway when it is unavailable
     """
-    expected = ScriptDirectory.from_config(make_config(database_url)).get_current_head()
-    engine = make_sync_engine(database_url)
+    expected = read_newest_version()
+    found = None
     try:
-        with engine.connect() as connection:
-            found = MigrationContext.configure(connection).get_current_revision()
-            is_half_restored = inspect(connection).has_schema(RESTORE_SCHEMA)
-    except OperationalError as error:
-        cause = str(error.orig).strip().splitlines()[0]
+        with psycopg.connect(make_conninfo("", **connect_arguments(database_url)), autocommit=True) as connection:
+            has_version, is_half_restored = connection.execute(HAS_VERSION, [RESTORE_SCHEMA]).fetchone() or (False, False)
+            if has_version and (row := connection.execute(VERSION).fetchone()) is not None:
+                found = str(row[0])
+    except psycopg.OperationalError as error:
+        cause = (str(error).strip().splitlines() or [""])[0]
         raise DatabaseAway(
             f"The database is unavailable ({cause}); check that it is running and that NORMSTAT_DATABASE_URL is right"
         ) from error
-    finally:
-        engine.dispose()
     if is_half_restored:
         raise MigrationError("A restore into this database is incomplete; run `normstat restore` with the same backup again")
     if found != expected:

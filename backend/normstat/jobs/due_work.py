@@ -1,0 +1,66 @@
+"""Look for background work that is due: one short query a second for all kinds, where each worker had asked for itself."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+from sqlalchemy import ClauseElement, Select, select
+from sqlalchemy.dialects import postgresql
+
+from normstat.storage.session import KEEPALIVES, connect_arguments
+
+LOOK_S: Final = 1.0
+# Workers look by themselves, too, but seldom: should this connection hang, nothing waits longer.
+SELDOM_S: Final = 30.0
+
+
+@dataclass(slots=True)
+class _Watched:
+    query: Select[Any]
+    every_s: float
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    woken_at: float = float("-inf")
+
+
+class DueWork:
+    """Wakes workers that have something to do. `watch` before `run`.
+
+    A query has a row when there may be work. It is asked on a connection of its own, each second, with all others as one
+    statement. What a worker finds then is up to the worker: it may be another process's.
+    """
+
+    def __init__(self, database_url: str, *, look_s: float = LOOK_S, clock: Callable[[], float] = time.monotonic) -> None:
+        self._database_url = database_url
+        self._look_s = look_s
+        self._clock = clock
+        self._watched: list[_Watched] = []
+
+    def watch(self, query: Select[Any], *, every_s: float, wake: asyncio.Event | None = None) -> asyncio.Event:
+        """Return an event (`wake`, where one is given) that is set while the query has a row, once in so many seconds at most."""
+        watched = _Watched(query, every_s, wake or asyncio.Event())
+        self._watched.append(watched)
+        return watched.wake
+
+    async def run(self) -> None:
+        """Look until the database is lost or the task is cancelled."""
+        # Compiled once, and prepared by the database once.
+        statement = _compile(select(*(each.query.exists() for each in self._watched)))
+        async with await psycopg.AsyncConnection.connect(
+            make_conninfo("", **(KEEPALIVES | connect_arguments(self._database_url))), autocommit=True
+        ) as connection:
+            while True:
+                found = await (await connection.execute(statement, prepare=True)).fetchone()
+                assert found is not None
+                for watched, is_due in zip(self._watched, found, strict=True):
+                    if is_due and self._clock() - watched.woken_at >= watched.every_s:
+                        watched.woken_at = self._clock()
+                        watched.wake.set()
+                await asyncio.sleep(self._look_s)
+
+
+def _compile(query: ClauseElement) -> str:
+    return str(query.compile(dialect=postgresql.dialect(), compile_kwargs={"literal_binds": True}))  # type: ignore[no-untyped-call]

@@ -1,0 +1,88 @@
+"""Workers are woken while there is something for them, each as often as it wants, and others are not."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import psycopg
+
+from normstat.alerts.alert_delivery import POLL_S
+from normstat.jobs.claims import BACKTESTS, REMOVALS, REPARSES, select_due
+from normstat.jobs.due_work import DueWork
+from normstat.storage.alert_outbox import select_unsent
+from normstat.storage.import_rows import select_open_imports
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
+ADD = "INSERT INTO jobs (kind, state, next_try_at) VALUES (%s, %s, now() + %s * interval '1 second')"
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@asynccontextmanager
+async def running(due: DueWork) -> AsyncIterator[None]:
+    task = asyncio.create_task(due.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def settle(due: DueWork, probe: asyncio.Event) -> None:
+    """Wait for two whole looks: `probe` is set by each."""
+    for _ in range(2):
+        probe.clear()
+        await asyncio.wait_for(probe.wait(), 120)
+
+
+async def test_each_is_woken_for_its_own_work(database_url: str) -> None:
+    due = DueWork(database_url, look_s=0.01)
+    reparses = due.watch(select_due(REPARSES), every_s=0)
+    removals = due.watch(select_due(REMOVALS), every_s=0)
+    imports = due.watch(select_open_imports(), every_s=0)
+    messages = due.watch(select_unsent(), every_s=0)
+    # Last: it is set when all others are.
+    probe = due.watch(select_due(BACKTESTS), every_s=0)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(ADD, ["backtest", "queued", -1])
+        async with running(due):
+            await settle(due, probe)
+            assert [each.is_set() for each in (reparses, removals, imports, messages)] == [False] * 4
+            connection.execute(ADD, ["retention", "queued", 3600])
+            connection.execute(ADD, ["reparse", "failed", -1])
+            await asyncio.wait_for(reparses.wait(), 120)
+            await settle(due, probe)
+            assert [each.is_set() for each in (removals, imports, messages)] == [False] * 3
+            # A worker that was killed left it.
+            connection.execute(ADD, ["deletion", "running", 3600])
+            await asyncio.wait_for(removals.wait(), 120)
+            connection.execute("DELETE FROM jobs WHERE kind <> 'backtest'")
+            await settle(due, probe)
+            reparses.clear()
+            await settle(due, probe)
+            assert not reparses.is_set()
+
+
+async def test_a_worker_is_woken_no_more_often_than_it_wants(database_url: str) -> None:
+    clock = Clock()
+    due = DueWork(database_url, look_s=0.01, clock=clock)
+    seldom = due.watch(select_due(REMOVALS), every_s=POLL_S)
+    probe = due.watch(select_due(BACKTESTS), every_s=0)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(ADD, ["backtest", "queued", -1])
+        connection.execute(ADD, ["retention", "queued", -1])
+        async with running(due):
+            await asyncio.wait_for(seldom.wait(), 120)
+            seldom.clear()
+            await settle(due, probe)
+            assert not seldom.is_set()
+            clock.now = POLL_S
+            await asyncio.wait_for(seldom.wait(), 120)
