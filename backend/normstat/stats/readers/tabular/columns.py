@@ -103,7 +103,16 @@ class Reader(LineEngine[ColumnLayout]):
         n_lines = len(starts)
         at = 0
         taken = begin
+        is_alone = not self.joins_lines
         while at < n_lines:
+            if is_alone and starts[at] == ends[at]:
+                # Half of the lines that are no rows: what _read_whole does of one, without looking at it.
+                self.calls.forget_line()
+                self._is_after_blank, self._state.is_after_blank = self._state.is_after_blank, True
+                self.ledger.book(self._take_blank(), 1)
+                taken += 1
+                at += 1
+                continue
             found = self._plain_rows(window)
             if found is not None and found.number[first_line + at] >= 0:
                 # The lines after those of a shared text are of other streams.
