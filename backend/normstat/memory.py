@@ -11,6 +11,8 @@ M_TRIM_THRESHOLD: Final = -1
 M_MMAP_THRESHOLD: Final = -3
 LARGE_BYTES: Final = 4 << 20
 KEPT_BYTES: Final = 32 << 20
+# Pauses of the collector that may overlap: where there is always another one, it would never run.
+MAX_PAUSES: Final = 8
 
 
 def return_large_blocks() -> None:
@@ -39,3 +41,29 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+class CollectorPauses:
+    """Pauses of the garbage collector that overlap, in one thread: it runs again when the last one ends, or after MAX_PAUSES.
+
+    What a batch makes lives until the batch is stored and is no garbage then. A collector that runs in between looks at all of it,
+    and takes it for objects that stay: it then looks at everything else in the process, too, several times a minute.
+    """
+
+    def __init__(self) -> None:
+        self._n_running = 0
+        self._n_ended = 0
+
+    @contextlib.contextmanager
+    def pause(self) -> Iterator[None]:
+        """Run the block without the garbage collector."""
+        gc.disable()
+        self._n_running += 1
+        try:
+            yield
+        finally:
+            self._n_running -= 1
+            self._n_ended += 1
+            if self._n_running == 0 or self._n_ended >= MAX_PAUSES:
+                self._n_ended = 0
+                gc.enable()

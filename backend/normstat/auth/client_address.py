@@ -10,6 +10,7 @@ Log, throttle and every other limit use the address found here.
 import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from normstat.errors import BadRequest, shorten
@@ -78,6 +79,17 @@ def _normalize(address: str) -> str:
 
 
 def _parse(text: str) -> Address | None:
+    # Anybody can send longer texts; they are not remembered.
+    return _parse_short(text) if len(text) <= MAX_ADDRESS_LENGTH else _parse_any(text)
+
+
+# An agent connects for each post, and its address is looked at several times for each.
+@lru_cache(maxsize=4096)
+def _parse_short(text: str) -> Address | None:
+    return _parse_any(text)
+
+
+def _parse_any(text: str) -> Address | None:
     text = text.strip()
     if text.startswith("["):
         # [2001:db8::1]:443

@@ -28,6 +28,9 @@ log = structlog.get_logger()
 
 # An agent's running request gets this long to be committed and answered; otherwise it is sent again.
 GRACE_S: Final = 5
+# So many new objects are looked at together for garbage. A batch of posts has more than Python's 700 at any time: its objects would
+# be taken for ones that stay, and with them everything else in the process be looked at, several times a minute.
+YOUNG_OBJECTS: Final = 10_000
 # Many systems allow a process 1024 open files unless it asks for more.
 MAX_FILES: Final = 16_384
 # Open files other than client connections: of the database, the log, imports, and connections being closed.
@@ -149,6 +152,7 @@ def _make_application(settings: Settings) -> FastAPI:
         application = create_app(settings)
     # None of this is ever garbage: the collector need not look at it again.
     gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS)
     return application
 
 

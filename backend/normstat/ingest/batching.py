@@ -258,7 +258,9 @@ async def _ingest_together(engine: AsyncEngine, memory: IngestCache, jobs: Seque
     refused: dict[tuple[int, str], frozenset[str]] = {}
     try:
         for _ in range(MAX_ATTEMPTS):
-            if await _attempt(sessions, memory, jobs, refused):
+            with memory.pauses.pause():
+                is_stored = await _attempt(sessions, memory, jobs, refused)
+            if is_stored:
                 return
             for job in jobs:
                 job.error = None

@@ -8,6 +8,7 @@ import asyncio
 import itertools
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,19 +26,20 @@ from normstat.ingest.protocol import Ack, Frame, FrameKind
 from normstat.ingest.reparse.recover_state import NO_VERSION, next_spec_version, read_state
 from normstat.ingest.stream_samples import LOOKBACK_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
 from normstat.ingest_limits import IngestLimits
-from normstat.memory import collector_paused
+from normstat.memory import CollectorPauses
 from normstat.rollups.rollup_marks import hours_of, mark_changed
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.readers import share_texts
-from normstat.stats.records import SampleBlock, Timing
+from normstat.stats.records import LineKind, SampleBlock, Timing
 from normstat.storage import chunks, event_rows, ingest_rows, samples, stream_rows
 from normstat.storage.host_tag_rows import read_tags
-from normstat.storage.ingest_rows import OpenHost, OpenStream
+from normstat.storage.ingest_rows import OpenHost, OpenStream, SavedStream
 from normstat.storage.instance_cache import InstanceCache, Key, SeenInstances
 from normstat.storage.profile_marks import Changed, mark_profiles
 from normstat.storage.session import WriteSession, driver_of
 from normstat.storage.stat_tables import RequiredTable, StatTableCache, TablePlan
+from normstat.storage.stream_cache import StreamCache
 from normstat.storage.stream_rows import StreamName, clean_text
 from normstat.storage.user_specs import refresh_catalogue
 from normstat.window import from_us
@@ -151,7 +153,9 @@ class IngestCache:
 
     stats: StatTableCache = field(default_factory=StatTableCache)
     instances: InstanceCache = field(default_factory=InstanceCache)
+    streams: StreamCache = field(default_factory=StreamCache)
     reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    pauses: CollectorPauses = field(default_factory=CollectorPauses)
     limits: IngestLimits = field(default_factory=IngestLimits)
     new_hosts: HourlyCount[int] = field(default_factory=HourlyCount)
     new_streams: HourlyCount[int] = field(default_factory=HourlyCount)
@@ -161,6 +165,7 @@ class IngestCache:
         """Clear the cache: the database may be another one, or an older state of it. Counts for the limits stay."""
         self.stats.clear()
         self.instances.clear()
+        self.streams.clear()
 
 
 class Batch:
@@ -187,6 +192,7 @@ class Batch:
         self._new_streams: list[OpenStream] = []
         self._new_reasons: list[tuple[OpenStream, str]] = []
         self._learned: SeenInstances | None = None
+        self._saved: list[SavedStream] = []
         self._n_new_streams: dict[int, int] = {}
 
     async def store(self) -> None:
@@ -222,20 +228,26 @@ class Batch:
         """Update the cache and the counts for the limits; after the commit."""
         if self._learned is not None:
             self._memory.instances.remember(self._learned)
+        self._memory.streams.keep(self._saved)
         for host_id, n_streams in self._n_new_streams.items():
             self._memory.new_streams.add(host_id, n_streams)
 
     def count(self) -> None:
         """Count for the metrics what was committed."""
+        n_bytes = n_rows = 0
+        lines: Counter[LineKind] = Counter()
         for delivery in self._deliveries.values():
             for result in delivery.result:
-                metrics.INGEST_BYTES.inc(result.end - result.start)
-                for kind, n_lines in result.n_lines.items():
-                    # A line that turns out to be of another kind is taken back from the first; counters only grow.
-                    metrics.INGEST_LINES.labels(kind.value).inc(max(0, n_lines))
+                n_bytes += result.end - result.start
+                # A line that turns out to be of another kind is taken back from the first; counters only grow.
+                lines.update({kind: n_lines for kind, n_lines in result.n_lines.items() if n_lines > 0})
                 for line in result.rejected:
                     metrics.INGEST_REJECTED.labels(metrics.classify_reason(line.reason)).inc()
-            metrics.INGEST_ROWS.inc(sum(len(block.time_us) for block in delivery.blocks))
+            n_rows += sum(len(block.time_us) for block in delivery.blocks)
+        metrics.INGEST_BYTES.inc(n_bytes)
+        metrics.INGEST_ROWS.inc(n_rows)
+        for kind, n_lines in lines.items():
+            metrics.INGEST_LINES.labels(kind.value).inc(n_lines)
 
     def log_news(self) -> None:
         """Log one event for each new stream, each new kind of problem in a stream and each new gap; after the commit."""
@@ -321,7 +333,10 @@ class Batch:
 
     async def _open_streams(self, connection: psycopg.AsyncConnection) -> None:
         names = {job.host_name: self._names_of(job) for job in self._jobs if job.error is None}
-        known = await ingest_rows.find_streams(connection, itertools.chain.from_iterable(names.values()))
+        places = set(itertools.chain.from_iterable(names.values()))
+        known = await self._memory.streams.take(connection, places)
+        if len(known) < len(places):
+            known |= await ingest_rows.find_streams(connection, places - known.keys())
         # Imports are exempt: they may begin as many streams as there are files.
         of_agents = [job for job in self._jobs if job.error is None and job.recording is None]
         new = {job.host_name: own for job in of_agents if (own := names[job.host_name] - set(known))}
@@ -399,10 +414,8 @@ class Batch:
         pieces = [(one, one.spec, data) for one in deliveries if one.spec is not None and (data := one.only_data)]
         found = share_texts([(spec, one.state, data) for one, spec, data in pieces])
         windows = {id(one): window for (one, _, _), window in zip(pieces, found, strict=True)}
-        # All that is made here lives until the batch is stored: to look for garbage among it takes a tenth of the time.
-        with collector_paused():
-            for delivery in deliveries:
-                delivery.read(plan, self._refused.get(delivery.stream.host_id, NOTHING_REFUSED), windows.get(id(delivery)))
+        for delivery in deliveries:
+            delivery.read(plan, self._refused.get(delivery.stream.host_id, NOTHING_REFUSED), windows.get(id(delivery)))
 
     async def _write(self, connection: psycopg.AsyncConnection, plan: TablePlan) -> None:
         # The database's clock: what it sets itself in this transaction has the same time.
@@ -425,9 +438,10 @@ class Batch:
                         latest[news] = max(latest.get(news, last), last)
         # One round trip.
         async with connection.pipeline():
-            await ingest_rows.save_streams(connection, [delivery.stream for delivery in self._deliveries.values()])
+            writing = await ingest_rows.save_streams(connection, [delivery.stream for delivery in self._deliveries.values()])
             await ingest_rows.save_hosts(connection, [self._hosts[job.host_name] for job in self._jobs if job.error is None])
             await ingest_rows.announce_all(connection, latest)
+        self._saved = await writing.finish()
 
     async def _write_samples(self, connection: psycopg.AsyncConnection, plan: TablePlan) -> None:
         by_key: dict[Key, list[tuple[int, SampleBlock]]] = {}

@@ -12,7 +12,7 @@ from typing import Final
 import psycopg
 import structlog
 from psycopg.conninfo import make_conninfo
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from normstat.errors import shorten
 from normstat.storage.session import KEEPALIVES, connect_arguments
@@ -36,6 +36,10 @@ class LiveEvent(BaseModel, frozen=True):
     host: str
     spec: str
     last_sample_at: datetime | None
+
+
+# What is announced: an event, or several.
+NEWS: Final[TypeAdapter[LiveEvent | list[LiveEvent]]] = TypeAdapter(LiveEvent | list[LiveEvent])
 
 
 class Subscription:
@@ -141,12 +145,15 @@ class LiveHub:
             await self._on_specs_changed()
 
     def _take(self, payload: str) -> None:
+        if not self._subscriptions:
+            return
         try:
-            event = LiveEvent.model_validate_json(payload)
+            events = NEWS.validate_json(payload)
         except ValidationError:
             log.warning("live_payload_unreadable", payload=shorten(payload))
             return
-        self.publish(event)
+        for event in [events] if isinstance(events, LiveEvent) else events:
+            self.publish(event)
 
 
 async def _wait_until_readable(connection: psycopg.AsyncConnection[object]) -> None:

@@ -5,11 +5,12 @@ rows are read and written for all requests of a batch at once, and without ORM o
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Final
 
+import orjson
 import psycopg
 
 from normstat.stats.records import LineKind, State, Timing
@@ -17,6 +18,8 @@ from normstat.storage.schema.models import to_timing
 from normstat.storage.stream_rows import COUNTERS, LIVE_CHANNEL, StreamName
 
 MICRO: Final = 1_000_000
+# Of a notification; PostgreSQL takes less than 8000.
+MAX_PAYLOAD_BYTES: Final = 7900
 
 ADD_HOSTS: Final = "INSERT INTO hosts (name) SELECT unnest(%(names)s::text[]) ON CONFLICT (name) DO NOTHING"
 # In the order of the ids, so that two batches cannot deadlock.
@@ -86,6 +89,7 @@ SAVE_STREAMS: Final = f"""
         {", ".join(f"jsonb_array_elements(%({n})s::jsonb)" if t == "jsonb" else f"unnest(%({n})s::{t}[])" for n, t in SAVED)}
     ) AS new(id, stat_names, {", ".join(name for name, _ in SAVED)})
     WHERE streams.id = new.id
+    RETURNING streams.id, streams.xmin::text
 """  # noqa: S608
 NOTE_LATE: Final = """
     INSERT INTO stream_changes (stream_id, n_late, late_from, unscored_from)
@@ -244,20 +248,62 @@ async def _read_streams(
     return found
 
 
-async def save_streams(connection: psycopg.AsyncConnection, streams: Sequence[OpenStream]) -> None:
+@dataclass(frozen=True, slots=True)
+class SavedStream:
+    """A stream as it was written: the version of its row, and its state as JSON. Missing: None for a state with other numbers than
+    those of 64 bits, which is not the same after orjson has read it.
+    """
+
+    stream: OpenStream
+    version: str
+    state: bytes | None
+
+
+class StreamWriting:
+    """Streams that are being written, perhaps in a pipeline."""
+
+    def __init__(self, streams: Sequence[OpenStream], states: Sequence[bytes | None], cursor: psycopg.AsyncCursor) -> None:
+        self._streams = streams
+        self._states = states
+        self._cursor = cursor
+
+    async def finish(self) -> list[SavedStream]:
+        """Return what was written; after the pipeline, if there is one."""
+        versions: dict[object, object] = dict(await self._cursor.fetchall())
+        both = zip(self._streams, self._states, strict=True)
+        return [SavedStream(stream, str(versions[stream.id]), state) for stream, state in both if stream.id in versions]
+
+
+async def save_streams(connection: psycopg.AsyncConnection, streams: Sequence[OpenStream]) -> StreamWriting:
     """Write the present state of the streams."""
+    states = [_encode(stream.reader_state) for stream in streams]
     arguments: dict[str, object] = {
-        name: json.dumps([getattr(stream, name) for stream in streams])
-        if type_ == "jsonb"
-        else [stream.n_lines[_COUNTED[name]] for stream in streams]
+        name: [stream.n_lines[_COUNTED[name]] for stream in streams]
         if name in _COUNTED
         else [getattr(stream, name) for stream in streams]
         for name, type_ in SAVED
+        if type_ != "jsonb"
     }
+    arguments["reader_state"] = _join_json(
+        state or json.dumps(stream.reader_state).encode() for state, stream in zip(states, streams, strict=True)
+    )
+    arguments["bytes_by_kind"] = _join_json(orjson.dumps(stream.bytes_by_kind) for stream in streams)
     arguments["id"] = [stream.id for stream in streams]
     # Names of stats contain no blanks.
     arguments["stat_names"] = [" ".join(stream.stat_names) if stream.has_new_stats else None for stream in streams]
-    await connection.execute(SAVE_STREAMS, arguments)
+    return StreamWriting(streams, states, await connection.execute(SAVE_STREAMS, arguments))
+
+
+def _encode(state: State) -> bytes | None:
+    """Return the state as JSON. Missing: None for one with other numbers than those of 64 bits."""
+    try:
+        return orjson.dumps(state)
+    except TypeError:
+        return None
+
+
+def _join_json(objects: Iterable[bytes]) -> str:
+    return (b"[" + b",".join(objects) + b"]").decode()
 
 
 async def note_late(connection: psycopg.AsyncConnection, firsts: Mapping[int, datetime]) -> None:
@@ -275,5 +321,18 @@ _COUNTED: Final[Mapping[str, LineKind]] = {name: kind for kind, name in COUNTERS
 async def announce_all(connection: psycopg.AsyncConnection, news: Mapping[tuple[str, str], datetime]) -> None:
     """Announce up to when a host (by name) has samples of a spec; nothing is announced if the transaction fails."""
     if news:
-        payloads = [json.dumps({"host": host, "spec": spec, "last_sample_at": at.isoformat()}) for (host, spec), at in news.items()]
-        await connection.execute(ANNOUNCE, {"channel": LIVE_CHANNEL, "payloads": payloads})
+        events = [orjson.dumps({"host": host, "spec": spec, "last_sample_at": at}) for (host, spec), at in news.items()]
+        await connection.execute(ANNOUNCE, {"channel": LIVE_CHANNEL, "payloads": list(_group_events(events))})
+
+
+def _group_events(events: Sequence[bytes]) -> Iterator[str]:
+    """Yield arrays of the events, each small enough for a notification: one for each event costs as much as all of the rest."""
+    group: list[bytes] = []
+    n_bytes = 0
+    for event in events:
+        if group and n_bytes + len(event) >= MAX_PAYLOAD_BYTES:
+            yield _join_json(group)
+            group, n_bytes = [], 0
+        group.append(event)
+        n_bytes += len(event) + 1
+    yield _join_json(group)

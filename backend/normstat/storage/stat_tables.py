@@ -144,6 +144,8 @@ class TablePlan:
         self._wider: dict[str, dict[str, Storage]] = {}
         # Fields whose columns are all there or planned, by identity: the blocks of many streams share them.
         self._admitted: dict[int, tuple[Field, ...]] = {}
+        # The places of the numbers that may not fit their columns, by the same identity. None: each number is looked at.
+        self._tight: dict[int, tuple[int, ...] | None] = {}
         for spec in specs:
             for stat in spec.stats:
                 self._wanted[stat.name] = (spec, stat, {field.key: field for field in stat.fields})
@@ -191,6 +193,7 @@ class TablePlan:
                 continue
             if made is None:
                 wanted[field.key] = replace(wanted[field.key], storage=found)
+                self._tight.clear()
                 continue
             wider[field.key] = found
             assert stored is not None
@@ -203,20 +206,14 @@ class TablePlan:
         """Return whether every number of the block fits its column, as far as one look at all of them tells."""
         if block.printed:
             return False
-        whole = []
-        for field, values in zip(block.fields, block.values, strict=True):
-            made = None if stored is None else stored.columns.get(field.key)
-            column: Column | Field = wanted[field.key] if made is None else made
-            if field.storage is Storage.DEC4 is column.storage and field.decimals == column.decimals:
-                continue
-            if not field.storage.is_whole or not column.storage.is_whole:
-                return False
-            if column.storage is Storage.INT4:
-                whole.append(values)
-        if not whole:
-            return True
+        key = id(block.fields)
+        if key not in self._tight or key not in self._admitted:
+            self._tight[key] = _find_tight(block.fields, wanted, stored)
+        tight = self._tight[key]
+        if not tight:
+            return tight is not None
         # A value where the tool printed its word for none is 0.
-        values_of_all = np.stack(whole)
+        values_of_all = np.stack([block.values[place] for place in tight])
         limit = LIMITS[Storage.INT4]
         return bool(values_of_all.max(initial=0) < limit and values_of_all.min(initial=0) > -limit)
 
@@ -234,6 +231,23 @@ class TablePlan:
     def require(self, name: str) -> StoredStat:
         """Return the table, which must exist."""
         return self._stored[name]
+
+
+def _find_tight(fields: Sequence[Field], wanted: Mapping[str, Field], stored: StoredStat | None) -> tuple[int, ...] | None:
+    """Return the places of the fields whose columns have fewer digits than they may have. Missing: None where one look at all of
+    their numbers tells too little.
+    """
+    tight = []
+    for place, field in enumerate(fields):
+        made = None if stored is None else stored.columns.get(field.key)
+        column: Column | Field = wanted[field.key] if made is None else made
+        if field.storage is Storage.DEC4 is column.storage and field.decimals == column.decimals:
+            continue
+        if not field.storage.is_whole or not column.storage.is_whole:
+            return None
+        if column.storage is Storage.INT4:
+            tight.append(place)
+    return tuple(tight)
 
 
 def keys_without_decimals(stored: StoredStat, fields: Iterable[Field]) -> list[str]:

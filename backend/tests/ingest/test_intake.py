@@ -288,4 +288,4 @@ async def test_new_samples_are_announced_with_the_commit(agent: Agent, database_
         (notice,) = listener.notifies(timeout=120, stop_after=1)
         await agent.send_file(b"")
         assert list(listener.notifies(timeout=0)) == []
-    assert notice.payload == '{"host": "alpha", "spec": "vmstat_linux", "last_sample_at": "2026-11-21T12:00:02+00:00"}'
+    assert notice.payload == '[{"host":"alpha","spec":"vmstat_linux","last_sample_at":"2026-11-21T12:00:02+00:00"}]'

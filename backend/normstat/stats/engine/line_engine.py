@@ -55,6 +55,11 @@ def clean_line(raw: bytes, *, may_be_quoted: bool = True) -> bytes:
     return COLOUR.sub(b"", line) if b"\x1b" in line else line
 
 
+def decode_line(line: bytes) -> str:
+    """Return the text of a line, as tools print it without translations."""
+    return line.decode("utf-8", "backslashreplace")
+
+
 class LineEngine(Generic[LayoutT]):
     """One call of a reader. For readers: `spec`, `layout`, `command`, `offset` of the piece in the stream, `timing`, `timeline`,
     `has_zone`, `ledger`, `events` (what lines tell that happened), `calls`, `omits_since_boot` (the first report is like all
@@ -141,6 +146,9 @@ class LineEngine(Generic[LayoutT]):
     def finish(self) -> None:
         """Complete what was gathered of a sample of several lines: the stream has ended."""
 
+    def let_go(self) -> None:
+        """Drop what refers back to this object: the arrays of a piece that was read must not wait for the garbage collector."""
+
     def state(self) -> State:
         """Return what the reader must remember for the next piece, as JSON values of bounded size."""
         raise NotImplementedError
@@ -149,7 +157,7 @@ class LineEngine(Generic[LayoutT]):
 
     def decode(self, line: bytes) -> str:
         """Return the text of a line."""
-        return line.decode("utf-8", "backslashreplace") if self.translations is None else self.translations.decode(line)
+        return decode_line(line) if self.translations is None else self.translations.decode(line)
 
     def builder(self, stat: Stat, fields: Sequence[Field], *, is_since_boot: bool) -> BlockBuilder:
         """Return the builder of the block of these fields."""
@@ -234,7 +242,9 @@ class LineEngine(Generic[LayoutT]):
             begin = len(data)
         if is_final:
             self.finish()
-        return self._result(begin, is_final=is_final)
+        result = self._result(begin, is_final=is_final)
+        self.let_go()
+        return result
 
     def _take_call(self, line: bytes) -> LineKind | None:
         """Return what the line is that a recorder wrote before it called the tool. Missing: None for any other line."""

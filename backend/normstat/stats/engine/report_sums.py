@@ -11,6 +11,7 @@ the next one has another time. Sums are made of whole digits, so that their orde
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import add, itemgetter
 from typing import Final
 
@@ -32,6 +33,9 @@ MAX_COMMANDS: Final = 5000
 MAX_ROWS: Final = 65_536
 # Sums of such numbers are exact, and so is what is read back of a decimal.
 MAX_EXACT: Final = 2**52
+# Names of processes that are remembered; longer ones are rare.
+MAX_CACHED: Final = 20_000
+MAX_CACHED_LENGTH: Final = 200
 # The builder of the block of these fields.
 FindBuilder = Callable[[Stat, tuple[Field, ...]], BlockBuilder]
 
@@ -47,6 +51,12 @@ def split_process(instance: str) -> tuple[str, str] | None:
         return None
     kernel = KERNEL_THREAD.fullmatch(found["command"])
     return found["pid"], found["command"] if kernel is None else kernel["command"]
+
+
+@lru_cache(maxsize=MAX_CACHED)
+def _split_again(instance: str) -> tuple[str, str] | None:
+    """Return the same, remembered: an agent sends the same processes every few seconds."""
+    return split_process(instance)
 
 
 @dataclass(slots=True)
@@ -112,8 +122,11 @@ class ReportSums:
 
     def add(self, blocks: Iterable[SampleBlock], find_builder: FindBuilder) -> None:
         """Take the rows of the processes. Add those of the reports that end with them."""
-        rows = [row for block in blocks for row in self._rows_of(block)]
-        rows.sort(key=itemgetter(0))
+        found = list(blocks)
+        rows = [row for block in found for row in self._rows_of(block)]
+        if len(found) > 1:
+            # Those of one block are in the order of their lines.
+            rows.sort(key=itemgetter(0))
         for offset, time_us, instance, mark, keys, digits in rows:
             if time_us == NO_TIME:
                 continue
@@ -172,7 +185,8 @@ class ReportSums:
     def _process_of(self, instance: str) -> tuple[str, str] | None:
         """Return the PID and the command of an instance. Missing: None for a thread, and what is no process."""
         if instance not in self._processes:
-            self._processes[instance] = split_process(instance)
+            split = split_process if len(instance) > MAX_CACHED_LENGTH else _split_again
+            self._processes[instance] = split(instance)
         return self._processes[instance]
 
     def close(self, find_builder: FindBuilder) -> None:

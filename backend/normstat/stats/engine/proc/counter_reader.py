@@ -94,6 +94,10 @@ class CounterReader(LineReader[LayoutT]):
 
     # Internals.
 
+    def let_go(self) -> None:
+        """Drop the method that reads lines of the present file."""
+        self._take = None
+
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         self._open_builders: dict[tuple[str, tuple[str, ...]], BlockBuilder] = {}

@@ -211,6 +211,11 @@ class Reader(CounterReader[ProcLayout]):
             "sockstat": self._take_sockets, "pressure": self._take_pressure,
         }  # fmt: skip
 
+    def let_go(self) -> None:
+        """Drop the methods that read lines of files."""
+        super().let_go()
+        self._takes = {}
+
     def save_counters(self) -> State:
         """Return the counters and what was gathered of the present snapshot."""
         tables = {path: table.to_state() for path, table in sorted(self._tables.items()) if table.entries}

@@ -32,7 +32,7 @@ from normstat.stats.engine.comma_lines import blank_commas
 from normstat.stats.engine.folding import Folding
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import Heading, known_headers
-from normstat.stats.engine.line_engine import DISGUISED, LINE_LIMIT, LineEngine
+from normstat.stats.engine.line_engine import DISGUISED, LINE_LIMIT, LineEngine, decode_line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.reader_state import LATER, ReaderState
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
@@ -81,7 +81,9 @@ class Reader(LineEngine[ColumnLayout]):
         self._state = ReaderState(state, len(self.layout.tables), self.timing, omits_since_boot=self.omits_since_boot)
         self._row_times = RowTimes(state, self.timeline, has_zone=self.has_zone)
         self._heading = Heading(known, self._state)
-        self._folding = Folding(self.layout, self._heading, self._state, self.decode, is_translated=self.translations is not None)
+        # Not a method of this object, which would then be garbage with all of its arrays.
+        decode = decode_line if self.translations is None else self.translations.decode
+        self._folding = Folding(self.layout, self._heading, self._state, decode, is_translated=self.translations is not None)
         # What an agent sends comes through a pipe, where nothing folds lines.
         self.joins_lines = not timing.is_live and not may_be_live(command)
         self._plain: dict[int, TextRows | None] = {}
@@ -101,7 +103,16 @@ class Reader(LineEngine[ColumnLayout]):
         n_lines = len(starts)
         at = 0
         taken = begin
+        is_alone = not self.joins_lines
         while at < n_lines:
+            if is_alone and starts[at] == ends[at]:
+                # Half of the lines that are no rows: what _read_whole does of one, without looking at it.
+                self.calls.forget_line()
+                self._is_after_blank, self._state.is_after_blank = self._state.is_after_blank, True
+                self.ledger.book(self._take_blank(), 1)
+                taken += 1
+                at += 1
+                continue
             found = self._plain_rows(window)
             if found is not None and found.number[first_line + at] >= 0:
                 # The lines after those of a shared text are of other streams.
