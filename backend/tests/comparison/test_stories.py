@@ -214,6 +214,22 @@ def test_one_cpu_of_many_is_a_small_part_of_the_host() -> None:
     assert impacts == pytest.approx([0.5, 1 / 64])
 
 
+def test_a_process_of_many_threads_is_more_than_one_cpu() -> None:
+    """Thirteen of 64 CPUs went to it: whoever was woken up must read its name."""
+    sides = quiet_host()
+    sides["mpstat_linux"] = tuple(  # type: ignore[assignment]
+        {(str(cpu), "sys_pct"): noise(level, n, seed=cpu + n) for cpu in range(64)} for n, level in ((N, 8), (M, 43))
+    )
+    sides[COMMANDS][0]["indexer", "system_pct"] = noise(40, N)
+    sides[COMMANDS][1]["indexer", "system_pct"] = noise(1400, M)
+    found = compare_values(sides)
+    story = found.stories[0].story
+    assert [process.name for process in story.processes] == ["indexer"]
+    assert story.sentence.startswith("indexer ")
+    group = next(group for group in found.groups if group.stat == COMMANDS)
+    assert group.impact == pytest.approx(13.6 / 64, rel=0.05)
+
+
 def test_a_new_error_counter_competes() -> None:
     one = {("sda", "tot_errors"): np.zeros(N), ("sda", "r_per_s"): noise(9, N)}
     other = {("sda", "r_per_s"): noise(9, M, seed=2), ("sdb", "r_per_s"): noise(500, M)}

@@ -127,9 +127,8 @@ def make_findings(
         best, one = bests[place], series[row]
         kind, size = _Kinds(row, one.field, profile, scores).describe(best)
         change = Change(one.field, kind, baselines[place], incidents[place], size)
-        impact = _impact(one.field, change, float(totals.baseline[row]), float(totals.presence[row]))
-        if parts_of_host is not None and one.field.kind is Kind.PERCENT:
-            impact = min(1.0, impact * parts_of_host[row])
+        part = 1.0 if parts_of_host is None else parts_of_host[row]
+        impact = _impact(one.field, change, float(totals.baseline[row]), float(totals.presence[row]), part)
         change_ratio, significance = float(ratios[best, place]), float(scores.significance[row])
         direction: Direction = "same" if size == 0 or kind == "frozen" else "up" if size > 0 else "down"
         is_worse = _is_worse(one.field, kind, direction)
@@ -360,11 +359,14 @@ class _Kinds:
         return bool(is_fine and highest > float(baseline[row, -1]))
 
 
-def _impact(field: Field, change: Change, baseline_total: float, presence: float) -> float:
-    """Return how much more or less there is, by the means: points of a percentage, else decades of the host's total."""
+def _impact(field: Field, change: Change, baseline_total: float, presence: float, part: float) -> float:
+    """Return how much more or less there is, by the means: points of a percentage, else decades of the host's total.
+
+    `part`: what share of the host 100 % is. A process of many threads uses more than the one CPU that it is told of.
+    """
     one, other = abs(change.baseline.mean or 0.0), abs(change.incident.mean or 0.0)
     if field.kind is Kind.PERCENT:
-        return presence * min(1.0, abs(other - one) / 100)
+        return presence * min(1.0, part * abs(other - one) / 100)
     total = max(baseline_total, one)
     floor = max(10.0**-field.decimals, 0.01 * total)
     incident_total = max(0.0, total + other - one)
