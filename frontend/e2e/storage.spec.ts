@@ -22,7 +22,7 @@ test("the page warns clearly of a nearly full disk", async ({ page }) => {
   await page.route("**/api/v1/storage", async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as object;
-    await route.fulfill({ json: { ...body, growth_bytes_per_day: 2e9, days_until_full: days } });
+    await route.fulfill({ json: { ...body, growth_bytes_per_day: 2e9, days_until_full: days, is_before_sealing: false } });
   });
   await page.goto("/storage");
   await expect(page.getByRole("alert")).toContainText("20 days");
