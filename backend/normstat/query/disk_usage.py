@@ -26,8 +26,10 @@ from normstat.storage.storage_sizes import (
 )
 
 KEPT_S: Final = 60.0
-# Growth is measured over the last week; today is left out because it has only begun.
+# Growth is measured over the last week; today is left out because it has only begun. Tables grow by leaps: of a host's year, the
+# growth of a week was 0.56 to 1.36 of the true one (5th and 95th percentile), that of four weeks 0.88 to 1.11.
 GROWTH_DAYS: Final = 7
+LONG_GROWTH_DAYS: Final = 28
 # An empty table with its indexes and TOAST has some pages.
 ANY_SEALED_BYTES: Final = 100_000
 MIN_LENGTH: Final = timedelta(hours=1)
@@ -118,8 +120,8 @@ class StorageInfo(Documented):
     database_bytes: int
     disk: DiskInfo
     growth_bytes_per_day: float | None
-    """Growth during the last week, without profiles; since samples are being sealed, that of the days since then only. null
-    until it is known."""
+    """Growth during the last week or the last four, whichever is more, without profiles; since samples are being sealed, that of
+    the days since then only. null until it is known."""
 
     is_before_sealing: bool
     """Whether samples are going to be sealed and none is yet: on the first days all are rows, which take many times more."""
@@ -158,7 +160,7 @@ async def read_storage_info(
 ) -> StorageInfo:
     """Return the current sizes; `folder` is the data directory of the database, if configured; `seal_after_days` is the setting."""
     sizes = await measure_sizes(session)
-    days = await read_days(session, most=GROWTH_DAYS + 1)
+    days = await read_days(session, most=LONG_GROWTH_DAYS + 1)
     disk = await read_disk(session, database_url, folder)
     counted = select(StatTable.name, func.count()).join(StatField, StatField.stat_id == StatTable.id).group_by(StatTable.name)
     n_fields = {row[0]: row[1] for row in await session.execute(counted)}
@@ -171,7 +173,7 @@ def build_info(
 ) -> StorageInfo:
     """Return what the measurements say; `days` newest first."""
     growth = _growth(sizes, days)
-    then = _compared_day(sizes, days)
+    then = _compared_day(sizes, days, GROWTH_DAYS)
     is_sealed = sizes.sealed_bytes > ANY_SEALED_BYTES
     is_full_soon = disk is not None and growth is not None and growth > 0
     known = sizes.sample_bytes + sizes.sealed_bytes + sizes.chunk_bytes + sizes.rollup_bytes + sizes.profile_bytes
@@ -200,13 +202,13 @@ def build_info(
     )
 
 
-def _compared_day(sizes: Sizes, days: list[DaySizes]) -> DaySizes | None:
-    """Return the oldest of the recent days, without today; the oldest that ended with sealed samples, once there are any.
+def _compared_day(sizes: Sizes, days: list[DaySizes], n_days: int) -> DaySizes | None:
+    """Return the oldest of so many days before today; the oldest that ended with sealed samples, once there are any.
 
     Until the first are sealed, all samples are rows. From then on rows take as much as those of two days do, and what grows is
     what stays.
     """
-    before = [day for day in days if day.measured_at.date() < sizes.measured_at.date()]
+    before = [day for day in days if day.measured_at.date() < sizes.measured_at.date()][:n_days]
     settled = [day for day in before if day.sealed_bytes > ANY_SEALED_BYTES]
     found = settled or before
     return found[-1] if found and sizes.measured_at - found[-1].measured_at >= MIN_LENGTH else None
@@ -217,10 +219,16 @@ def _growth(sizes: Sizes, days: list[DaySizes]) -> float | None:
 
     Profiles are left out: in a host's first week they grow, and then they are replaced.
     """
-    then = _compared_day(sizes, days)
-    if then is not None:
-        n_bytes = sizes.database_bytes - sizes.profile_bytes - (then.database_bytes - then.profile_bytes)
-        return _per_day(n_bytes, then.measured_at, sizes.measured_at)
+    n_bytes = sizes.database_bytes - sizes.profile_bytes
+    thens = [_compared_day(sizes, days, n_days) for n_days in (GROWTH_DAYS, LONG_GROWTH_DAYS)]
+    found = [
+        _per_day(n_bytes - (then.database_bytes - then.profile_bytes), then.measured_at, sizes.measured_at)
+        for then in thens
+        if then is not None
+    ]
+    if found:
+        # A fleet that has just doubled fills the disk twice as fast from now on.
+        return max(found)
     if days and sizes.measured_at - days[-1].first_at >= MIN_LENGTH:
         return _per_day(sizes.database_bytes - days[-1].first_bytes, days[-1].first_at, sizes.measured_at)
     return None

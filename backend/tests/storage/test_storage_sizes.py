@@ -117,6 +117,14 @@ def test_growth_is_that_of_what_stays_once_samples_are_sealed() -> None:
     assert build_info(now, old, None, {}, is_sealing=True).growth_bytes_per_day == pytest.approx((6 * 10**8 - 10**7) / 3.5)
 
 
+def test_growth_is_the_larger_one_of_a_week_and_of_four() -> None:
+    """A week's growth leaps: none in the last one is no reason to hope, and a lot is one to hurry."""
+    for before_week, per_day in ((1000, (1000 - 900) / 28), (700, (1000 - 700) / 7)):
+        days = [day(NOW - n * DAY, before_week if n <= 7 else 900) for n in range(1, 29)]
+        record = build_info(replace(SIZES, sealed_bytes=0), days, None, {}, is_sealing=False)
+        assert record.growth_bytes_per_day == pytest.approx(per_day)
+
+
 def test_before_anything_is_sealed_growth_is_that_of_rows_and_says_so() -> None:
     days = [day(NOW - 1.5 * DAY, 850)]
     record = build_info(SIZES, days, None, {}, is_sealing=True)

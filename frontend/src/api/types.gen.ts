@@ -7731,8 +7731,8 @@ export interface components {
       disk: components["schemas"]["DiskInfo"];
       /**
        * Growth Bytes Per Day
-       * @description Growth during the last week, without profiles; since samples are being sealed, that of the days since then only. null
-       *     until it is known.
+       * @description Growth during the last week or the last four, whichever is more, without profiles; since samples are being sealed, that of
+       *     the days since then only. null until it is known.
        */
       growth_bytes_per_day: number | null;
       /** Hosts */

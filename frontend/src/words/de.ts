@@ -2641,7 +2641,7 @@ export const de: Words = {
       freeDiskSpace: "Freier Plattenplatz",
       of: (totalBytes) => `von ${totalBytes}`,
       unknownYet: "noch unbekannt",
-      averageLastWeek: "Mittel der letzten Woche",
+      averageLastWeek: "Mittel der letzten Woche, oder der letzten vier, wenn es mehr ist",
       timeUntilDiskFull: "Zeit, bis die Platte voll ist",
       rawBytesNotPacked: (received, size) =>
         `Rohbytes: ${received} empfangen; sie belegen ${size}, bis sie einen Tag nach ihrer Ankunft gepackt werden.`,

@@ -2606,7 +2606,7 @@ export const en = {
       freeDiskSpace: "Free disk space",
       of: (totalBytes: string) => `of ${totalBytes}`,
       unknownYet: "unknown yet",
-      averageLastWeek: "average of the last week",
+      averageLastWeek: "average of the last week, or of the last four if that is more",
       timeUntilDiskFull: "Time until the disk is full",
       rawBytesNotPacked: (received: string, size: string) =>
         `Raw bytes: ${received} received; they take ${size} until they are packed, a day after they arrived.`,
