@@ -180,7 +180,7 @@ def make_state(settings: Settings) -> AppState:
         fleet_answers=FleetAnswers(time.monotonic),
         use_answers=FleetAnswers(time.monotonic),
         imports=ImportQueue(engine, settings.database_url, settings.import_dir, settings.import_max_bytes),
-        storage=StorageMonitor(settings.database_url, settings.database_dir),
+        storage=StorageMonitor(settings.database_url, settings.database_dir, settings.seal_after_days),
     )
 
 

@@ -16,7 +16,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final
@@ -58,8 +58,8 @@ class EmbeddedError(NormstatError):
 class EmbeddedPostgres:
     """One private PostgreSQL below a data folder: `start`, then `url`, then `stop`. No TCP port: a socket in a private folder.
 
-    `output` is the open file that its log goes to; without one it is `log/postgres.log`, which grows. A `Service` for a
-    `Supervisor`.
+    `output` is the open file that its log goes to; without one it is `log/postgres.log`, which grows. `environment` is added to
+    the few variables that the server process gets. A `Service` for a `Supervisor`.
     """
 
     name = "database"
@@ -71,8 +71,10 @@ class EmbeddedPostgres:
         *,
         output: int | None = None,
         read_log: Callable[[], list[str]] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.data_dir = data_dir
+        self._environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC", **(environment or {})}
         self.log_path = data_dir / "log" / "postgres.log"
         self._say = say
         self._output = output
@@ -128,7 +130,6 @@ class EmbeddedPostgres:
         """Start the server process."""
         self._socket_dir = self._socket_dir or self._make_socket_dir()
         command = [str(self.binaries.bin_dir / "postgres"), "-D", str(self.cluster_dir), *self._options()]
-        environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"}
         with contextlib.ExitStack() as stack:
             output = self._output
             if output is None:
@@ -136,7 +137,12 @@ class EmbeddedPostgres:
                 output = os.open(self.log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, SECRET_MODE)
                 stack.callback(os.close, output)
             self._child = ChildProcess(
-                command, output=output, environment=environment, account=self._account, death_signal=signal.SIGINT, is_final=True
+                command,
+                output=output,
+                environment=self._environment,
+                account=self._account,
+                death_signal=signal.SIGINT,
+                is_final=True,
             )
 
     def poll(self) -> int | None:

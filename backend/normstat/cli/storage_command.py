@@ -1,5 +1,7 @@
 """`normstat storage`: shows what uses the disk."""
 
+from typing import Final
+
 import typer
 
 from normstat.cli.db_session import format_bytes, print_table, run_in_session
@@ -9,6 +11,9 @@ from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False)
 
+# With fewer, most of a table is what an empty one takes.
+ENOUGH_VALUES: Final = 100_000
+
 
 @app.command()
 def storage() -> None:
@@ -16,21 +21,24 @@ def storage() -> None:
     settings = load_settings()
 
     async def read(session: WriteSession) -> StorageInfo:
-        return await read_storage_info(session, settings.database_url, settings.database_dir)
+        return await read_storage_info(session, settings.database_url, settings.database_dir, settings.seal_after_days)
 
     record = run_in_session(read)
     parts = ", ".join(f"{part.part} {format_bytes(part.bytes)}" for part in record.parts)
     typer.echo(f"{record.kind}: {format_bytes(record.database_bytes)} ({parts})")
     raw = record.raw
+    packed = f"{format_bytes(raw.n_packed_bytes)} of them are packed into {format_bytes(raw.packed_table_bytes)}, the others"
     typer.echo(
-        f"raw bytes: {format_bytes(raw.n_bytes)} received; {format_bytes(raw.n_packed_bytes)} of them are packed into "
-        f"{format_bytes(raw.packed_table_bytes)}, the others take {format_bytes(raw.chunk_table_bytes)}"
+        f"raw bytes: {format_bytes(raw.n_bytes)} received; {packed if raw.n_packed_bytes else 'they'} take "
+        f"{format_bytes(raw.chunk_table_bytes)}"
     )
     full = "unknown" if record.days_until_full is None else f"in {record.days_until_full:.0f} days"
     typer.echo(
         f"grows by {format_bytes(record.growth_bytes_per_day)} a day; free {format_bytes(record.disk.free_bytes)} of "
         f"{format_bytes(record.disk.total_bytes)}; full {full}"
     )
+    if record.is_before_sealing:
+        typer.echo("Samples of the first days are rows. Sealed, a day after their end, they take a small part of that.")
     if record.stats:
         typer.echo()
         print_table(
@@ -44,7 +52,7 @@ def storage() -> None:
                         format_bytes(stat.sealed_bytes),
                         f"{stat.n_samples}",
                         f"{stat.n_sealed}",
-                        "-" if stat.bytes_per_value is None else f"{stat.bytes_per_value:.2f}",
+                        "-" if stat.bytes_per_value is None or stat.n_values < ENOUGH_VALUES else f"{stat.bytes_per_value:.2f}",
                         format_bytes(stat.bytes_per_day),
                     )
                     for stat in sorted(record.stats, key=lambda stat: -(stat.table_bytes + stat.index_bytes + stat.sealed_bytes))

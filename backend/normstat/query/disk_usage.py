@@ -28,6 +28,8 @@ from normstat.storage.storage_sizes import (
 KEPT_S: Final = 60.0
 # Growth is measured over the last week; today is left out because it has only begun.
 GROWTH_DAYS: Final = 7
+# An empty table with its indexes and TOAST has some pages.
+ANY_SEALED_BYTES: Final = 100_000
 MIN_LENGTH: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
 
@@ -45,7 +47,8 @@ class StoragePart(Documented):
     """Size of one kind of data."""
 
     part: str
-    """samples (rows), sealed (packed samples of past days), chunks (raw bytes), rollups, or other."""
+    """samples (rows), sealed (packed samples of past days), chunks (raw bytes), rollups, profiles (of baselines, rebuilt when they
+    are lost), or other."""
 
     bytes: int
 
@@ -115,7 +118,11 @@ class StorageInfo(Documented):
     database_bytes: int
     disk: DiskInfo
     growth_bytes_per_day: float | None
-    """Growth during the last week; null until it is known."""
+    """Growth during the last week, without profiles; since samples are being sealed, that of the days since then only. null
+    until it is known."""
+
+    is_before_sealing: bool
+    """Whether samples are going to be sealed and none is yet: on the first days all are rows, which take many times more."""
 
     days_until_full: float | None
     """null when the free space is unknown, or the database does not grow."""
@@ -129,9 +136,10 @@ class StorageInfo(Documented):
 class StorageMonitor:
     """Measures the storage at most once a minute, however many clients ask."""
 
-    def __init__(self, database_url: str, folder: Path | None) -> None:
+    def __init__(self, database_url: str, folder: Path | None, seal_after_days: int | None) -> None:
         self._database_url = database_url
         self._folder = folder
+        self._seal_after_days = seal_after_days
         self._lock = asyncio.Lock()
         self._info: StorageInfo | None = None
         self._read_s = 0.0
@@ -140,39 +148,47 @@ class StorageMonitor:
         """Return sizes that are at most a minute old."""
         async with self._lock:
             if self._info is None or time.monotonic() - self._read_s > KEPT_S:
-                self._info = await read_storage_info(session, self._database_url, self._folder)
+                self._info = await read_storage_info(session, self._database_url, self._folder, self._seal_after_days)
                 self._read_s = time.monotonic()
             return self._info
 
 
-async def read_storage_info(session: AsyncSession, database_url: str, folder: Path | None) -> StorageInfo:
-    """Return the current sizes; `folder` is the data directory of the database, if configured."""
+async def read_storage_info(
+    session: AsyncSession, database_url: str, folder: Path | None, seal_after_days: int | None
+) -> StorageInfo:
+    """Return the current sizes; `folder` is the data directory of the database, if configured; `seal_after_days` is the setting."""
     sizes = await measure_sizes(session)
     days = await read_days(session, most=GROWTH_DAYS + 1)
     disk = await read_disk(session, database_url, folder)
     counted = select(StatTable.name, func.count()).join(StatField, StatField.stat_id == StatTable.id).group_by(StatTable.name)
     n_fields = {row[0]: row[1] for row in await session.execute(counted)}
-    return build_info(sizes, days, disk, n_fields)
+    is_sealing = seal_after_days != 0 and (seal_after_days is not None or sizes.kind != "timescaledb-community")
+    return build_info(sizes, days, disk, n_fields, is_sealing=is_sealing)
 
 
-def build_info(sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_fields: dict[str, int]) -> StorageInfo:
+def build_info(
+    sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_fields: dict[str, int], *, is_sealing: bool
+) -> StorageInfo:
     """Return what the measurements say; `days` newest first."""
     growth = _growth(sizes, days)
     then = _compared_day(sizes, days)
+    is_sealed = sizes.sealed_bytes > ANY_SEALED_BYTES
     is_full_soon = disk is not None and growth is not None and growth > 0
-    known = sizes.sample_bytes + sizes.sealed_bytes + sizes.chunk_bytes + sizes.rollup_bytes
+    known = sizes.sample_bytes + sizes.sealed_bytes + sizes.chunk_bytes + sizes.rollup_bytes + sizes.profile_bytes
     return StorageInfo(
         kind=sizes.kind,
         measured_at=sizes.measured_at,
         database_bytes=sizes.database_bytes,
         disk=DiskInfo(None, None) if disk is None else DiskInfo(disk.free_bytes, disk.total_bytes),
         growth_bytes_per_day=growth,
+        is_before_sealing=is_sealing and not is_sealed and sizes.sample_bytes > 0,
         days_until_full=disk.free_bytes / growth if is_full_soon and disk and growth else None,
         parts=[
             StoragePart("samples", sizes.sample_bytes),
             StoragePart("sealed", sizes.sealed_bytes),
             StoragePart("chunks", sizes.chunk_bytes),
             StoragePart("rollups", sizes.rollup_bytes),
+            StoragePart("profiles", sizes.profile_bytes),
             StoragePart("other", max(0, sizes.database_bytes - known)),
         ],
         raw=RawStorage(sizes.raw.n_bytes, sizes.raw.n_packed_bytes, sizes.raw.chunk_table_bytes, sizes.raw.packed_table_bytes),
@@ -185,16 +201,26 @@ def build_info(sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_fie
 
 
 def _compared_day(sizes: Sizes, days: list[DaySizes]) -> DaySizes | None:
-    """Return the oldest of the recent days, without today."""
+    """Return the oldest of the recent days, without today; the oldest that ended with sealed samples, once there are any.
+
+    Until the first are sealed, all samples are rows. From then on rows take as much as those of two days do, and what grows is
+    what stays.
+    """
     before = [day for day in days if day.measured_at.date() < sizes.measured_at.date()]
-    return before[-1] if before and sizes.measured_at - before[-1].measured_at >= MIN_LENGTH else None
+    settled = [day for day in before if day.sealed_bytes > ANY_SEALED_BYTES]
+    found = settled or before
+    return found[-1] if found and sizes.measured_at - found[-1].measured_at >= MIN_LENGTH else None
 
 
 def _growth(sizes: Sizes, days: list[DaySizes]) -> float | None:
-    """Return the growth in bytes per day; on the first day, since its first measurement."""
+    """Return the growth in bytes per day; on the first day, since its first measurement.
+
+    Profiles are left out: in a host's first week they grow, and then they are replaced.
+    """
     then = _compared_day(sizes, days)
     if then is not None:
-        return _per_day(sizes.database_bytes - then.database_bytes, then.measured_at, sizes.measured_at)
+        n_bytes = sizes.database_bytes - sizes.profile_bytes - (then.database_bytes - then.profile_bytes)
+        return _per_day(n_bytes, then.measured_at, sizes.measured_at)
     if days and sizes.measured_at - days[-1].first_at >= MIN_LENGTH:
         return _per_day(sizes.database_bytes - days[-1].first_bytes, days[-1].first_at, sizes.measured_at)
     return None

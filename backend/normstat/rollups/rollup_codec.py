@@ -4,27 +4,31 @@ A body holds one field of all instances over a block of time: a head, then group
 eight of a thousand are read without the others.
 
     head     version, number of groups, then for each group: last instance, instances, rows, most samples of one, samples, bytes
-    group    zstd of: instances, rows of each, buckets, n, sum, low, high, first, last; each as small as it fits, bytes in planes
+    group    form, decimals, columns: instances, rows of each, buckets, n, and the values. The form that takes the least:
+             TOGETHER  sum, low, high, first, last; all columns as byte planes, packed together by zstd: suits small groups
+             SUMMED    the same, each column by itself
+             FEW       the samples of all buckets in the order of time: where none has more than three, they are fewer than five
 
-Numbers are kept exactly: as whole numbers of the field's last decimal if they all fit, as float64 otherwise.
+Numbers are kept exactly: as whole numbers of the field's last decimal if they all fit, as float64 otherwise. Version 1, which is
+still read, had groups TOGETHER only.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
-import zstandard
 
 from normstat.stats.records import Int64Array
+from normstat.storage.packed_numbers import compress, decompress, pack_integers, pack_numbers, unpack_integers, unpack_numbers
 
 Float64Array = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 NumberArray = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
-VERSION: Final = 1
+VERSION: Final = 2
+FIRST_VERSION: Final = 1
 HEAD: Final = np.dtype([("version", "u1"), ("reserved", "u1"), ("n_groups", "<u2"), ("reserved_too", "<u4")])
 GROUP: Final = np.dtype(
     [("last", "<i4"), ("n_instances", "<u4"), ("n_rows", "<u4"), ("most", "<u4"), ("n_samples", "<u8"), ("n_bytes", "<u4")]
@@ -32,18 +36,22 @@ GROUP: Final = np.dtype(
 # The head of any body fits in this many bytes: the size of one piece of a value that PostgreSQL stores outside its row.
 HEAD_BYTES: Final = 1996
 MAX_GROUPS: Final = 64
+TOGETHER, SUMMED, FEW = range(3)
+# So many samples follow from a bucket's sum, lowest, highest, first and last.
+MAX_FEW: Final = 3
+# Kinds of columns.
+CONSTANT, WHOLE, FLOAT, CONSTANT_FLOAT = range(4)
 # A day of minutes of one instance.
 ROWS_PER_GROUP: Final = 1440
-LEVEL: Final = 3
 # Whole numbers from here on are not exact in a float64.
 EXACT: Final = 2.0**53
 NOT_SCALED: Final = 255
 INTEGERS: Final = tuple(np.dtype(name) for name in ("<u1", "<u2", "<u4", "<i8"))
 FLOAT_CODE: Final = len(INTEGERS)
-# Of a group: instances, rows of each, buckets, n, total, low, high, first, last.
-N_COLUMNS: Final = 9
-N_COLUMNS_TO_SUM: Final = 6
-_own = threading.local()
+# Of a group: instances, rows of each, buckets, n; then total, low, high, first, last.
+N_KEYS: Final = 4
+N_VALUES: Final = 5
+N_VALUES_TO_SUM: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +200,7 @@ def pack(buckets: Buckets, *, first_bucket: int, decimals: int) -> bytes:
     for number, (begin, end) in enumerate(zip(cuts, [*cuts[1:], len(starts)], strict=True)):
         rows = slice(int(starts[begin]), int(starts[end]) if end < len(starts) else len(buckets))
         own = buckets.take(rows)
-        group = _compress(_pack_group(own, buckets.instance[starts[begin:end]], sizes[begin:end], first_bucket, decimals))
+        group = _pack_group(own, buckets.instance[starts[begin:end]], sizes[begin:end], first_bucket, decimals)
         directory[number] = (own.instance[-1], end - begin, len(own), samples[begin:end].max(), own.n.sum(), len(group))
         groups.append(group)
     head = np.array((VERSION, 0, len(groups), 0), HEAD)
@@ -211,15 +219,51 @@ def _cut(sizes: Int64Array, most_rows: int) -> list[int]:
 
 
 def _pack_group(own: Buckets, ids: Int64Array, sizes: Int64Array, first_bucket: int, decimals: int) -> bytes:
-    columns: list[NumberArray] = [ids, sizes, np.diff(own.bucket - first_bucket, prepend=0) + 2**15, own.n]
     scaled = _scale(own, decimals)
-    columns += [own.total, own.low, own.high, own.first, own.last] if scaled is None else scaled
-    head = bytes([NOT_SCALED if scaled is None else decimals])
-    return head + b"".join(_pack_column(column) for column in columns)
+    samples = _to_samples(own, scaled)
+    values: Sequence[NumberArray] = (own.total, own.low, own.high, own.first, own.last)
+    if scaled is not None:
+        total, low, high, first, last = scaled
+        # The lowest is taken off: what is left has few bits.
+        values = (total - own.n * low, low, high - low, first - low, last - low)
+    head = NOT_SCALED if scaled is None else decimals
+    bucket = own.bucket - first_bucket
+    columns = [_pack_column(column) for column in (ids, sizes, bucket, own.n, *(values if samples is None else samples))]
+    lengths = np.array([len(column) for column in columns], "<u4").tobytes()
+    apart = b"".join([bytes([SUMMED if samples is None else FEW, head]), lengths, *columns])
+    steps = np.diff(bucket, prepend=0) + 2**15
+    together = compress(bytes([head]) + b"".join(_pack_planes(column) for column in (ids, sizes, steps, own.n, *values)))
+    return apart if len(apart) <= len(together) else bytes([TOGETHER]) + together
 
 
-def _scale(own: Buckets, decimals: int) -> list[NumberArray] | None:
-    """Return the values as whole numbers above the bucket's lowest. Missing: None if they are not such numbers."""
+def _to_samples(own: Buckets, scaled: list[Int64Array] | None) -> list[NumberArray] | None:
+    """Return the samples of all buckets in one array. Missing: None where some bucket has too many, or they do not follow."""
+    if own.n.max() > (MAX_FEW if scaled is not None else MAX_FEW - 1):
+        return None
+    columns: Sequence[NumberArray] = scaled if scaled is not None else (own.total, own.low, own.high, own.first, own.last)
+    total, low, high, first, last = columns
+    begins = np.cumsum(own.n) - own.n
+    samples = cast("NumberArray", np.zeros(int(own.n.sum()), total.dtype))
+    has_middle = own.n == MAX_FEW
+    samples[begins[has_middle] + 1] = (total - first - last)[has_middle]
+    samples[begins + own.n - 1] = last
+    samples[begins] = first
+    found = (*_summed(samples, begins), samples[begins + own.n - 1])
+    # By bits: -0.0 is not 0.0.
+    wanted = (total, low, high, last)
+    is_same = all(np.array_equal(mine.view(np.int64), yours.view(np.int64)) for mine, yours in zip(found, wanted, strict=True))
+    return [samples] if is_same else None
+
+
+def _summed(samples: NumberArray, begins: Int64Array) -> tuple[NumberArray, NumberArray, NumberArray]:
+    """Return sum, lowest and highest of each bucket."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduceat(samples, begins)
+    return total, np.minimum.reduceat(samples, begins), np.maximum.reduceat(samples, begins)
+
+
+def _scale(own: Buckets, decimals: int) -> list[Int64Array] | None:
+    """Return total, low, high, first and last as whole numbers of the last decimal. Missing: None if they are not such numbers."""
     power = 10.0**decimals
     limit = EXACT / power
     if not all((np.abs(column) < limit).all() for column in (own.low, own.high, own.total)):
@@ -230,35 +274,24 @@ def _scale(own: Buckets, decimals: int) -> list[NumberArray] | None:
         if not (numbers / power == column).all():
             return None
         whole.append(numbers.astype(np.int64))
-    low, high, first, last = whole
-    return [np.rint(own.total * power).astype(np.int64) - own.n * low, low, high - low, first - low, last - low]
+    return [np.rint(own.total * power).astype(np.int64), *whole]
 
 
 def _pack_column(column: NumberArray) -> bytes:
-    """Return kind, minimum, and the distances above it in byte planes: all first bytes, then all second bytes, and so on."""
+    bits = column.view(np.int64)
+    if (bits == bits[0]).all():
+        return bytes([CONSTANT if column.dtype.kind == "i" else CONSTANT_FLOAT]) + bits[:1].astype("<i8").tobytes()
     if column.dtype.kind == "f":
-        return bytes([FLOAT_CODE]) + _planes(column.astype("<f8"))
-    least, greatest = int(column.min()), int(column.max())
-    # If the distance would not fit, the numbers are stored unchanged.
-    code = next((code for code in range(3) if greatest - least < 256 ** INTEGERS[code].itemsize), 3)
-    base = least if code < 3 else 0
-    return bytes([code]) + base.to_bytes(8, "little", signed=True) + _planes((column - base).astype(INTEGERS[code]))
+        return bytes([FLOAT]) + pack_numbers(column)
+    return bytes([WHOLE]) + pack_integers(cast("Int64Array", column))
 
 
-def _planes(column: npt.NDArray[np.generic]) -> bytes:
-    return np.ascontiguousarray(column.view(np.uint8).reshape(len(column), column.dtype.itemsize).T).tobytes()
-
-
-def _compress(data: bytes) -> bytes:
-    if not hasattr(_own, "compressor"):
-        _own.compressor = zstandard.ZstdCompressor(level=LEVEL)
-    return cast("bytes", _own.compressor.compress(data))
-
-
-def _decompress(data: bytes) -> bytes:
-    if not hasattr(_own, "decompressor"):
-        _own.decompressor = zstandard.ZstdDecompressor()
-    return cast("bytes", _own.decompressor.decompress(data))
+def _unpack_column(data: bytes, n: int) -> NumberArray:
+    if data[0] in {CONSTANT, CONSTANT_FLOAT}:
+        return np.repeat(np.frombuffer(data, "<i8" if data[0] == CONSTANT else "<f8", 1, 1), n)
+    if data[0] == FLOAT:
+        return cast("Float64Array", unpack_numbers(data[1:]))
+    return unpack_integers(data[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +303,7 @@ class Head:
 
     groups: npt.NDArray[np.void]
     offsets: Int64Array
+    version: int = VERSION
 
     @property
     def n_samples(self) -> int:
@@ -294,11 +328,12 @@ def read_head(body: bytes) -> Head:
     Raises: ValueError for a body of another version
     """
     head = np.frombuffer(body, HEAD, 1)[0]
-    if head["version"] != VERSION:
-        raise ValueError(f"A rollup of version {head['version']}, {VERSION} expected; `normstat rollup rebuild` makes them again")
+    version = int(head["version"])
+    if not FIRST_VERSION <= version <= VERSION:
+        raise ValueError(f"A rollup of version {version}, {VERSION} expected; `normstat rollup rebuild` makes them again")
     groups = np.frombuffer(body, GROUP, int(head["n_groups"]), HEAD.itemsize)
     begin = HEAD.itemsize + groups.nbytes
-    return Head(groups, begin + np.concatenate([[0], np.cumsum(groups["n_bytes"], dtype=np.int64)]))
+    return Head(groups, begin + np.concatenate([[0], np.cumsum(groups["n_bytes"], dtype=np.int64)]), version)
 
 
 def unpack(body: bytes, *, first_bucket: int, instance_ids: Int64Array | None = None) -> Buckets:
@@ -318,19 +353,37 @@ def merge_groups(groups: Iterable[Buckets]) -> Buckets:
     return _join(parts) if parts else EMPTY
 
 
+@dataclass(frozen=True, slots=True)
+class GroupColumns:
+    """The columns of a group. `values`: of FEW the samples, else sum, low, high, first, last, or only the first two, above low."""
+
+    decimals: int
+    form: int
+    ids: Int64Array
+    sizes: Int64Array
+    bucket: Int64Array
+    n: Int64Array
+    values: Sequence[NumberArray]
+
+    @property
+    def begins(self) -> Int64Array:
+        """Of FEW: where the samples of each bucket begin."""
+        return np.cumsum(self.n) - self.n
+
+
 def unpack_group(head: Head, group: int, data: bytes, first_bucket: int) -> Buckets:
     """Return the buckets of one group; `data` is its bytes in the body."""
-    decimals, columns = _read_columns(head, group, data, N_COLUMNS)
-    ids, sizes, steps, n_samples, total, low, high, first, last = columns
-    if decimals != NOT_SCALED:
-        power = 10.0**decimals
-        total, low, high, first, last = (
-            (total + n_samples * low) / power, low / power, (low + high) / power, (low + first) / power, (low + last) / power,
-        )  # fmt: skip
+    own = _read_columns(head, group, data, N_VALUES)
+    total, low, high, first, last = own.values if own.form == SUMMED else (*_summed(own.values[0], own.begins), *_ends(own))
+    if own.decimals != NOT_SCALED:
+        if own.form == SUMMED:
+            total, high, first, last = total + own.n * low, low + high, low + first, low + last
+        power = 10.0**own.decimals
+        total, low, high, first, last = total / power, low / power, high / power, first / power, last / power
     return Buckets(
-        np.repeat(ids, sizes.astype(np.int64)).astype(np.int64),
-        np.cumsum(steps.astype(np.int64) - 2**15) + first_bucket,
-        n_samples.astype(np.int64),
+        np.repeat(own.ids, own.sizes),
+        own.bucket + first_bucket,
+        own.n,
         total.astype(np.float64),
         low.astype(np.float64),
         high.astype(np.float64),
@@ -339,42 +392,87 @@ def unpack_group(head: Head, group: int, data: bytes, first_bucket: int) -> Buck
     )
 
 
+def _ends(own: GroupColumns) -> tuple[NumberArray, NumberArray]:
+    """Of FEW: the first and the last sample of each bucket."""
+    (samples,), begins = own.values, own.begins
+    return samples[begins], samples[begins + own.n - 1]
+
+
 def sum_group(
     head: Head, group: int, data: bytes, first_bucket: int, is_inside: Callable[[Int64Array], BoolArray]
 ) -> tuple[Int64Array, Float64Array, Int64Array]:
     """Return the instances of one group with a bucket for which `is_inside` is true, their sums and number of samples over these.
 
-    A third of the work of `unpack_group`, and enough for ranking.
+    Less than half of the work of `unpack_group`, and enough for ranking.
     """
-    decimals, (ids, sizes, steps, n_samples, total, low) = _read_columns(head, group, data, N_COLUMNS_TO_SUM)
-    totals = (total + n_samples * low) / 10.0**decimals if decimals != NOT_SCALED else total
-    inside = is_inside(np.cumsum(steps.astype(np.int64) - 2**15) + first_bucket)
-    starts = np.concatenate([[0], np.cumsum(sizes.astype(np.int64))[:-1]])
+    own = _read_columns(head, group, data, N_VALUES_TO_SUM)
+    if own.form == FEW:
+        totals = np.add.reduceat(own.values[0], own.begins)
+    else:
+        totals = own.values[0] if own.decimals == NOT_SCALED else own.values[0] + own.n * own.values[1]
+    if own.decimals != NOT_SCALED:
+        totals = totals / 10.0**own.decimals
+    inside = is_inside(own.bucket + first_bucket)
+    starts = np.cumsum(own.sizes) - own.sizes
     is_there = np.add.reduceat(inside, starts) > 0
     sums = _add(np.where(inside, totals, 0.0), starts)
-    numbers = np.add.reduceat(np.where(inside, n_samples, 0).astype(np.int64), starts)
-    return ids.astype(np.int64)[is_there], sums[is_there], numbers[is_there]
+    numbers = np.add.reduceat(np.where(inside, own.n, 0), starts)
+    return own.ids[is_there], sums[is_there], numbers[is_there]
 
 
-def _read_columns(head: Head, group: int, data: bytes, n_columns: int) -> tuple[int, list[NumberArray]]:
-    """Return the decimals of a group, and its first columns."""
+def _read_columns(head: Head, group: int, data: bytes, n_values: int) -> GroupColumns:
+    """Return the columns of a group, at most so many of values."""
     entry = head.groups[group]
     n_instances, n_rows = int(entry["n_instances"]), int(entry["n_rows"])
-    plain = _decompress(data)
+    form = TOGETHER if head.version == FIRST_VERSION else data[0]
+    if form == TOGETHER:
+        return _read_together(data if head.version == FIRST_VERSION else data[1:], n_instances, n_rows, n_values)
+    n_columns = N_KEYS + (1 if form == FEW else N_VALUES)
+    lengths = np.frombuffer(data, "<u4", n_columns, 2)
+    ends = 2 + 4 * n_columns + np.cumsum(lengths, dtype=np.int64)
+    sizes = (n_instances, n_instances, *[n_rows] * (n_columns - 2)) if form == SUMMED else (
+        n_instances, n_instances, n_rows, n_rows, int(entry["n_samples"]),
+    )  # fmt: skip
+    columns = [
+        _unpack_column(data[end - length : end], n)
+        for end, length, n in list(zip(ends.tolist(), lengths.tolist(), sizes, strict=True))[: N_KEYS + n_values]
+    ]
+    ids, rows, bucket, n = cast("list[Int64Array]", columns[:N_KEYS])
+    return GroupColumns(data[1], form, ids, rows, bucket, n, columns[N_KEYS:])
+
+
+def _read_together(data: bytes, n_instances: int, n_rows: int, n_values: int) -> GroupColumns:
+    plain = decompress(data)
     columns: list[NumberArray] = []
     at = 1
-    for number in range(n_columns):
-        column, at = _unpack_column(plain, at, n_rows if number > 1 else n_instances)
+    for number in range(N_KEYS + n_values):
+        column, at = _unpack_planes(plain, at, n_rows if number > 1 else n_instances)
         columns.append(column)
-    return plain[0], columns
+    ids, sizes, steps, n = (column.astype(np.int64) for column in columns[:N_KEYS])
+    return GroupColumns(plain[0], SUMMED, ids, sizes, np.cumsum(steps - 2**15), n, columns[N_KEYS:])
 
 
-def _unpack_column(plain: bytes, at: int, n: int) -> tuple[NumberArray, int]:
+def _pack_planes(column: NumberArray) -> bytes:
+    """Return kind, minimum, and the distances above it in byte planes: all first bytes, then all second bytes, and so on."""
+    if column.dtype.kind == "f":
+        return bytes([FLOAT_CODE]) + _to_planes(column.astype("<f8"))
+    least, greatest = int(column.min()), int(column.max())
+    # If the distance would not fit, the numbers are stored unchanged.
+    code = next((code for code in range(3) if greatest - least < 256 ** INTEGERS[code].itemsize), 3)
+    base = least if code < 3 else 0
+    return bytes([code]) + base.to_bytes(8, "little", signed=True) + _to_planes((column - base).astype(INTEGERS[code]))
+
+
+def _to_planes(column: npt.NDArray[np.generic]) -> bytes:
+    return np.ascontiguousarray(column.view(np.uint8).reshape(len(column), column.dtype.itemsize).T).tobytes()
+
+
+def _unpack_planes(plain: bytes, at: int, n: int) -> tuple[NumberArray, int]:
+    """Return what `_pack_planes` packed, and where the next column begins."""
     code = plain[at]
     at += 1
     if code == FLOAT_CODE:
-        column = _from_planes(plain, at, n, 8).view("<f8").reshape(n)
-        return cast("Float64Array", column), at + 8 * n
+        return cast("Float64Array", _from_planes(plain, at, n, 8).view("<f8").reshape(n)), at + 8 * n
     base = int.from_bytes(plain[at : at + 8], "little", signed=True)
     size = INTEGERS[code].itemsize
     numbers = _from_planes(plain, at + 8, n, size).view(INTEGERS[code]).reshape(n)

@@ -33,7 +33,7 @@ FIND: Final = """
     SELECT instances.host_id, instances.stat_id, instances.name, instances.id, instances.first_sample_at, instances.last_sample_at
     FROM unnest(%(host_ids)s::int8[], %(stat_ids)s::int8[], %(names)s::text[]) AS seen(host_id, stat_id, name)
     JOIN instances ON instances.host_id = seen.host_id AND instances.stat_id = seen.stat_id
-      AND md5(instances.name) = md5(seen.name) AND instances.name = seen.name
+      AND md5(instances.name)::uuid = md5(seen.name)::uuid AND instances.name = seen.name
 """
 INSERT: Final = """
     INSERT INTO instances (host_id, stat_id, name, first_sample_at, last_sample_at)

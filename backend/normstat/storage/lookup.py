@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 import orjson
-from sqlalchemy import ColumnElement, Text, and_, cast, func, or_, select
+from sqlalchemy import ColumnElement, Text, Uuid, and_, cast, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
@@ -130,7 +130,7 @@ async def find_instances(session: AsyncSession, host_id: int, stat_id: int, name
         Instance.stat_id == stat_id,
         # The index is over the hash of the names.
         Instance.name.in_(names),
-        func.md5(Instance.name).in_([func.md5(name) for name in names]),
+        cast(func.md5(Instance.name), Uuid).in_([cast(func.md5(name), Uuid) for name in names]),
     )
     rows = await session.execute(statement)
     return sorted((InstanceRef(*row) for row in rows), key=lambda instance: natural_key(instance.name))

@@ -25,7 +25,8 @@ DATABASE_BYTES: Final = text("SELECT pg_database_size(current_database())")
 PART_BYTES: Final = text("""
     SELECT pg_total_relation_size('chunks') AS chunks, pg_total_relation_size('packed_chunks') AS packed,
         pg_total_relation_size('rollups') + pg_total_relation_size('rollup_marks') AS rollups,
-        pg_total_relation_size('sealed_blocks') AS sealed
+        pg_total_relation_size('sealed_blocks') AS sealed,
+        pg_total_relation_size('profile_pieces') + pg_total_relation_size('profiles') AS profiles
 """)
 # The length of a value that is stored outside its row is in the row.
 SEALED: Final = text("""
@@ -107,6 +108,7 @@ class Sizes:
     raw: RawSizes
     rollup_bytes: int
     sealed_bytes: int
+    profile_bytes: int
     stats: list[TableSize]
     sealed: Mapping[str, SealedSize]
     hosts: list[HostSize]
@@ -135,6 +137,7 @@ async def measure_sizes(session: AsyncSession) -> Sizes:
         raw=RawSizes(max(int(raw.n_bytes), int(raw.n_packed)), int(raw.n_packed), int(parts.chunks), int(parts.packed)),
         rollup_bytes=int(parts.rollups),
         sealed_bytes=int(parts.sealed),
+        profile_bytes=int(parts.profiles),
         stats=stats,
         sealed=sealed,
         hosts=await _read_hosts(session, stats, sealed, int(parts.chunks) + int(parts.packed)),
@@ -176,12 +179,17 @@ async def _read_hosts(
 
 @dataclass(frozen=True, slots=True)
 class DaySizes:
-    """The sizes at the end of a day, or of today so far; `first_at` and `first_bytes` are those of its first measurement."""
+    """The sizes at the end of a day, or of today so far; `first_at` and `first_bytes` are those of its first measurement.
+
+    Missing: 0 `profile_bytes` and `sealed_bytes` of days that an earlier version measured
+    """
 
     measured_at: datetime
     database_bytes: int
     first_at: datetime
     first_bytes: int
+    profile_bytes: int
+    sealed_bytes: int
     stats: Mapping[str, int]
     hosts: Mapping[int, int]
 
@@ -197,6 +205,8 @@ async def note_sizes(sessions: async_sessionmaker[AsyncSession]) -> None:
         body: dict[str, object] = {
             **first,
             "database": sizes.database_bytes,
+            "profiles": sizes.profile_bytes,
+            "sealed": sizes.sealed_bytes,
             "stats": {
                 stat.name: stat.table_bytes + stat.index_bytes + sizes.sealed.get(stat.name, NOT_SEALED).n_bytes
                 for stat in sizes.stats
@@ -225,6 +235,8 @@ def _to_day(row: StorageDay) -> DaySizes:
         database_bytes=int(str(row.sizes["database"])),
         first_at=datetime.fromisoformat(str(row.sizes["first_at"])),
         first_bytes=int(str(row.sizes["first_bytes"])),
+        profile_bytes=int(str(row.sizes.get("profiles", 0))),
+        sealed_bytes=int(str(row.sizes.get("sealed", 0))),
         stats={str(name): int(size) for name, size in stats.items()},
         hosts={int(id_): int(size) for id_, size in hosts.items()},
     )

@@ -75,5 +75,5 @@ def test_the_index_finds_names_that_were_seen_before(database_url: str) -> None:
         connection.execute("ANALYZE instances")
         arguments = {"host_ids": [1, 1], "stat_ids": [1, 1], "names": ["7", "8"]}
         plan = connection.execute("EXPLAIN " + FIND, arguments).fetchall()
-    assert any("uq_instances__host_id_stat_id_name_md5" in str(line) and "Index" in str(line) for line in plan), plan
+    assert any("uq_instances__host_id_stat_id_name_hash" in str(line) and "Index" in str(line) for line in plan), plan
     assert any("Index Cond" in str(line) and "md5" in str(line) for line in plan), plan

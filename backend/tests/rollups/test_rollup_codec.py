@@ -1,5 +1,6 @@
 """Blocks of rollups: what goes in comes out, alone or with others, and merging in any pieces is the same as at once."""
 
+import base64
 import itertools
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.rollups.rollup_codec import EMPTY, HEAD_BYTES, Buckets, gather, merge, pack, read_head, unpack
+from normstat.rollups.rollup_codec import EMPTY, HEAD_BYTES, Buckets, gather, merge, pack, read_head, sum_group, unpack
 
 MINUTE_US = 60_000_000
 FIRST = 29_000_000
@@ -84,6 +85,70 @@ def test_some_instances_are_read_without_the_others(n_instances: int, n_minutes:
     assert_same(found.take(known), made.take(np.isin(made.instance, wanted)))
     assert head.most_samples(head.find(wanted)) == n_minutes
     assert len(head.find(np.array([3 * n_instances]))) == 0
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([3, 7]), st.integers(0, 30), st.one_of(st.decimals(-1000, 1000, places=2).map(float), st.floats(-9, 9))
+        ),
+        min_size=1,
+        max_size=80,
+    ),
+    st.integers(0, 2),
+)
+def test_buckets_of_few_samples_come_back_as_they_were(rows: list[tuple[int, int, float]], decimals: int) -> None:
+    """One to three samples a bucket are stored themselves, and all else is made of them."""
+    seen: dict[tuple[int, int], int] = {}
+    few = []
+    for instance, minute, value in rows:
+        seen[instance, minute] = seen.get((instance, minute), 0) + 1
+        if seen[instance, minute] <= 3:
+            few.append((instance, minute, seen[instance, minute] * 1000, value))
+    made = buckets_of(few)
+    body = pack(made, first_bucket=FIRST, decimals=decimals)
+    assert_same(unpack(body, first_bucket=FIRST), made, with_totals=False)
+    head = read_head(body)
+    ids, sums, n = sum_group(head, 0, body[head.offsets[0] :], FIRST, lambda bucket: bucket >= 0)
+    assert n.tolist() == [int(made.n[made.instance == own].sum()) for own in ids.tolist()]
+    whole = unpack(body, first_bucket=FIRST)
+    for own, total in zip(ids.tolist(), sums.tolist(), strict=True):
+        assert total == pytest.approx(float(whole.total[whole.instance == own].sum()), rel=1e-9, abs=1e-6)
+
+
+def test_few_samples_take_less_than_their_summary() -> None:
+    rng = np.random.default_rng(1)
+    minute = np.repeat(np.arange(1440), 2) + FIRST
+    values = np.round(rng.gamma(2, 5, 2880), 2)
+    body = pack(gather(np.full(2880, 7), minute, values, np.arange(2880)), first_bucket=FIRST, decimals=2)
+    assert len(body) < 1.6 * 2880
+
+
+# What version 1 made of 12 numbers of two instances, and of 6 numbers of which one is no decimal number.
+WRITTEN_BY_1 = (
+    "0RRC2000001poj50ssI21^@s61^@s63;+NC00000NdN!<D77#BAch4303-qe00RI30RDdh0|Nj90{{X`02vt>8A}0u0IzpH2hRWi0So{|pa2kn1xE?UigDmLaKx?9"
+    "6LNsb#efVD0R"
+)
+FLOATS_WRITTEN_BY_1 = (
+    "0RRC2000000{{R30RR910{{R31^@s61^@s600000MF0Q*D77#BAgbj703-tc00RI3fB^vj0tBl70IC8UCO|+y1XTb4)d&<nKtKc#7zzNY>L7sOE6soo=|lkw027e0"
+    "Wd{Nf0R"
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "values"),
+    [(WRITTEN_BY_1, [1.25, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12.5]), (FLOATS_WRITTEN_BY_1, [1 / 3, 2, 3, 4, 5, 6])],
+)
+def test_bodies_of_the_first_version_are_read(written: str, values: list[float]) -> None:
+    n = len(values)
+    wanted = gather(np.repeat([3, 5], 6)[:n], np.tile([10, 10, 11, 11, 12, 12], 2)[:n], np.array(values), np.arange(n))
+    body = base64.b85decode(written)
+    assert_same(unpack(body, first_bucket=10), wanted)
+    head = read_head(body)
+    ids, sums, _ = sum_group(head, 0, body[head.offsets[0] :], 10, lambda bucket: bucket == 11)
+    middle = wanted.take(wanted.bucket == 11)
+    assert ids.tolist() == middle.instance.tolist()
+    assert sums.tolist() == pytest.approx(middle.total.tolist())
 
 
 def test_a_body_of_another_version_is_refused() -> None:

@@ -43,19 +43,31 @@ SIZES = Sizes(
     raw=RawSizes(n_bytes=900, n_packed_bytes=700, chunk_table_bytes=120, packed_table_bytes=80),
     rollup_bytes=50,
     sealed_bytes=40,
+    profile_bytes=30,
     sealed={"vmstat_linux": SealedSize(n_rows=200, n_values=680, n_bytes=35)},
     stats=[TableSize("vmstat_linux", 500, 100, 30)],
     hosts=[WEB, replace(WEB, id=2, name="deleted 2", is_being_deleted=True)],
 )
 
 
-def day(at: datetime, n_bytes: int, *, first_at: datetime | None = None, first_bytes: int = 0) -> DaySizes:
-    return DaySizes(at, n_bytes, first_at or at, first_bytes, stats={"vmstat_linux": n_bytes // 2}, hosts={1: n_bytes // 4})
+def day(
+    at: datetime, n_bytes: int, *, first_at: datetime | None = None, first_bytes: int = 0, profiles: int = 30, sealed: int = 0
+) -> DaySizes:
+    return DaySizes(
+        at,
+        n_bytes,
+        first_at or at,
+        first_bytes,
+        profile_bytes=profiles,
+        sealed_bytes=sealed,
+        stats={"vmstat_linux": n_bytes // 2},
+        hosts={1: n_bytes // 4},
+    )
 
 
 def test_growth_is_that_of_the_last_week() -> None:
     days = [day(NOW, 1000), day(NOW - 1.5 * DAY, 850), day(NOW - 2.5 * DAY, 800)]
-    record = build_info(SIZES, days, DiskSpace(free_bytes=8000, total_bytes=10_000), {"vmstat_linux": 4})
+    record = build_info(SIZES, days, DiskSpace(free_bytes=8000, total_bytes=10_000), {"vmstat_linux": 4}, is_sealing=True)
     assert record.growth_bytes_per_day == pytest.approx(200 / 2.5)
     assert record.days_until_full == pytest.approx(100)
     assert [(part.part, part.bytes) for part in record.parts] == [
@@ -63,7 +75,8 @@ def test_growth_is_that_of_the_last_week() -> None:
         ("sealed", 40),
         ("chunks", 200),
         ("rollups", 50),
-        ("other", 110),
+        ("profiles", 30),
+        ("other", 80),
     ]
     (stat,) = record.stats
     assert (stat.n_samples, stat.n_sealed, stat.n_values) == (230, 200, 800)
@@ -76,25 +89,51 @@ def test_growth_is_that_of_the_last_week() -> None:
 
 def test_within_the_first_day_growth_is_that_since_its_first_measurement() -> None:
     today = day(NOW, 1000, first_at=NOW - 0.25 * DAY, first_bytes=900)
-    record = build_info(replace(SIZES, sealed={}), [today], None, {})
+    record = build_info(replace(SIZES, sealed={}), [today], None, {}, is_sealing=True)
     assert record.growth_bytes_per_day == pytest.approx(400)
     assert (record.days_until_full, record.disk.free_bytes, record.stats[0].bytes_per_value) == (None, None, None)
     assert (record.stats[0].bytes_per_day, record.hosts[0].bytes_per_day) == (None, None)
     # A quarter of an hour says nothing.
     early = replace(today, first_at=NOW - timedelta(minutes=15))
-    assert build_info(SIZES, [early], None, {}).growth_bytes_per_day is None
-    assert build_info(SIZES, [], None, {}).growth_bytes_per_day is None
+    assert build_info(SIZES, [early], None, {}, is_sealing=True).growth_bytes_per_day is None
+    assert build_info(SIZES, [], None, {}, is_sealing=True).growth_bytes_per_day is None
+
+
+def test_growth_is_that_of_what_stays_once_samples_are_sealed() -> None:
+    """Rows of the first two days, and the profiles of the first week, come once: neither is growth of the days after."""
+    now = replace(SIZES, database_bytes=10**9, profile_bytes=4 * 10**8, sealed_bytes=10**8)
+    days = [
+        day(NOW - 0.5 * DAY, 9 * 10**8, profiles=35 * 10**7, sealed=8 * 10**7),
+        day(NOW - 1.5 * DAY, 8 * 10**8, profiles=3 * 10**8, sealed=5 * 10**7),
+        day(NOW - 2.5 * DAY, 7 * 10**8, profiles=25 * 10**7),
+        day(NOW - 3.5 * DAY, 10**7, profiles=0),
+    ]
+    record = build_info(now, days, DiskSpace(10**9, 10**10), {}, is_sealing=True)
+    assert record.growth_bytes_per_day == pytest.approx((6 * 10**8 - 5 * 10**8) / 1.5)
+    assert record.stats[0].bytes_per_day == pytest.approx((635 - 4 * 10**8) / 1.5)
+    assert not record.is_before_sealing
+    # Days that an earlier version measured say nothing of what was sealed.
+    old = [replace(own, sealed_bytes=0, profile_bytes=0) for own in days]
+    assert build_info(now, old, None, {}, is_sealing=True).growth_bytes_per_day == pytest.approx((6 * 10**8 - 10**7) / 3.5)
+
+
+def test_before_anything_is_sealed_growth_is_that_of_rows_and_says_so() -> None:
+    days = [day(NOW - 1.5 * DAY, 850)]
+    record = build_info(SIZES, days, None, {}, is_sealing=True)
+    assert (record.growth_bytes_per_day, record.is_before_sealing) == (pytest.approx(100), True)
+    assert not build_info(SIZES, days, None, {}, is_sealing=False).is_before_sealing
+    assert not build_info(replace(SIZES, stats=[]), days, None, {}, is_sealing=True).is_before_sealing
 
 
 def test_what_shrinks_is_never_full() -> None:
-    record = build_info(SIZES, [day(NOW - 2 * DAY, 3000)], DiskSpace(8000, 10_000), {})
+    record = build_info(SIZES, [day(NOW - 2 * DAY, 3000)], DiskSpace(8000, 10_000), {}, is_sealing=True)
     assert record.growth_bytes_per_day == pytest.approx(-1000)
     assert record.days_until_full is None
 
 
 async def read(sessions: Sessions, url: str, folder: Path | None = None) -> StorageInfo:
     async with open_read_session(sessions) as session:
-        return await read_storage_info(session, url, folder)
+        return await read_storage_info(session, url, folder, None)
 
 
 async def test_sizes_of_what_is_there(
@@ -173,14 +212,16 @@ async def test_the_day_is_kept_and_compared_with(
             [empty],
         )
     record = await read(sessions, database_url)
-    assert record.growth_bytes_per_day == pytest.approx(record.database_bytes / 2, rel=0.01)
+    (profiles,) = [part.bytes for part in record.parts if part.part == "profiles"]
+    assert record.growth_bytes_per_day == pytest.approx((record.database_bytes - profiles) / 2, rel=0.01)
+    assert record.is_before_sealing
     assert record.hosts[0].bytes_per_day == pytest.approx(
         (record.hosts[0].sample_bytes + record.hosts[0].chunk_bytes) / 2, rel=0.01
     )
 
 
 async def test_it_is_measured_once_a_minute(sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    watch = StorageMonitor(database_url, None)
+    watch = StorageMonitor(database_url, None, None)
     async with open_read_session(sessions) as session:
         first = await watch.read(session)
         assert await watch.read(session) is first

@@ -7731,11 +7731,17 @@ export interface components {
       disk: components["schemas"]["DiskInfo"];
       /**
        * Growth Bytes Per Day
-       * @description Growth during the last week; null until it is known.
+       * @description Growth during the last week, without profiles; since samples are being sealed, that of the days since then only. null
+       *     until it is known.
        */
       growth_bytes_per_day: number | null;
       /** Hosts */
       hosts: components["schemas"]["HostStorage"][];
+      /**
+       * Is Before Sealing
+       * @description Whether samples are going to be sealed and none is yet: on the first days all are rows, which take many times more.
+       */
+      is_before_sealing: boolean;
       /**
        * Kind
        * @enum {string}
@@ -7761,7 +7767,8 @@ export interface components {
       bytes: number;
       /**
        * Part
-       * @description samples (rows), sealed (packed samples of past days), chunks (raw bytes), rollups, or other.
+       * @description samples (rows), sealed (packed samples of past days), chunks (raw bytes), rollups, profiles (of baselines, rebuilt when they
+       *     are lost), or other.
        */
       part: string;
     };

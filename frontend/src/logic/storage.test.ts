@@ -28,6 +28,7 @@ const storage = (change: Partial<StorageInfo>): StorageInfo => ({
   disk: { free_bytes: 50 * GB, total_bytes: 100 * GB },
   growth_bytes_per_day: GB,
   days_until_full: 50,
+  is_before_sealing: false,
   parts: [
     { part: "samples", bytes: 30 * GB },
     { part: "chunks", bytes: 8 * GB },
@@ -47,6 +48,13 @@ describe("when the disk is full", () => {
     const urgent = forecastOf(storage({ days_until_full: 3.9 }));
     expect(urgent.text).toBe("3 days");
     expect(urgent.note).toMatch(/Free space/);
+  });
+
+  it("tells that rows of the first days are going to be sealed, unless the disk is full before that", () => {
+    const first = [12, 3].map((days) => forecastOf(storage({ days_until_full: days, is_before_sealing: true })));
+    expect(first.map(({ level }) => level)).toEqual(["calm", "urgent"]);
+    expect(first[0]?.note).toMatch(/Sealed/);
+    expect(first[1]?.note).toMatch(/Free space/);
   });
 
   it("is not guessed if unknown", () => {
@@ -94,6 +102,8 @@ describe("the disk", () => {
     expect(describePacking(storage({}))).toBe(
       "Raw bytes: 90 GB received. 80 GB of them are packed into 6 GB; those of the last days take 2 GB.",
     );
+    const fresh = { n_bytes: 9e6, n_packed_bytes: 0, chunk_table_bytes: 3e6, packed_table_bytes: 8192 };
+    expect(describePacking({ raw: fresh })).toMatch(/9 MB received; they take 3 MB/);
     const nothing = { n_bytes: 0, n_packed_bytes: 0, chunk_table_bytes: 8192, packed_table_bytes: 8192 };
     expect(describePacking({ raw: nothing })).toBe("");
   });
@@ -109,7 +119,9 @@ describe("the disk", () => {
 
   it("describes its growth in words", () => {
     expect([1.2e9, -3e6, 0, 0.2, null].map(formatGrowth)).toEqual(["+1.2 GB", "−3 MB", "0 B", "0 B", "–"]);
-    expect([1.418, 12.34, null].map(formatBytesPerValue)).toEqual(["1.42", "12.3", "–"]);
+    expect([1.418, 12.34, null].map((bytes) => formatBytesPerValue(bytes, 1e6))).toEqual(["1.42", "12.3", "–"]);
+    // Six values in two pages are no 2,700 bytes a value.
+    expect(formatBytesPerValue(2730.7, 6)).toBe("–");
   });
 });
 

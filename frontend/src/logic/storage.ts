@@ -8,6 +8,8 @@ import { words } from "../words";
 /** The page shows a warning below WARN_DAYS until the disk is full, an error below URGENT_DAYS. */
 export const WARN_DAYS = 30;
 export const URGENT_DAYS = 7;
+/** A disk that is full earlier is full before the first samples are sealed. */
+const DAYS_TO_SEAL = 4;
 
 export interface Forecast {
   readonly level: "unknown" | "calm" | "warn" | "urgent";
@@ -33,9 +35,12 @@ export function describeDays(days: number): string {
 }
 
 /** Return when the disk will be full, and how urgent that is. */
-export function forecastOf({ disk, growth_bytes_per_day, days_until_full }: StorageInfo): Forecast {
+export function forecastOf({ disk, growth_bytes_per_day, days_until_full, is_before_sealing }: StorageInfo): Forecast {
   if (days_until_full !== null) {
     const text = describeDays(days_until_full);
+    if (is_before_sealing && days_until_full >= DAYS_TO_SEAL) {
+      return { level: "calm", text, note: words.logic.storage.firstDaysAreRows };
+    }
     const advice = words.logic.storage.freeSpaceAddDisk;
     const level = days_until_full < URGENT_DAYS ? "urgent" : days_until_full < WARN_DAYS ? "warn" : "calm";
     return { level, text, note: level === "calm" ? "" : level === "warn" ? advice : words.logic.storage.diskNearlyFull(advice) };
@@ -70,6 +75,7 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   sealed: words.logic.storage.sealed,
   chunks: words.logic.storage.rawBytes,
   rollups: words.logic.storage.rollups,
+  profiles: words.logic.storage.profiles,
   other: words.logic.storage.otherTables,
 };
 
@@ -94,6 +100,9 @@ export function slicesOf({ parts, disk, database_bytes }: StorageInfo): readonly
 export function describePacking({ raw }: Pick<StorageInfo, "raw">): string {
   if (raw.n_bytes === 0) {
     return "";
+  }
+  if (raw.n_packed_bytes === 0) {
+    return words.storage.summary.rawBytesNotPacked(formatBytes(raw.n_bytes), formatBytes(raw.chunk_table_bytes));
   }
   return words.storage.summary.rawBytesPacked(
     formatBytes(raw.n_bytes),
@@ -122,9 +131,12 @@ export function bySize<T>(
     .sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
-/** Return the bytes per value as text, such as `1.42`; an en dash without values. */
-export function formatBytesPerValue(bytes: number | null): string {
-  return bytes === null ? "–" : bytes.toFixed(bytes < 10 ? 2 : 1);
+/** With fewer values, most of a table is what an empty one takes. */
+const ENOUGH_VALUES = 100_000;
+
+/** Return the bytes per value as text, such as `1.42`; an en dash where values are too few to tell. */
+export function formatBytesPerValue(bytes: number | null, nValues: number): string {
+  return bytes === null || nValues < ENOUGH_VALUES ? "–" : bytes.toFixed(bytes < 10 ? 2 : 1);
 }
 
 // --- retention ---

@@ -2224,12 +2224,15 @@ export const de: Words = {
       diskNearlyFull: (advice) => `Die Platte ist fast voll. ${advice}`,
       databaseRunsAnotherMachine: "Die Datenbank läuft auf einer anderen Maschine.",
       unknownYet: "noch unbekannt",
-      growthRateNeedsMeasurements: "Für den Zuwachs werden Messungen von zwei Tagen gebraucht.",
+      growthRateNeedsMeasurements: "Der Zuwachs ist eine Stunde nach der ersten Messung bekannt, und nach einer Woche sicher.",
       neverAtThisRate: "bei diesem Zuwachs nie",
       databaseHasNotGrown: "Die Datenbank ist in der letzten Woche nicht gewachsen.",
       sealed: "versiegelte Messwerte",
       rawBytes: "Rohbytes",
       rollups: "Rollups",
+      profiles: "Profile der Baselines",
+      firstDaysAreRows:
+        "Messwerte der ersten Tage sind Tabellenzeilen. Einen Tag nach ihrem Ende werden sie versiegelt, brauchen einen kleinen Teil davon, und der Platz reicht länger.",
       otherTables: "andere Tabellen",
       otherFiles: "andere Dateien",
       free: "frei",
@@ -2640,6 +2643,8 @@ export const de: Words = {
       unknownYet: "noch unbekannt",
       averageLastWeek: "Mittel der letzten Woche",
       timeUntilDiskFull: "Zeit, bis die Platte voll ist",
+      rawBytesNotPacked: (received, size) =>
+        `Rohbytes: ${received} empfangen; sie belegen ${size}, bis sie einen Tag nach ihrer Ankunft gepackt werden.`,
       rawBytesPacked: (received, packed, packedSize, chunkSize) =>
         `Rohbytes: ${received} empfangen. ${packed} davon sind in ${packedSize} gepackt; die der letzten Tage belegen ${chunkSize}.`,
     },

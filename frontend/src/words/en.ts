@@ -2193,12 +2193,15 @@ export const en = {
       diskNearlyFull: (advice: string) => `The disk is nearly full. ${advice}`,
       databaseRunsAnotherMachine: "The database runs on another machine.",
       unknownYet: "unknown yet",
-      growthRateNeedsMeasurements: "The growth rate needs measurements of two days.",
+      growthRateNeedsMeasurements: "Growth is known an hour after the first measurement, and sure after a week.",
       neverAtThisRate: "never at this rate",
       databaseHasNotGrown: "The database has not grown in the last week.",
       sealed: "sealed samples",
       rawBytes: "raw bytes",
       rollups: "rollups",
+      profiles: "profiles of baselines",
+      firstDaysAreRows:
+        "Samples of the first days are rows. Sealed, a day after their end, they take a small part of that, and the disk lasts longer.",
       otherTables: "other tables",
       otherFiles: "other files",
       free: "free",
@@ -2605,6 +2608,8 @@ export const en = {
       unknownYet: "unknown yet",
       averageLastWeek: "average of the last week",
       timeUntilDiskFull: "Time until the disk is full",
+      rawBytesNotPacked: (received: string, size: string) =>
+        `Raw bytes: ${received} received; they take ${size} until they are packed, a day after they arrived.`,
       rawBytesPacked: (received: string, packed: string, packedSize: string, chunkSize: string) =>
         `Raw bytes: ${received} received. ${packed} of them are packed into ${packedSize}; those of the last days take ${chunkSize}.`,
     },

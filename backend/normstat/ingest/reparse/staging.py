@@ -36,7 +36,7 @@ TEMPORARY: Final = "pg_temp"
 FIND_INSTANCES: Final = """
     SELECT name, id FROM instances
     WHERE host_id = %(host_id)s AND stat_id = %(stat_id)s AND name = ANY(%(names)s)
-      AND md5(name) IN (SELECT md5(wanted) FROM unnest(%(names)s::text[]) AS wanted)
+      AND md5(name)::uuid IN (SELECT md5(wanted)::uuid FROM unnest(%(names)s::text[]) AS wanted)
 """
 RESERVE_IDS: Final = "SELECT nextval(pg_get_serial_sequence('instances', 'id')) FROM generate_series(1, %(n)s)"
 ADD_INSTANCES: Final = """
@@ -44,7 +44,7 @@ ADD_INSTANCES: Final = """
     SELECT id, %(host_id)s, %(stat_id)s, name, first, last
     FROM unnest(%(ids)s::int8[], %(names)s::text[], %(firsts)s::timestamptz[], %(lasts)s::timestamptz[])
       AS new(id, name, first, last)
-    ON CONFLICT (host_id, stat_id, md5(name)) DO NOTHING
+    ON CONFLICT (host_id, stat_id, (md5(name)::uuid)) DO NOTHING
     RETURNING name
 """
 WIDEN_INSTANCES: Final = """

@@ -115,7 +115,9 @@ class Instance(Base):
     """
 
     __tablename__ = "instances"
-    __table_args__ = (Index("uq_instances__host_id_stat_id_name_md5", "host_id", "stat_id", text("md5(name)"), unique=True),)
+    __table_args__ = (
+        Index("uq_instances__host_id_stat_id_name_hash", "host_id", "stat_id", text("(md5(name)::uuid)"), unique=True),
+    )
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
     host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
     stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"))

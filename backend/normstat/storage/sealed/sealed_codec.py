@@ -11,7 +11,6 @@ pays; repeated patterns, such as the order of CPUs in a report, by zstd.
 """
 
 import json
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -19,26 +18,27 @@ from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
-import zstandard
-from pcodec import ChunkConfig, standalone
 
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Storage
+from normstat.storage.packed_numbers import (
+    compress,
+    decompress,
+    pack_integers,
+    pack_numbers,
+    unpack_integers,
+    unpack_numbers,
+)
 
 VERSION: Final = 1
 # Groups of instances have at least so many rows: smaller ones pack worse, and a larger one is read whole for one instance.
 ROWS_PER_GROUP: Final = 4000
-LEVEL: Final = 8
-ZSTD_LEVEL: Final = 9
 # Whole numbers from here on are not exact in a float64.
 EXACT: Final = 2.0**53
 # Kinds of a column's values in a group.
 CONSTANT, WHOLE, SCALED, FLOAT = range(4)
 # Added to the kind where some values are missing.
 HAS_MISSING: Final = 16
-PACKED_BY_ZSTD, PACKED_BY_PCODEC = range(2)
-_own = threading.local()
-_CONFIG: Final = ChunkConfig(compression_level=LEVEL)
 NUMPY_TYPES: Final[Mapping[Storage, type[np.generic]]] = {
     Storage.INT4: np.int32,
     Storage.INT8: np.int64,
@@ -148,7 +148,7 @@ def pack(rows: SealedRows) -> tuple[bytes, bytes]:
     ids, codes = np.unique(rows.instance_id, return_inverse=True)
     times, n_each = np.unique(rows.time_us, return_counts=True)
     short = _shortest(codes)
-    row_part = _join([_pack_integers(ids), _pack_integers(times), _pack_integers(n_each), _pack_pattern(short)])
+    row_part = _join([pack_integers(ids), pack_integers(times), pack_integers(n_each), _pack_pattern(short)])
     line_part = _pack_lines(rows)
     by_instance = np.argsort(short, kind="stable")
     sizes = np.bincount(codes, minlength=len(ids))
@@ -175,7 +175,7 @@ def pack(rows: SealedRows) -> tuple[bytes, bytes]:
         "group_last": [int(ids[cut - 1]) for cut in [*cuts[1:], len(ids)]],
         "group_rows": np.diff(edges).tolist(),
     }
-    return bytes([VERSION]) + _zstd(json.dumps(head, separators=(",", ":")).encode()), b"".join(parts)
+    return bytes([VERSION]) + compress(json.dumps(head, separators=(",", ":")).encode()), b"".join(parts)
 
 
 def read_head(head: bytes) -> Directory:
@@ -185,7 +185,7 @@ def read_head(head: bytes) -> Directory:
     """
     if head[0] != VERSION:
         raise ValueError(f"A block of sealed samples of version {head[0]}, {VERSION} expected: a newer normstat wrote it")
-    found = json.loads(_unzstd(head[1:]))
+    found = json.loads(decompress(head[1:]))
     at = found["rows"] + found["lines"]
     values = []
     for lengths in found["values"]:
@@ -209,24 +209,24 @@ def read_head(head: bytes) -> Directory:
 def unpack_rows(directory: Directory, part: bytes) -> RowIndex:
     """Return times and instances of all rows; `part` is that part of the body."""
     ids_bytes, times_bytes, sizes_bytes, code_bytes = _split(part, 4)
-    times, n_each = _unpack_integers(times_bytes), _unpack_integers(sizes_bytes)
-    return RowIndex(_unpack_integers(ids_bytes), np.repeat(times, n_each), _unpack_pattern(code_bytes, directory.n_rows))
+    times, n_each = unpack_integers(times_bytes), unpack_integers(sizes_bytes)
+    return RowIndex(unpack_integers(ids_bytes), np.repeat(times, n_each), _unpack_pattern(code_bytes, directory.n_rows))
 
 
 def unpack_times(part: bytes) -> Int64Array:
     """Return the instants of the reports, ascending; `part` is the one that `unpack_rows` takes."""
-    return _unpack_integers(_split(part, 4)[1])
+    return unpack_integers(_split(part, 4)[1])
 
 
 def unpack_lines(directory: Directory, part: bytes) -> tuple[Int64Array, Int64Array, dict[int, str]]:
     """Return stream and line offset of all rows, and the words of rows that their columns cannot reproduce."""
     streams_bytes, code_bytes, offset_bytes, printed_bytes = _split(part, 4)
-    streams = _unpack_integers(streams_bytes)
+    streams = unpack_integers(streams_bytes)
     codes = _unpack_pattern(code_bytes, directory.n_rows)
     by_stream = np.argsort(codes, kind="stable")
     offsets = np.empty(directory.n_rows, np.int64)
-    offsets[by_stream] = np.cumsum(_unpack_integers(offset_bytes))
-    printed = json.loads(_unzstd(printed_bytes)) if printed_bytes else {}
+    offsets[by_stream] = np.cumsum(unpack_integers(offset_bytes))
+    printed = json.loads(decompress(printed_bytes)) if printed_bytes else {}
     return streams[codes], offsets, {int(row): str(text) for row, text in printed.items()}
 
 
@@ -241,7 +241,7 @@ def unpack_values(directory: Directory, number: int, group: int, data: bytes) ->
     missing: BoolArray | None = None
     if kind >= HAS_MISSING:
         n_bytes = int.from_bytes(data[at : at + 4], "little")
-        bits = np.frombuffer(_unzstd(data[at + 4 : at + 4 + n_bytes]), np.uint8)
+        bits = np.frombuffer(decompress(data[at + 4 : at + 4 + n_bytes]), np.uint8)
         missing = np.unpackbits(bits, count=n).astype(np.bool_)
         at += 4 + n_bytes
     values = _unpack_kind(kind % HAS_MISSING, data[at:], own, dtype)
@@ -289,8 +289,8 @@ def _pack_lines(rows: SealedRows) -> bytes:
     short = _shortest(codes)
     # Of one stream they ascend by the length of a line.
     steps = np.diff(rows.line_offset[np.argsort(short, kind="stable")], prepend=0)
-    printed = _zstd(json.dumps(rows.printed).encode()) if rows.printed else b""
-    return _join([_pack_integers(streams), _pack_pattern(short), _pack_integers(steps), printed])
+    printed = compress(json.dumps(rows.printed).encode()) if rows.printed else b""
+    return _join([pack_integers(streams), _pack_pattern(short), pack_integers(steps), printed])
 
 
 def _join(pieces: Sequence[bytes]) -> bytes:
@@ -309,34 +309,12 @@ def _shortest(codes: npt.NDArray[np.intp]) -> npt.NDArray[np.integer]:
     return codes.astype(np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.uint32)
 
 
-def _pack_integers(numbers: Int64Array) -> bytes:
-    """Return the smaller one of two packed forms: repeated patterns suit the one, noise the other."""
-    by_pcodec = _pcodec(numbers.astype(np.int64))
-    steps = np.diff(numbers, prepend=0).astype(np.int64)
-    by_zstd = _zstd(_planes(steps))
-    if len(by_zstd) < len(by_pcodec):
-        return bytes([PACKED_BY_ZSTD]) + by_zstd
-    return bytes([PACKED_BY_PCODEC]) + by_pcodec
-
-
-def _unpack_integers(data: bytes) -> Int64Array:
-    if data[0] == PACKED_BY_PCODEC:
-        return cast("Int64Array", standalone.simple_decompress(data[1:]))
-    plain = _unzstd(data[1:])
-    steps = np.ascontiguousarray(np.frombuffer(plain, np.uint8).reshape(8, -1).T).view("<i8").reshape(-1)
-    return np.cumsum(steps, dtype=np.int64)
-
-
-def _planes(numbers: Int64Array) -> bytes:
-    return np.ascontiguousarray(numbers.astype("<i8").view(np.uint8).reshape(-1, 8).T).tobytes()
-
-
 def _pack_pattern(codes: npt.NDArray[np.integer]) -> bytes:
     """Return the smaller one of the codes and their differences, packed by zstd; the first byte says which, and their width."""
     width = codes.dtype.itemsize
-    plain = _zstd(_code_planes(codes))
+    plain = compress(_code_planes(codes))
     # Modulo the width: they come back by adding up.
-    steps = _zstd(_code_planes(np.diff(codes, prepend=codes.dtype.type(0))))
+    steps = compress(_code_planes(np.diff(codes, prepend=codes.dtype.type(0))))
     return bytes([width]) + plain if len(plain) <= len(steps) else bytes([width + HAS_MISSING]) + steps
 
 
@@ -346,7 +324,7 @@ def _code_planes(codes: npt.NDArray[np.integer]) -> bytes:
 
 def _unpack_pattern(data: bytes, n: int) -> npt.NDArray[np.integer]:
     width = data[0] % HAS_MISSING
-    planes = np.frombuffer(_unzstd(data[1:]), np.uint8).reshape(width, n)
+    planes = np.frombuffer(decompress(data[1:]), np.uint8).reshape(width, n)
     codes = np.ascontiguousarray(planes.T).view(f"<u{width}").reshape(n)
     return np.cumsum(codes, dtype=codes.dtype) if data[0] >= HAS_MISSING else codes
 
@@ -360,7 +338,7 @@ def _pack_values(column: NumberArray, missing: BoolArray, own: SealedField) -> b
     kind, data = _pack_kind(values, own)
     if n_missing == 0:
         return bytes([kind]) + data
-    mask = _zstd(np.packbits(missing).tobytes())
+    mask = compress(np.packbits(missing).tobytes())
     return bytes([kind + HAS_MISSING]) + len(mask).to_bytes(4, "little") + mask + data
 
 
@@ -370,9 +348,9 @@ def _pack_kind(values: NumberArray, own: SealedField) -> tuple[int, bytes]:
     if (bits == bits[0]).all():
         return CONSTANT, values[:1].tobytes()
     if values.dtype.kind == "i":
-        return WHOLE, _pcodec(values)
+        return WHOLE, pack_numbers(values)
     scaled = _to_whole(cast("npt.NDArray[np.float64]", values), own.decimals)
-    return (FLOAT, _pcodec(values)) if scaled is None else (SCALED, _pcodec(scaled))
+    return (FLOAT, pack_numbers(values)) if scaled is None else (SCALED, pack_numbers(scaled))
 
 
 def _to_whole(values: npt.NDArray[np.float64] | npt.NDArray[np.float32], decimals: int) -> Int64Array | None:
@@ -390,7 +368,7 @@ def _to_whole(values: npt.NDArray[np.float64] | npt.NDArray[np.float32], decimal
 def _unpack_kind(kind: int, data: bytes, own: SealedField, dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
     if kind == CONSTANT:
         return np.frombuffer(data, dtype)
-    values = np.asarray(standalone.simple_decompress(data))
+    values = unpack_numbers(data)
     return (values / 10.0**own.decimals).astype(dtype) if kind == SCALED else values
 
 
@@ -402,19 +380,3 @@ def find_missing(column: NumberArray) -> BoolArray:
 def missing_of(dtype: np.dtype[np.generic]) -> float | int:
     """Return what stands for no value in a column of that type."""
     return np.nan if dtype.kind == "f" else -(2 ** (8 * dtype.itemsize - 1))
-
-
-def _pcodec(numbers: NumberArray) -> bytes:
-    return bytes(standalone.simple_compress(np.ascontiguousarray(numbers), _CONFIG))
-
-
-def _zstd(data: bytes) -> bytes:
-    if not hasattr(_own, "compressor"):
-        _own.compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
-    return cast("bytes", _own.compressor.compress(data))
-
-
-def _unzstd(data: bytes) -> bytes:
-    if not hasattr(_own, "decompressor"):
-        _own.decompressor = zstandard.ZstdDecompressor()
-    return cast("bytes", _own.decompressor.decompress(data))

@@ -56,7 +56,7 @@ export function StatSizes({ stats }: { readonly stats: readonly StatStorage[] })
                   <Table.Td className="size-cell">
                     <SizeBar share={share} />
                   </Table.Td>
-                  <Table.Td className="number">{formatBytesPerValue(item.bytes_per_value)}</Table.Td>
+                  <Table.Td className="number">{formatBytesPerValue(item.bytes_per_value, item.n_values)}</Table.Td>
                   <Table.Td className="number">{formatBytes(item.index_bytes)}</Table.Td>
                   <Table.Td className="number">{formatBytes(item.sealed_bytes)}</Table.Td>
                   <Table.Td className="number">{formatCount(item.n_samples)}</Table.Td>
