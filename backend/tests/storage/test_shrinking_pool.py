@@ -1,4 +1,4 @@
-"""Connections that nobody needed are closed, those that somebody needs are not, and there are as many as before when it gets busy."""
+"""Connections that nobody needed are closed, those that somebody needs are not; a busy pool has as many as before."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ async def wait_for_connections(url: str, n: int) -> None:
     """Wait until the database has so many of the pool: a backend ends a moment after its connection was closed."""
     with psycopg.connect(url, autocommit=True) as looker:
         async with asyncio.timeout(120):
-            while looker.execute(N_OTHERS).fetchone() != (n,):
+            while looker.execute(N_OTHERS).fetchone() != (n,):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
 
