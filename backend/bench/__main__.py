@@ -49,6 +49,7 @@ PLAN: Final = (
     Run("export"),
     Run("live"),
     Run("agent"),
+    Run("idle"),
     Run("life"),
 )
 

@@ -46,7 +46,7 @@ class Settings(BaseSettings):
         default=None, description="data directory of the database, to measure its disk; None asks the database"
     )
     database_pool_size: int = Field(
-        default=8, ge=2, description="database connections for people and jobs, per process; 8 more are opened"
+        default=8, ge=2, description="database connections for people and jobs, per process; 9 more are opened"
     )
     max_connections: int = Field(
         default=4000, ge=16, description="client connections, per process; above, the longest idle one is dropped"

@@ -22,21 +22,6 @@ CLEAR_LATE: Final = text("""
     WHERE c.stream_id = seen.id AND c.n_late = seen.n_late
 """)
 
-# Of each source the last state before its instant, and all states from then on.
-READ_STATES: Final = text("""
-    SELECT wanted.source, s.from_at, s.colour
-    FROM unnest(CAST(:sources AS text[]), CAST(:afters AS timestamptz[])) AS wanted(source, after) CROSS JOIN LATERAL (
-        (
-            SELECT from_at, colour FROM watched_states
-            WHERE host_id = :host_id AND source = wanted.source AND from_at < wanted.after ORDER BY from_at DESC LIMIT 1
-        )
-        UNION ALL
-        SELECT from_at, colour FROM watched_states
-        WHERE host_id = :host_id AND source = wanted.source AND from_at >= wanted.after
-    ) AS s
-    ORDER BY wanted.source, s.from_at
-""")
-
 
 @dataclass(frozen=True, slots=True)
 class FoundEpisode:
@@ -142,37 +127,26 @@ async def save_progress(
         await session.execute(CLEAR_LATE, {"ids": list(late), "counts": list(late.values())})
 
 
-@dataclass(frozen=True, slots=True)
-class StateChanges:
-    """The states of a source from an instant on: (instant, colour) pairs in ascending order."""
-
-    after: datetime
-    changes: Sequence[tuple[datetime, int]]
-
-
-async def replace_states(session: AsyncSession, host_id: int, found: Mapping[str, StateChanges]) -> None:
-    """Make the stored states of each source from its instant on those that were found."""
-    if not found:
+async def replace_states(
+    session: AsyncSession, host_id: int, source: str, changes: Sequence[tuple[datetime, int]], *, after: datetime
+) -> None:
+    """Make the stored states of a source from an instant on these: (instant, colour) pairs in ascending order."""
+    own = and_(WatchedState.host_id == host_id, WatchedState.source == source)
+    before = await session.scalar(
+        select(WatchedState.colour).where(own, WatchedState.from_at < after).order_by(WatchedState.from_at.desc()).limit(1)
+    )
+    stored = select(WatchedState.from_at, WatchedState.colour).where(own, WatchedState.from_at >= after)
+    known = [(at, colour) for at, colour in await session.execute(stored.order_by(WatchedState.from_at))]
+    wanted: list[tuple[datetime, int]] = []
+    for at, colour in changes:
+        if colour != (wanted[-1][1] if wanted else before):
+            wanted.append((at, colour))
+    if wanted == known:
         return
-    # All sources in one round trip: of dozens of rules, hardly one changes.
-    parameters = {"host_id": host_id, "sources": list(found), "afters": [own.after for own in found.values()]}
-    stored: dict[str, list[tuple[datetime, int]]] = {}
-    for row in await session.execute(READ_STATES, parameters):
-        stored.setdefault(row.source, []).append((row.from_at, row.colour))
-    for source, own in found.items():
-        before = next((colour for at, colour in stored.get(source, ()) if at < own.after), None)
-        known = [(at, colour) for at, colour in stored.get(source, ()) if at >= own.after]
-        wanted: list[tuple[datetime, int]] = []
-        for at, colour in own.changes:
-            if colour != (wanted[-1][1] if wanted else before):
-                wanted.append((at, colour))
-        if wanted == known:
-            continue
-        is_replaced = and_(WatchedState.host_id == host_id, WatchedState.source == source, WatchedState.from_at >= own.after)
-        await session.execute(delete(WatchedState).where(is_replaced))
-        if wanted:
-            rows = [{"host_id": host_id, "source": source, "from_at": at, "colour": colour} for at, colour in wanted]
-            await session.execute(insert(WatchedState).values(rows))
+    await session.execute(delete(WatchedState).where(own, WatchedState.from_at >= after))
+    if wanted:
+        rows = [{"host_id": host_id, "source": source, "from_at": at, "colour": colour} for at, colour in wanted]
+        await session.execute(insert(WatchedState).values(rows))
 
 
 async def acknowledge(session: AsyncSession, episode_id: int, *, by: str, note: str) -> EpisodeRow:

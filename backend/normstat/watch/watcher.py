@@ -25,7 +25,6 @@ from normstat.rules.episode_tracker import EpisodeEnd
 from normstat.rules.rule_file import OWN_INPUTS, RuleLimit, WatchRule
 from normstat.rules.rule_frame import WHOLE_HOST
 from normstat.storage.episode_rows import (
-    StateChanges,
     end_episodes,
     read_episodes_after,
     read_open_episodes,
@@ -132,7 +131,6 @@ class Watcher:
 
     async def _judge(self, host: WatchableHost, book: WatchBook, stats: dict[str, StatRef], now: datetime) -> None:
         rules = book.rules_for(host.name, host.tags)
-        stored: set[str] = set()
         async with open_read_session(self._sessions) as session:
             judge = HostJudge(session, host, stats, self._plans, now)
             groups, outcomes = judge.plan(rules)
@@ -140,17 +138,10 @@ class Watcher:
                 begin = min(task.judge_from for task in group.tasks)
                 names = [task.rule.name for task in group.tasks]
                 known = by_source(await read_episodes_after(session, host.id, names, begin))
-                stored |= known.keys()
                 outcomes += await judge.judge(group, known)
         async with open_write_session(self._sessions) as session:
-            states = {}
             for outcome in outcomes:
-                # Most rules find nothing, and had found nothing.
-                if outcome.stopped is not None or outcome.episodes or outcome.rule.name in stored:
-                    await self._store(session, host, outcome, book=book, now=now)
-                if outcome.stopped is None and outcome.lacks is None and outcome.states_after is not None:
-                    states[outcome.rule.name] = StateChanges(outcome.states_after, outcome.states)
-            await replace_states(session, host.id, states)
+                await self._store(session, host, outcome, book=book, now=now)
             progress = dict(host.progress)
             for outcome in outcomes:
                 # Without a new report a rule stands where it stood.
@@ -173,6 +164,8 @@ class Watcher:
         if outcome.lacks is not None:
             return
         await replace_episodes(session, host.id, source, outcome.episodes, after=outcome.after, now=now)
+        if outcome.states_after is not None:
+            await replace_states(session, host.id, source, outcome.states, after=outcome.states_after)
 
 
 @dataclass(frozen=True, slots=True)

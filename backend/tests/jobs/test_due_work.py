@@ -14,6 +14,17 @@ from normstat.storage.import_rows import select_open_imports
 from tests.databases import on_either_database
 
 pytestmark = on_either_database
+ADD_MESSAGE = """
+    WITH channel AS (
+        INSERT INTO alert_channels (name, kind, settings, secrets, is_enabled, created_by, updated_by)
+        VALUES ('mail', 'mail', '{}', '{}', true, 'test', 'test') RETURNING id
+    ), alert AS (
+        INSERT INTO alerts (route, state, opened_at, start_at, due_at, silence_key)
+        VALUES ('all', 'firing', now(), now(), now(), '') RETURNING id
+    )
+    INSERT INTO alert_messages (alert_id, channel_id, channel, kind, number, key, content, state, next_try_at)
+    SELECT alert.id, channel.id, 'mail', 'firing', 1, 'k', '{}', %s, now() + %s * interval '1 second' FROM alert, channel
+"""
 ADD = "INSERT INTO jobs (kind, state, next_try_at) VALUES (%s, %s, now() + %s * interval '1 second')"
 
 
@@ -69,6 +80,28 @@ async def test_each_is_woken_for_its_own_work(database_url: str) -> None:
             reparses.clear()
             await settle(due, probe)
             assert not reparses.is_set()
+
+
+async def test_a_message_that_is_to_be_sent_wakes_who_sends_it(database_url: str) -> None:
+    due = DueWork(database_url, look_s=0.01)
+    messages = due.watch(select_unsent(), every_s=0)
+    probe = due.watch(select_due(BACKTESTS), every_s=0)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(ADD, ["backtest", "queued", -1])
+        connection.execute(ADD_MESSAGE, ["queued", 3600])
+        async with running(due):
+            await settle(due, probe)
+            assert not messages.is_set(), "its time has not come"
+            connection.execute("UPDATE alert_messages SET next_try_at = now()")
+            await asyncio.wait_for(messages.wait(), 120)
+            connection.execute("UPDATE alert_messages SET state = 'sending', next_try_at = now() + interval '1 hour'")
+            messages.clear()
+            await asyncio.wait_for(messages.wait(), 120)
+            connection.execute("UPDATE alert_messages SET state = 'sent'")
+            await settle(due, probe)
+            messages.clear()
+            await settle(due, probe)
+            assert not messages.is_set()
 
 
 async def test_a_worker_is_woken_no_more_often_than_it_wants(database_url: str) -> None:

@@ -3,8 +3,6 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import psycopg
@@ -14,14 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from tests.databases import on_either_database
 from tests.e2e.product import wait_until
+from tests.fork_server import ForkedProcess, start_forked
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
 from tests.ingest.test_reparse import send_in_pieces
 from tests.packing.raw_view import counts, read_whole, stream_ids
 
 Sessions = async_sessionmaker[AsyncSession]
-BACKEND = Path(__file__).parents[2]
 WAITS = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+N_PACKS = "SELECT count(*) FROM packed_chunks"
 # What the transaction comes upon before it deletes, before it stores the pack, and before it notes that.
 STEPS = (
     "SELECT FROM hosts FOR UPDATE",
@@ -32,14 +31,9 @@ STEPS = (
 pytestmark = on_either_database
 
 
-def start_packing(url: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "normstat", "pack", "--days", "0"],
-        env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(BACKEND)},
-        cwd=BACKEND,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+def start_packing(url: str) -> ForkedProcess:
+    with Path(os.devnull).open("wb") as nowhere:
+        return start_forked(["pack", "--days", "0"], os.environ | {"NORMSTAT_DATABASE_URL": url}, nowhere)
 
 
 async def fill(engine: AsyncEngine, url: str, keys: str = "abc") -> dict[str, bytes]:
@@ -92,16 +86,17 @@ def kill_at(url: str, step: str) -> None:
 @pytest.mark.slow
 async def test_killed_again_and_again_it_comes_to_an_end(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     """Each run is killed some milliseconds after its first pack: in the middle of the next one, or between two."""
-    texts = await fill(engine, database_url, "abcdefghijklmnop")
+    texts = await fill(engine, database_url, "abcdefghij")
     n_kills = 0
-    while (before := counts(database_url))[0]:
-        process = start_packing(database_url)
-        while process.poll() is None and counts(database_url) == before:  # noqa: ASYNC110
-            await asyncio.sleep(0.002)
-        await asyncio.sleep(0.004 * (n_kills % 5))
-        n_kills += process.poll() is None
-        process.kill()
-        process.wait()
-        await assert_all_there(sessions, texts)
+    with psycopg.connect(database_url, autocommit=True) as looker:
+        while (before := counts(database_url))[0]:
+            process = start_packing(database_url)
+            while process.poll() is None and looker.execute(N_PACKS).fetchone() == before[1:]:  # noqa: ASYNC110
+                await asyncio.sleep(0.002)
+            await asyncio.sleep(0.004 * (n_kills % 5))
+            n_kills += process.poll() is None
+            process.kill()
+            process.wait()
+            await assert_all_there(sessions, texts)
     assert n_kills > 1
     assert counts(database_url) == (0, len(texts))

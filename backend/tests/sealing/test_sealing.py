@@ -5,7 +5,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,6 +25,7 @@ from normstat.storage.schema import migrations
 from normstat.storage.session import open_read_session
 from normstat.window import LATEST, Window, from_us, to_us
 from tests.databases import on_either_database, on_one_database
+from tests.fork_server import start_forked
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import GOLDEN
 from tests.ingest.rereading import books, export, reparse
@@ -270,13 +270,12 @@ async def test_a_kill_at_any_moment_leaves_each_sample_once(
 
 def seal_and_kill(url: str, log_path: Path, after_s: float) -> int:
     """Kills `normstat seal` so long after its first block; how it ended."""
-    known = query(url, SEALED)
-    with log_path.open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "normstat", "seal"], env=os.environ | {"NORMSTAT_DATABASE_URL": url}, stdout=log, stderr=log
-        )
-    while process.poll() is None and query(url, SEALED) == known:
-        time.sleep(0.002)
+    with psycopg.connect(url, autocommit=True) as looker:
+        known = looker.execute(SEALED).fetchone()
+        with log_path.open("ab") as log:
+            process = start_forked(["seal"], os.environ | {"NORMSTAT_DATABASE_URL": url}, log)
+        while process.poll() is None and looker.execute(SEALED).fetchone() == known:
+            time.sleep(0.002)
     with contextlib.suppress(subprocess.TimeoutExpired):
         return process.wait(after_s)
     process.kill()
