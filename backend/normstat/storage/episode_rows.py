@@ -146,7 +146,7 @@ async def save_progress(
 
 @dataclass(frozen=True, slots=True)
 class StoredStates:
-    """The states of a source on a host from an instant on, as (instant, colour), and the colour before. Missing: None without any"""
+    """The states of a source on a host from an instant on, as (instant, colour), and the colour before. Missing: None without it"""
 
     before: int | None
     later: Sequence[tuple[datetime, int]]
@@ -168,7 +168,13 @@ async def read_states(session: AsyncSession, host_id: int, firsts: Mapping[str, 
 
 
 async def replace_states(
-    session: AsyncSession, host_id: int, source: str, changes: Sequence[tuple[datetime, int]], *, after: datetime, stored: StoredStates
+    session: AsyncSession,
+    host_id: int,
+    source: str,
+    changes: Sequence[tuple[datetime, int]],
+    *,
+    after: datetime,
+    stored: StoredStates,
 ) -> None:
     """Make the stored states of a source from an instant on these: (instant, colour) pairs in ascending order."""
     wanted: list[tuple[datetime, int]] = []

@@ -154,7 +154,14 @@ class Watcher:
             await save_progress(session, host.id, progress, late=host.late, now=now)
 
     async def _store(
-        self, session: WriteSession, host: WatchableHost, outcome: RuleOutcome, book: WatchBook, stored: "_Stored", now: datetime
+        self,
+        session: WriteSession,
+        host: WatchableHost,
+        outcome: RuleOutcome,
+        *,
+        book: WatchBook,
+        stored: "_Stored",
+        now: datetime,
     ) -> None:
         source = outcome.rule.name
         if outcome.stopped is not None:
