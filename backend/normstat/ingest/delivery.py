@@ -1,10 +1,11 @@
 """Apply the frames of a stream: append new bytes, record lost ones, read all of it. Pure: no database, no clock."""
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from normstat.ingest.protocol import Frame, FrameKind
-from normstat.ingest.stream_samples import NOTHING_REFUSED, Refused, StreamReader, StreamResult
+from normstat.ingest.stream_samples import NOTHING_REFUSED, Refused, StreamReader, StreamResult, join_spans
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.records import SampleBlock, State
@@ -40,6 +41,11 @@ class Delivery:
     def blocks(self) -> Iterator[SampleBlock]:
         """Yield the samples that were read."""
         return (block for result in self.result for block in result.blocks)
+
+    @property
+    def span_us(self) -> tuple[int, int] | None:
+        """The first and last time of the samples, in microseconds since the epoch. Missing: None without any"""
+        return functools.reduce(join_spans, (result.span_us for result in self.result), None)
 
     @property
     def only_data(self) -> bytes:

@@ -24,6 +24,8 @@ from normstat.window import LATEST_US
 PIECE_BYTES: Final = 1 << 20
 # The unfinished last line of a stream without a spec is stored when it is longer than this, as readers do.
 MAX_LINE_LENGTH: Final = 1 << 20
+# A list of fewer numbers has its smallest and largest sooner than an array.
+FEW_ROWS: Final = 150
 NO_TIME_REASON: Final = "no time known: no date or time was printed before this line"
 ODD_TIME_REASON: Final = "the time printed is not between the years 1970 and 2199"
 # A folded stack of some hundred frames has a few kB. Far longer names would bloat the page's menus and URLs.
@@ -57,6 +59,13 @@ class StreamResult:
     n_bytes: Counter[LineKind] = field(default_factory=Counter)
     n_unseen: int = 0
     events: list[LineEvent] = field(default_factory=list)
+    # First and last time of the samples, in microseconds since the epoch. None: there are none.
+    span_us: tuple[int, int] | None = None
+
+    def add(self, block: SampleBlock, span: tuple[int, int] | None) -> None:
+        """Add a block, whose first and last time are known."""
+        self.blocks.append(block)
+        self.span_us = join_spans(self.span_us, span)
 
 
 class StreamReader:
@@ -166,9 +175,10 @@ class StreamReader:
             return
         names = self._refused.get(block.stat.name)
         time_us = block.time_us
-        is_plain = not names and int(time_us.min(initial=0)) >= 0 and int(time_us.max(initial=0)) < LATEST_US
+        span = find_span(block)
+        is_plain = not names and span is not None and span[0] >= 0 and span[1] < LATEST_US
         if is_plain and max(map(len, block.instances), default=0) <= MAX_INSTANCE_LENGTH:
-            self.result.blocks.append(block)
+            self.result.add(block, span)
             return
         has_time = time_us != NO_TIME
         is_odd = has_time & ((time_us < 0) | (time_us >= LATEST_US))
@@ -184,9 +194,10 @@ class StreamReader:
             if rows.any():
                 self._reject_rows(block, rows, n_lines_before, reason)
         if kept.all():
-            self.result.blocks.append(block)
+            self.result.add(block, span)
         elif kept.any():
-            self.result.blocks.append(select_rows(block, kept))
+            chosen = select_rows(block, kept)
+            self.result.add(chosen, find_span(chosen))
 
     def _reject_rows(self, block: SampleBlock, rows: npt.NDArray[np.bool_], n_lines_before: int, reason: str) -> None:
         """Move the lines of these rows from the samples to the rejected lines. Sums have no lines: those of their parts remain.
@@ -232,6 +243,26 @@ class StreamReader:
     def _book(self, kind: LineKind, n_lines: int, n_bytes: int) -> None:
         self.result.n_lines[kind] += n_lines
         self.result.n_bytes[kind] += n_bytes
+
+
+def find_span(block: SampleBlock) -> tuple[int, int] | None:
+    """Return the first and last time of a block. Missing: None for one without rows.
+
+    Units: microseconds since the epoch
+    """
+    if len(block) == 0:
+        return None
+    if len(block) > FEW_ROWS:
+        return int(block.time_us.min()), int(block.time_us.max())
+    times: list[int] = block.time_us.tolist()
+    return min(times), max(times)
+
+
+def join_spans(one: tuple[int, int] | None, other: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Return the first and last time of both. Missing: None where neither has any."""
+    if one is None or other is None:
+        return one or other
+    return min(one[0], other[0]), max(one[1], other[1])
 
 
 def fill_unseen_text(result: StreamResult, first: int, text: bytes) -> None:

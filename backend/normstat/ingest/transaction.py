@@ -553,9 +553,8 @@ def _count(stream: OpenStream, result: StreamResult) -> None:
 
 def _first_late(delivery: Delivery) -> datetime | None:
     """Return the first of the samples for a time that the stream has passed; before `_note_times`. Missing: None without any"""
-    passed = delivery.stream.last_sample_at
-    first_us = min((int(block.time_us.min()) for block in delivery.blocks), default=None)
-    if passed is None or first_us is None or (first := from_us(first_us)) >= passed:
+    passed, span = delivery.stream.last_sample_at, delivery.span_us
+    if passed is None or span is None or (first := from_us(span[0])) >= passed:
         return None
     return first
 
@@ -563,14 +562,13 @@ def _first_late(delivery: Delivery) -> datetime | None:
 def _note_times(delivery: Delivery) -> datetime | None:
     """Extend the stream's first and last sample time; return the last of these samples, None when there are none."""
     stream = delivery.stream
-    blocks = list(delivery.blocks)
-    if not blocks:
+    span = delivery.span_us
+    if span is None:
         return None
-    first = from_us(min(int(block.time_us.min()) for block in blocks))
-    last = from_us(max(int(block.time_us.max()) for block in blocks))
+    first, last = map(from_us, span)
     stream.first_sample_at = min(stream.first_sample_at or first, first)
     stream.last_sample_at = max(stream.last_sample_at or last, last)
-    names = sorted({*stream.stat_names, *(block.stat.name for block in blocks)})
+    names = sorted({*stream.stat_names, *(block.stat.name for block in delivery.blocks)})
     stream.has_new_stats = stream.has_new_stats or names != stream.stat_names
     stream.stat_names = names
     return last

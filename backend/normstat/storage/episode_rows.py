@@ -23,6 +23,23 @@ CLEAR_LATE: Final = text("""
 """)
 
 
+# The last state before an instant and all from it on, for each source: reads no others.
+READ_STATES: Final = text("""
+    SELECT wanted.source, state.from_at, state.colour
+    FROM unnest(CAST(:sources AS text[]), CAST(:firsts AS timestamptz[])) AS wanted(source, first_at)
+    CROSS JOIN LATERAL (
+        (
+            SELECT from_at, colour FROM watched_states
+            WHERE host_id = :host_id AND source = wanted.source AND from_at < wanted.first_at
+            ORDER BY from_at DESC LIMIT 1
+        )
+        UNION ALL
+        SELECT from_at, colour FROM watched_states
+        WHERE host_id = :host_id AND source = wanted.source AND from_at >= wanted.first_at
+    ) AS state
+""")
+
+
 @dataclass(frozen=True, slots=True)
 class FoundEpisode:
     """An episode as a source found it: a rule, or anything else that watches."""
@@ -127,22 +144,46 @@ async def save_progress(
         await session.execute(CLEAR_LATE, {"ids": list(late), "counts": list(late.values())})
 
 
+@dataclass(frozen=True, slots=True)
+class StoredStates:
+    """The states of a source on a host from an instant on, as (instant, colour), and the colour before. Missing: None without it"""
+
+    before: int | None
+    later: Sequence[tuple[datetime, int]]
+
+
+async def read_states(session: AsyncSession, host_id: int, firsts: Mapping[str, datetime]) -> dict[str, StoredStates]:
+    """Return the stored states of a host by source, each from its own instant on; one statement for all rules of the host."""
+    if not firsts:
+        return {}
+    arguments = {"host_id": host_id, "sources": list(firsts), "firsts": list(firsts.values())}
+    before: dict[str, int] = {}
+    later: dict[str, list[tuple[datetime, int]]] = {}
+    for source, from_at, colour in await session.execute(READ_STATES, arguments):
+        if from_at < firsts[source]:
+            before[source] = colour
+        else:
+            later.setdefault(source, []).append((from_at, colour))
+    return {source: StoredStates(before.get(source), sorted(later.get(source, ()))) for source in firsts}
+
+
 async def replace_states(
-    session: AsyncSession, host_id: int, source: str, changes: Sequence[tuple[datetime, int]], *, after: datetime
+    session: AsyncSession,
+    host_id: int,
+    source: str,
+    changes: Sequence[tuple[datetime, int]],
+    *,
+    after: datetime,
+    stored: StoredStates,
 ) -> None:
     """Make the stored states of a source from an instant on these: (instant, colour) pairs in ascending order."""
-    own = and_(WatchedState.host_id == host_id, WatchedState.source == source)
-    before = await session.scalar(
-        select(WatchedState.colour).where(own, WatchedState.from_at < after).order_by(WatchedState.from_at.desc()).limit(1)
-    )
-    stored = select(WatchedState.from_at, WatchedState.colour).where(own, WatchedState.from_at >= after)
-    known = [(at, colour) for at, colour in await session.execute(stored.order_by(WatchedState.from_at))]
     wanted: list[tuple[datetime, int]] = []
     for at, colour in changes:
-        if colour != (wanted[-1][1] if wanted else before):
+        if colour != (wanted[-1][1] if wanted else stored.before):
             wanted.append((at, colour))
-    if wanted == known:
+    if wanted == stored.later:
         return
+    own = and_(WatchedState.host_id == host_id, WatchedState.source == source)
     await session.execute(delete(WatchedState).where(own, WatchedState.from_at >= after))
     if wanted:
         rows = [{"host_id": host_id, "source": source, "from_at": at, "colour": colour} for at, colour in wanted]

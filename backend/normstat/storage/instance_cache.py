@@ -166,22 +166,12 @@ class InstanceCache:
         unknown: list[tuple[Key, str]] = []
         fresh: list[KnownInstances] = []
         for key, seen in spans.items():
-            epoch, before = self._by_key.get(key, NOTHING_KNOWN)
-            if epoch != epochs[key[0]]:
-                before = NOTHING_KNOWN[1]
+            before = self._known(key, epochs[key[0]])
             usual = before.with_usual(seen)
-            if usual is not None:
-                learned.by_key[key] = usual
-                continue
-            known = learned.by_key[key] = KnownInstances()
-            fresh.append(known)
-            unknown += [(key, name) for name in seen if name not in before.ids]
-            for name, own in before.rows():
-                if name in seen:
-                    _add(known, name, own, seen[name], changed)
-                elif own[2] > own[3]:
-                    # Those missing from the report have ended and may never return.
-                    changed[own[0]] = own[1:3]
+            learned.by_key[key] = usual or _extend(before, seen, changed)
+            if usual is None:
+                fresh.append(learned.by_key[key])
+                unknown += [(key, name) for name in seen if name not in before.ids]
         for statement in (FIND, INSERT):
             missing = [(key, name) for key, name in unknown if name not in learned.by_key[key].ids]
             if statement == INSERT:
@@ -197,6 +187,11 @@ class InstanceCache:
             await _write(connection, changed)
         return learned
 
+    def _known(self, key: Key, epoch: int) -> KnownInstances:
+        """Return what is cached of a host and stat; nothing from before rows of its instances were deleted."""
+        of_epoch, known = self._by_key.get(key, NOTHING_KNOWN)
+        return known if of_epoch == epoch else NOTHING_KNOWN[1]
+
     def _count_new(
         self, learned: SeenInstances, names: Sequence[tuple[Key, str]], spans: Mapping[Key, Spans], max_new: int | None
     ) -> None:
@@ -209,6 +204,18 @@ class InstanceCache:
             else:
                 learned.n_new[place] += 1
         learned.refused = {key: frozenset(own) for key, own in refused.items()}
+
+
+def _extend(before: KnownInstances, seen: Spans, changed: dict[int, tuple[int, int]]) -> KnownInstances:
+    """Return those of the instances that were seen, with their spans extended; add to `changed` those whose rows must change."""
+    known = KnownInstances()
+    for name, own in before.rows():
+        if name in seen:
+            _add(known, name, own, seen[name], changed)
+        elif own[2] > own[3]:
+            # Those missing from the report have ended and may never return.
+            changed[own[0]] = own[1:3]
+    return known
 
 
 def _add(known: KnownInstances, name: str, own: StoredInstance, span: tuple[int, int], changed: dict[int, tuple[int, int]]) -> None:

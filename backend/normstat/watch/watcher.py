@@ -25,9 +25,11 @@ from normstat.rules.episode_tracker import EpisodeEnd
 from normstat.rules.rule_file import OWN_INPUTS, RuleLimit, WatchRule
 from normstat.rules.rule_frame import WHOLE_HOST
 from normstat.storage.episode_rows import (
+    StoredStates,
     end_episodes,
     read_episodes_after,
     read_open_episodes,
+    read_states,
     replace_episodes,
     replace_states,
     save_progress,
@@ -140,8 +142,9 @@ class Watcher:
                 known = by_source(await read_episodes_after(session, host.id, names, begin))
                 outcomes += await judge.judge(group, known)
         async with open_write_session(self._sessions) as session:
+            stored = await _read_stored(session, host.id, [each for each in outcomes if each.lacks is None])
             for outcome in outcomes:
-                await self._store(session, host, outcome, book=book, now=now)
+                await self._store(session, host, outcome, book=book, stored=stored, now=now)
             progress = dict(host.progress)
             for outcome in outcomes:
                 # Without a new report a rule stands where it stood.
@@ -151,7 +154,14 @@ class Watcher:
             await save_progress(session, host.id, progress, late=host.late, now=now)
 
     async def _store(
-        self, session: WriteSession, host: WatchableHost, outcome: RuleOutcome, book: WatchBook, now: datetime
+        self,
+        session: WriteSession,
+        host: WatchableHost,
+        outcome: RuleOutcome,
+        *,
+        book: WatchBook,
+        stored: "_Stored",
+        now: datetime,
     ) -> None:
         source = outcome.rule.name
         if outcome.stopped is not None:
@@ -163,9 +173,29 @@ class Watcher:
             return
         if outcome.lacks is not None:
             return
-        await replace_episodes(session, host.id, source, outcome.episodes, after=outcome.after, now=now)
+        if outcome.episodes or source in stored.with_episodes:
+            await replace_episodes(session, host.id, source, outcome.episodes, after=outcome.after, now=now)
         if outcome.states_after is not None:
-            await replace_states(session, host.id, source, outcome.states, after=outcome.states_after)
+            states = stored.states[source]
+            await replace_states(session, host.id, source, outcome.states, after=outcome.states_after, stored=states)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What is stored of a host: the rules with episodes that had not ended where they judge, and the states of each."""
+
+    with_episodes: frozenset[str]
+    states: Mapping[str, StoredStates]
+
+
+async def _read_stored(session: AsyncSession, host_id: int, outcomes: Sequence[RuleOutcome]) -> _Stored:
+    """Return what is stored of the rules, with one statement of a kind for all of them: on most hosts nothing changes."""
+    if not outcomes:
+        return _Stored(frozenset(), {})
+    begin = min(outcome.after for outcome in outcomes)
+    episodes = await read_episodes_after(session, host_id, [outcome.rule.name for outcome in outcomes], begin)
+    firsts = {outcome.rule.name: outcome.states_after for outcome in outcomes if outcome.states_after is not None}
+    return _Stored(frozenset(row.source for row in episodes), await read_states(session, host_id, firsts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -17,6 +18,7 @@ import pytest
 from normstat.auth.roles import Role
 from normstat.live import notify
 from normstat.live.notify import LiveEvent, LiveHub, Subscription
+from normstat.storage import ingest_rows
 from tests.api.people import People
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.server import serving
@@ -90,6 +92,20 @@ async def test_it_listens_again_after_the_connection_was_lost(database_url: str)
             connection.execute("SELECT pg_notify('normstat_live', 'not JSON')")
             connection.execute("SELECT pg_notify('normstat_live', %s)", [event().model_dump_json()])
             assert await asyncio.wait_for(take(subscription, 1), 120) == [event()]
+
+
+async def test_a_batch_of_many_hosts_is_announced_in_a_few_notifications(database_url: str) -> None:
+    """PostgreSQL takes less than 8000 bytes in each."""
+    hub = LiveHub(database_url)
+    at = datetime(2026, 11, 21, 12, 0, 2, tzinfo=UTC)
+    hosts = [f"{number:03d}-{'x' * 190}" for number in range(100)]
+    async with listening(hub):
+        with hub.subscribe(None) as subscription:
+            async with await psycopg.AsyncConnection.connect(database_url) as connection:
+                await ingest_rows.announce_all(connection, {(host, "vmstat_linux"): at for host in hosts})
+                await ingest_rows.announce_all(connection, {})
+            found = await asyncio.wait_for(take(subscription, len(hosts)), 120)
+    assert found == [LiveEvent(host=host, spec="vmstat_linux", last_sample_at=at) for host in hosts]
 
 
 async def test_a_stopping_server_ends_its_streams(people: People, database_url: str, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ async def test_a_row_that_was_changed_by_hand_is_read(engine: AsyncEngine, datab
     queue = IngestQueue(engine)
     at = await send(queue, 0, 700)
     with psycopg.connect(database_url) as connection:
-        connection.execute(f"UPDATE streams SET {change}")  # type: ignore[arg-type]
+        connection.execute(f"UPDATE streams SET {change}")
     if "333" in change:
         assert await send(queue, at, 1100) == 333, "the agent is told where the stream stands"
     else:

@@ -94,10 +94,6 @@ class CounterReader(LineReader[LayoutT]):
 
     # Internals.
 
-    def let_go(self) -> None:
-        """Drop the method that reads lines of the present file."""
-        self._take = None
-
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         self._open_builders: dict[tuple[str, tuple[str, ...]], BlockBuilder] = {}
@@ -114,6 +110,10 @@ class CounterReader(LineReader[LayoutT]):
         path = own.get("file")
         if isinstance(path, str) and path:
             self._open(path)
+
+    def let_go(self) -> None:
+        """Drop the method that reads lines of the present file."""
+        self._take = None
 
     def save(self) -> State:
         """Return the state for the next piece."""
