@@ -14,7 +14,17 @@ import numpy.typing as npt
 
 from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.readers import read
-from normstat.stats.records import NO_TIME, REJECTED_TEXT_LIMIT, LineEvent, LineKind, RejectedLine, SampleBlock, State, Timing
+from normstat.stats.records import (
+    NO_TIME,
+    REJECTED_TEXT_LIMIT,
+    InstanceNames,
+    LineEvent,
+    LineKind,
+    RejectedLine,
+    SampleBlock,
+    State,
+    Timing,
+)
 from normstat.stats.spec import Spec
 from normstat.storage.chunks import RawChunk, compress_chunk
 from normstat.storage.stat_tables import TablePlan
@@ -167,7 +177,10 @@ class StreamReader:
         names = self._refused.get(block.stat.name)
         time_us = block.time_us
         is_plain = not names and int(time_us.min(initial=0)) >= 0 and int(time_us.max(initial=0)) < LATEST_US
-        if is_plain and max(map(len, block.instances), default=0) <= MAX_INSTANCE_LENGTH:
+        instances = block.instances
+        # Of names that some rows may have: if the longest of them is short enough, so are all.
+        lengths = map(len, instances.names if isinstance(instances, InstanceNames) else instances)
+        if is_plain and max(lengths, default=0) <= MAX_INSTANCE_LENGTH:
             self.result.blocks.append(block)
             return
         has_time = time_us != NO_TIME

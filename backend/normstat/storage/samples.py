@@ -18,7 +18,7 @@ from psycopg import sql
 
 from normstat.errors import SpecError
 from normstat.stats.engine.number_formats import EXACT_LIMIT, format_values
-from normstat.stats.records import Int64Array, SampleBlock, ValueArray
+from normstat.stats.records import InstanceNames, Int64Array, SampleBlock, ValueArray
 from normstat.stats.spec import Field, Storage
 from normstat.storage.printed_words import NO_VALUE, format_printed
 from normstat.storage.stat_tables import Column, StoredStat
@@ -59,6 +59,12 @@ class RowTarget:
 
     def ids(self, block: SampleBlock) -> Int32Array:
         """Return the ids of the instances of the block's rows. Shape: (n,)."""
+        names = block.instances
+        if isinstance(names, InstanceNames) and len(names) >= FEW_ROWS:
+            ids = np.zeros(len(names.names), np.int32)
+            for number in names.present()[0]:
+                ids[number] = self.instance_ids[names.names[number]]
+            return ids[names.codes]
         return np.fromiter(map(self.instance_ids.__getitem__, block.instances), dtype=np.int32, count=len(block))
 
 
@@ -336,17 +342,22 @@ def instance_spans(blocks: Sequence[SampleBlock]) -> dict[str, tuple[int, int]]:
 
 def _spans_of(block: SampleBlock) -> Iterable[tuple[str, tuple[int, int]]]:
     """Return the first and last time of each instance of a block."""
+    instances = block.instances
     if len(block) < FEW_ROWS:
         times = block.time_us.tolist()
         if times == sorted(times):
             # Of each name, a dict keeps the last time that it is given, in the order of the first.
-            lasts = dict(zip(block.instances, times, strict=True))
-            firsts = dict(zip(reversed(block.instances), reversed(times), strict=True))
+            names = list(instances)
+            lasts = dict(zip(names, times, strict=True))
+            firsts = dict(zip(reversed(names), reversed(times), strict=True))
             return [(name, (firsts[name], last)) for name, last in lasts.items()]
-    numbers: dict[str, int] = {}
-    at: Int64Array = np.fromiter((numbers.setdefault(name, len(numbers)) for name in block.instances), dtype=np.int64)
-    firsts_us = np.full(len(numbers), np.iinfo(np.int64).max)
-    lasts_us = np.full(len(numbers), np.iinfo(np.int64).min)
-    np.minimum.at(firsts_us, at, block.time_us)
-    np.maximum.at(lasts_us, at, block.time_us)
-    return zip(numbers, zip(firsts_us.tolist(), lasts_us.tolist(), strict=True), strict=True)
+    numbered = instances if isinstance(instances, InstanceNames) else InstanceNames.number(instances)
+    found, first_rows, last_rows = numbered.present()
+    names = [numbered.names[number] for number in found]
+    if (block.time_us[1:] >= block.time_us[:-1]).all():
+        return zip(names, zip(block.time_us[first_rows].tolist(), block.time_us[last_rows].tolist(), strict=True), strict=True)
+    firsts_us = np.full(len(numbered.names), np.iinfo(np.int64).max)
+    lasts_us = np.full(len(numbered.names), np.iinfo(np.int64).min)
+    np.minimum.at(firsts_us, numbered.codes, block.time_us)
+    np.maximum.at(lasts_us, numbered.codes, block.time_us)
+    return zip(names, zip(firsts_us[found].tolist(), lasts_us[found].tolist(), strict=True), strict=True)

@@ -11,6 +11,7 @@ from typing import Final
 
 from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.engine.header import Header
+from normstat.stats.engine.reader_state import mark_of
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
 
@@ -31,6 +32,17 @@ class TextRows:
     number: list[int]
     next_other: list[int]
     offsets: Int64Array
+    _marks: dict[bytes, frozenset[str]] = field(default_factory=dict)
+
+    def marks(self, header: Header, first: int, n_rows: int) -> frozenset[str]:
+        """Return how a reader's state notes these rows: the same object for reports of the same instances."""
+        names = self.rows.instances
+        codes = names.codes[first : first + n_rows]
+        key = codes.tobytes()
+        found = self._marks.get(key)
+        if found is None:
+            found = self._marks[key] = frozenset(mark_of(header, names.names[code]) for code in codes.tolist())
+        return found
 
 
 @dataclass(slots=True)

@@ -15,8 +15,9 @@
 ('procs_r', [3], [1795262401000000])
 """
 
+import itertools
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -48,12 +49,13 @@ from normstat.stats.engine.timestamps import (
     split_words,
     take_clock,
 )
-from normstat.stats.records import NO_TIME, Int64Array, LineKind, State, Timing
+from normstat.stats.records import NO_TIME, InstanceNames, Int64Array, LineKind, State, Timing
 from normstat.stats.spec import Field, Spec
 
 # A piece of fewer bytes is read line by line: it takes longer to set up the arrays than to read so little without them.
 MIN_BULK_BYTES: Final = 3000
 GROUP_LINE_LIMIT: Final = 1000
+NO_MARKS: Final[frozenset[str]] = frozenset()
 
 # The agent's, before a call: never a row, although it may be as long as one.
 EPOCH_LINE: Final = re.compile(rb"^\d{9,10}\r?$", re.MULTILINE)
@@ -63,11 +65,25 @@ LAYOUT: Final = ColumnLayout
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Plain rows of one header that follow each other: the first of each run, how many, and their times."""
+    """Runs of plain rows of one header, which follow each other: the first of each run, and how many; in `times_us` the times of
+    all rows, each for as many rows as `n_alike` says.
+    """
 
     rows: TextRows
     builder: BlockBuilder
-    found: list[tuple[int, int, list[int]]] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)
+    n_rows: list[int] = field(default_factory=list)
+    times_us: list[int] = field(default_factory=list)
+    n_alike: list[int] = field(default_factory=list)
+
+    def is_gapless(self) -> bool:
+        """Return whether each run begins where the one before ends."""
+        return self.firsts[-1] - self.firsts[0] == sum(self.n_rows) - self.n_rows[-1]
+
+    def row_times(self) -> Int64Array:
+        """Return the time of each row."""
+        times = np.array(self.times_us, dtype=np.int64)
+        return times if len(times) == sum(self.n_rows) else np.repeat(times, self.n_alike)
 
 
 class Reader(LineEngine[ColumnLayout]):
@@ -285,24 +301,28 @@ class Reader(LineEngine[ColumnLayout]):
         header = self._heading.header
         assert header is not None
         rows = found.rows
+        end = first + n_rows
+        alike = [n_rows]
         if rows.clocks is not None:
-            times = []
-            last: ClockWords | None = None
-            time_us = NO_TIME
-            for clock in rows.clocks[first : first + n_rows]:
-                if clock is not last:
-                    time_us = self._row_times.clock_us(clock)
-                    last = clock
-                times.append(time_us)
+            # Most runs have one clock.
+            at = bisect_right(rows.clock_rows, first) - 1
+            stop = bisect_left(rows.clock_rows, end, at + 1)
+            times = [self._row_times.clock_us(clock) for clock in rows.clocks[at:stop]]
+            if stop > at + 1:
+                bounds = [first, *rows.clock_rows[at + 1 : stop], end]
+                alike = [one - before for before, one in itertools.pairwise(bounds)]
         elif header.table.time is TimeStyle.LEADING:
-            times = [self._state.row_us(self._heading.table)] * n_rows
+            times = [self._state.row_us(self._heading.table)]
         else:
-            stamps = self._state.see_rows(self._heading.table, header, rows.instances[first : first + n_rows])
+            marks = found.marks(header, first, n_rows) if header.instance_at else NO_MARKS
+            stamps = self._state.see_rows(self._heading.table, header, marks, n_rows)
             if stamps is None:
                 return False
             times = stamps
             if rows.moments is not None:
-                times = self._row_times.moments_us(header.zone_name, rows.moments[first : first + n_rows])
+                times = self._row_times.moments_us(header.zone_name, rows.moments[first:end])
+            if len(times) > 1:
+                alike = [1] * n_rows
         self._state.is_after_blank = False
         self._state.name_line = ""
         self.calls.forget_line()
@@ -311,33 +331,29 @@ class Reader(LineEngine[ColumnLayout]):
             assert header.stat is not None
             builder = self.builder(header.stat, self._heading.fields, is_since_boot=False)
             runs = self._runs[id(self._heading.fields)] = _Runs(found, builder)
-        runs.found.append((first, n_rows, times))
+        runs.firsts.append(first)
+        runs.n_rows.append(n_rows)
+        runs.times_us.extend(times)
+        runs.n_alike.extend(alike)
         return True
 
     def _close_runs(self, shift: int) -> None:
         """Turn the runs of plain rows into blocks. `shift` is what the lines' places in the piece are beyond those in the text."""
         for runs in self._runs.values():
-            rows = runs.rows.rows
-            first = runs.found[0][0]
-            end = first
-            for run_first, n_rows, _ in runs.found:
-                if run_first != end:
-                    break
-                end += n_rows
-            else:
+            if runs.is_gapless():
                 # Rows that follow each other are a part of each array: nothing is copied.
-                runs.builder.add_bulk(self._bulk_rows(runs, slice(first, end), rows.instances[first:end], shift))
-                continue
-            chosen = np.concatenate([np.arange(first, first + n_rows) for first, n_rows, _ in runs.found])
-            names = [name for first, n_rows, _ in runs.found for name in rows.instances[first : first + n_rows]]
-            runs.builder.add_bulk(self._bulk_rows(runs, chosen, names, shift))
+                chosen: slice | Int64Array = slice(runs.firsts[0], runs.firsts[-1] + runs.n_rows[-1])
+            else:
+                ranges = [np.arange(first, first + n_rows) for first, n_rows in zip(runs.firsts, runs.n_rows, strict=True)]
+                chosen = np.concatenate(ranges)
+            runs.builder.add_bulk(self._bulk_rows(runs, chosen, shift))
 
-    def _bulk_rows(self, runs: _Runs, chosen: slice | Int64Array, instances: list[str], shift: int) -> BulkRows:
+    def _bulk_rows(self, runs: _Runs, chosen: slice | Int64Array, shift: int) -> BulkRows:
         rows = runs.rows.rows
         missing = [None if mask is None or not (own := mask[chosen]).any() else own for mask in rows.missing]
         return BulkRows(
-            time_us=np.array([time for _, _, times in runs.found for time in times], dtype=np.int64),
-            instances=instances,
+            time_us=runs.row_times(),
+            instances=InstanceNames(rows.instances.names, rows.instances.codes[chosen]),
             values=[column[chosen] for column in rows.values],
             line_offset=runs.rows.offsets[chosen] + (self.offset + shift),
             missing=missing,
