@@ -39,6 +39,15 @@ from normstat.stats.engine.reader_state import LATER, ReaderState
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
 from normstat.stats.engine.row_times import RowTimes
 from normstat.stats.engine.shared_text import TextRows, TextWindow, index_alone
+from normstat.stats.engine.stretches import (
+    MAX_LINES,
+    MAX_STRETCH_BYTES,
+    HeaderTurn,
+    LineNote,
+    LineRole,
+    Stretch,
+    StretchKey,
+)
 from normstat.stats.engine.timestamps import (
     EMPTY_PREFIX,
     PREFIX,
@@ -55,6 +64,7 @@ from normstat.stats.spec import Field, Spec
 # A piece of fewer bytes is read line by line: it takes longer to set up the arrays than to read so little without them.
 MIN_BULK_BYTES: Final = 3000
 GROUP_LINE_LIMIT: Final = 1000
+BLANK_NOTE: Final = LineNote(LineRole.BLANK)
 NO_MARKS: Final[frozenset[str]] = frozenset()
 
 # The agent's, before a call: never a row, although it may be as long as one.
@@ -103,6 +113,8 @@ class Reader(LineEngine[ColumnLayout]):
         self._plain: dict[int, TextRows | None] = {}
         self._runs: dict[int, _Runs] = {}
         self._is_after_blank = False
+        # What the lines were since the last row, while they are read to be known again.
+        self._notes: list[LineNote] = []
 
     def state(self) -> State:
         """Return what the next piece needs to know."""
@@ -117,9 +129,15 @@ class Reader(LineEngine[ColumnLayout]):
         n_lines = len(starts)
         at = 0
         taken = begin
+        knows_stretches = not self.joins_lines and not self.calls.is_loop and not self.spec.is_user_made
+        # Where the lines that are read one by one begin, and what their kinds depend on.
+        opened: tuple[int, StretchKey, Header | None] | None = None
         while at < n_lines:
             found = self._plain_rows(window)
             if found is not None and found.number[first_line + at] >= 0:
+                if opened is not None:
+                    self._learn(opened, data, taken)
+                    opened = None
                 # The lines after those of a shared text are of other streams.
                 stop = min(found.next_other[first_line + at] - first_line, n_lines)
                 run_end = stop
@@ -134,6 +152,15 @@ class Reader(LineEngine[ColumnLayout]):
                     continue
             else:
                 stop = at + 1
+                if knows_stretches and opened is None:
+                    key = self._heading.stretch_key()
+                    known = self._take_known(key, data, taken, end)
+                    if known is not None:
+                        taken += known.n_bytes
+                        at += len(known.lines)
+                        continue
+                    opened = (taken, key, self._heading.header)
+                    self._notes.clear()
             while at < stop:
                 line_begin = taken
                 taken = self.read_line(data, line_begin, begin + ends[at] + 1)
@@ -145,6 +172,42 @@ class Reader(LineEngine[ColumnLayout]):
                 break
         self._close_runs(begin - window.begin)
         return taken
+
+    def _learn(self, opened: tuple[int, StretchKey, Header | None], data: bytes, end: int) -> None:
+        """Keep the lines data[begin:end] that were read one by one between rows, to know them again."""
+        begin, key, before = opened
+        if end - begin <= MAX_STRETCH_BYTES:
+            self._heading.stretches.learn(key, before, data[begin:end], self._notes)
+        self._notes.clear()
+
+    def _take_known(self, key: StretchKey, data: bytes, begin: int, end: int) -> Stretch | None:
+        """Take lines that are known from an earlier report, and book them. Missing: None, and nothing taken, for others."""
+        for known in self._heading.stretches.alternatives(key):
+            if known.before is not self._heading.header or begin + known.n_bytes > end:
+                continue
+            times = known.times_at(data, begin)
+            if times is None:
+                continue
+            state = self._state
+            self.calls.forget_line()
+            for line, time in zip(known.lines, times, strict=True):
+                state.is_after_blank = line.role is LineRole.BLANK
+                if line.role is LineRole.BLANK:
+                    self._take_blank()
+                elif line.role is LineRole.AGAIN:
+                    clock = time if isinstance(time, ClockWords) else None
+                    self._heading.repeat(data[begin + line.begin : begin + line.end], clock)
+                    self._see_header(clock)
+                elif line.turn is not None:
+                    self._take_turn(line.turn)
+                elif isinstance(time, Timestamp):
+                    self._row_times.prefix_us = NO_TIME
+                    state.name_line = ""
+                    state.see_stamp(self._row_times.timeline.stamp_us(time))
+            for kind, n_bytes, n_lines in known.books:
+                self.ledger.book(kind, n_bytes, n_lines)
+            return known
+        return None
 
     def _window_of(self, data: bytes, begin: int, end: int) -> TextWindow | None:
         """Return the whole lines data[begin:end] for reading in bulk. Missing: None if that is not worthwhile, or not possible."""
@@ -192,20 +255,34 @@ class Reader(LineEngine[ColumnLayout]):
         self._is_after_blank = self._state.is_after_blank
         self._state.is_after_blank = not line.strip(b" \t")
         if self._state.is_after_blank:
+            self._note(BLANK_NOTE)
             return self._take_blank()
         again = self._heading.take_again(line)
         if again is not None:
+            self._note(LineNote(LineRole.AGAIN, clock=again.clock))
             self._see_header(again.clock)
             return LineKind.HEADER
-        if self._heading.take_turn(line):
-            self._row_times.prefix_us = NO_TIME
-            self._see_header(None)
+        turn = self._heading.find_turn(line)
+        if turn is not None:
+            self._note(LineNote(LineRole.TURN, turn=turn))
+            self._take_turn(turn)
             return LineKind.HEADER
         before = self._heading.header
         found = self._take_text(line, offset)
         if found is LineKind.HEADER and self._heading.header is not before:
             self._heading.note_turn(line, before)
         return found
+
+    def _note(self, note: LineNote) -> None:
+        """Note what a line is, for as many lines as may be known again."""
+        if len(self._notes) <= MAX_LINES:
+            self._notes.append(note)
+
+    def _take_turn(self, turn: HeaderTurn) -> None:
+        """Take a line that was a header before, in the same place."""
+        self._heading.turn(turn)
+        self._row_times.prefix_us = NO_TIME
+        self._see_header(None)
 
     def see_call(self, stamp: Timestamp) -> None:
         """Start a new run: its first report may cover the time since boot, and its header comes."""
@@ -400,6 +477,7 @@ class Reader(LineEngine[ColumnLayout]):
             return LineKind.HEADER
         stamp = parse_timestamp(text) or (parse_local_stamp(text) if layout.banner is not None else None)
         if stamp is not None:
+            self._note(LineNote(LineRole.STAMP, stamp=stamp))
             self._state.see_stamp(self._row_times.timeline.stamp_us(stamp))
             return LineKind.TIMESTAMP
         if is_recorder_line(text):
