@@ -29,8 +29,9 @@ COPY_HEADER: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 COPY_TRAILER: Final = b"\xff\xff"
 # PostgreSQL counts microseconds from 2000-01-01.
 POSTGRES_EPOCH_US: Final = 946_684_800_000_000
-# Arrays are slower for fewer rows.
+# Arrays are slower for fewer rows: where names must be numbered first, and where they are numbers already.
 FEW_ROWS: Final = 2000
+FEW_NUMBERED_ROWS: Final = 200
 WIRE_TYPES: Final[Mapping[Storage, str]] = {
     Storage.INT4: ">i4",
     Storage.INT8: ">i8",
@@ -60,7 +61,7 @@ class RowTarget:
     def ids(self, block: SampleBlock) -> Int32Array:
         """Return the ids of the instances of the block's rows. Shape: (n,)."""
         names = block.instances
-        if isinstance(names, InstanceNames) and len(names) >= FEW_ROWS:
+        if isinstance(names, InstanceNames) and len(names) >= FEW_NUMBERED_ROWS:
             ids = np.zeros(len(names.names), np.int32)
             for number in names.present()[0]:
                 ids[number] = self.instance_ids[names.names[number]]
@@ -343,7 +344,7 @@ def instance_spans(blocks: Sequence[SampleBlock]) -> dict[str, tuple[int, int]]:
 def _spans_of(block: SampleBlock) -> Iterable[tuple[str, tuple[int, int]]]:
     """Return the first and last time of each instance of a block."""
     instances = block.instances
-    if len(block) < FEW_ROWS:
+    if len(block) < (FEW_NUMBERED_ROWS if isinstance(instances, InstanceNames) else FEW_ROWS):
         times = block.time_us.tolist()
         if times == sorted(times):
             # Of each name, a dict keeps the last time that it is given, in the order of the first.

@@ -148,9 +148,11 @@ def take_clock(words: Sequence[str]) -> ClockWords | None:
         found = KOREAN_CLOCK.fullmatch(" ".join(words[:3]))
         seconds = None if found is None else parse_clock(":".join(found.groups()))
         return None if seconds is None else ClockWords(3, seconds, is_epoch=False)
-    if EPOCH.fullmatch(words[0]) is not None and int(words[0]) >= EPOCH_LEAST:
+    # By far the most have the eight characters of 12:00:01, with which the next two have more.
+    is_usual = len(words[0]) == 8
+    if not is_usual and EPOCH.fullmatch(words[0]) is not None and int(words[0]) >= EPOCH_LEAST:
         return ClockWords(1, float(words[0]), is_epoch=True)
-    glued = GLUED_HALF.fullmatch(words[0])
+    glued = None if is_usual else GLUED_HALF.fullmatch(words[0])
     if glued is not None:
         words = [glued[1], glued[2], *words[1:]]
     seconds = parse_clock(words[0])
