@@ -10,6 +10,7 @@ the same. What they do to a reader's state is done by the reader in any case. St
 nothing in them belongs to one.
 """
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -122,8 +123,7 @@ class Stretch:
                     return None
                 times.append(Timestamp(float(digits), is_clock_only=False, offset_s=0))
                 continue
-            text = data[at : at + CLOCK_BYTES]
-            seconds = parse_clock(text.decode()) if text.isascii() else None
+            seconds = _seconds_of(data[at : at + CLOCK_BYTES])
             if seconds is None:
                 return None
             if line.base is None:
@@ -132,6 +132,12 @@ class Stretch:
                 base = line.base
                 times.append(Timestamp(base.seconds + seconds, is_clock_only=False, offset_s=base.offset_s, zone_name=base.zone_name))
         return times
+
+
+@functools.lru_cache(maxsize=4096)
+def _seconds_of(text: bytes) -> float | None:
+    """Return the seconds of the day of a clock: the tools of a host, and all hosts, print the same one at the same time."""
+    return parse_clock(text.decode()) if text.isascii() else None
 
 
 class Stretches:

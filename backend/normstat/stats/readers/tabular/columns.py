@@ -132,8 +132,11 @@ class Reader(LineEngine[ColumnLayout]):
         knows_stretches = not self.joins_lines and not self.calls.is_loop and not self.spec.is_user_made
         # Where the lines that are read one by one begin, and what their kinds depend on.
         opened: tuple[int, StretchKey, Header | None] | None = None
+        is_after_run = False
         while at < n_lines:
-            found = self._plain_rows(window)
+            # The line after a run is no row under the same header.
+            found = None if is_after_run else self._plain_rows(window)
+            is_after_run = False
             if found is not None and found.number[first_line + at] >= 0:
                 if opened is not None:
                     self._learn(opened, data, taken)
@@ -149,6 +152,7 @@ class Reader(LineEngine[ColumnLayout]):
                     self.ledger.book(LineKind.SAMPLE, ends[run_end - 1] + 1 - starts[at], run_end - at)
                     taken = begin + ends[run_end - 1] + 1
                     at = run_end
+                    is_after_run = run_end == stop
                     continue
             else:
                 stop = at + 1
