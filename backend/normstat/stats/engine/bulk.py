@@ -18,13 +18,15 @@ from normstat.stats.engine.column_layout import TimeStyle
 from normstat.stats.engine.header import ColumnRole, Header
 from normstat.stats.engine.number_formats import EXACT_LIMIT, read_number
 from normstat.stats.engine.row import ABSENT, join_instance
-from normstat.stats.engine.timestamps import ClockWords, day_seconds, parse_date, take_clock
+from normstat.stats.engine.timestamps import ClockWords, clock_of_word, day_seconds, parse_date
 from normstat.stats.records import InstanceNames, Int64Array, ValueArray
 from normstat.stats.spec import Field
 
 BoolArray = npt.NDArray[np.bool_]
 # Numbers with more digits are left to the careful path: they would overflow the sums made here.
 MAX_DIGITS: Final = 15
+# Longer words are no clocks, whatever the locale.
+MAX_CLOCK_BYTES: Final = 64
 MINUS: Final = ord("-")
 DOT: Final = ord(".")
 ZERO: Final = ord("0")
@@ -333,7 +335,7 @@ class _Rows:
         are plain no more.
         """
         words, codes = self._index.distinct(self._first)
-        clocks = [take_clock([word.decode("utf-8", "backslashreplace")]) for word in words]
+        clocks = [clock_of_word(word) if len(word) <= MAX_CLOCK_BYTES else None for word in words]
         self.is_plain &= np.array([clock is not None for clock in clocks], dtype=np.bool_)[codes]
         return clocks, codes
 

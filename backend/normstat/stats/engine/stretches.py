@@ -10,7 +10,6 @@ the same. What they do to a reader's state is done by the reader in any case. St
 nothing in them belongs to one.
 """
 
-import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from enum import Enum
 from typing import Final
 
 from normstat.stats.engine.header import Header, HeaderLine
-from normstat.stats.engine.timestamps import EPOCH_LEAST, SECONDS_A_DAY, ClockWords, Timestamp, parse_clock, parse_timestamp
+from normstat.stats.engine.timestamps import EPOCH_LEAST, SECONDS_A_DAY, ClockWords, Timestamp, clock_of_word, parse_clock, parse_timestamp
 from normstat.stats.records import LineKind
 
 # Longer ones are no report's.
@@ -31,6 +30,7 @@ LEADING_CLOCK: Final = re.compile(rb"(\d\d:\d\d:\d\d)[ \t]")
 ISO_STAMP: Final = re.compile(rb"\d{4}-\d\d-\d\dT(\d\d:\d\d:\d\d)(?:Z|[-+]\d\d:?\d\d)?")
 EPOCH_STAMP: Final = re.compile(rb"\d{10}")
 CLOCK_BYTES: Final = 8
+COLON: Final = b":"
 EPOCH_BYTES: Final = 10
 
 # What classifying a line depends on besides its bytes; see Heading.stretch_key.
@@ -92,7 +92,7 @@ class StretchLine:
     base: Timestamp | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Stretch:
     """Lines that were read after `before` was the present header. `fixed` are the bytes that are no clocks, with their places;
     `books` how many bytes and lines there are of each kind.
@@ -123,21 +123,17 @@ class Stretch:
                     return None
                 times.append(Timestamp(float(digits), is_clock_only=False, offset_s=0))
                 continue
-            seconds = _seconds_of(data[at : at + CLOCK_BYTES])
-            if seconds is None:
+            word = data[at : at + CLOCK_BYTES]
+            clock = clock_of_word(word) if word[2:3] == COLON == word[5:6] else None
+            if clock is None:
                 return None
-            if line.base is None:
-                times.append(ClockWords(1, seconds, is_epoch=False))
+            base = line.base
+            if base is None:
+                times.append(clock)
             else:
-                base = line.base
-                times.append(Timestamp(base.seconds + seconds, is_clock_only=False, offset_s=base.offset_s, zone_name=base.zone_name))
+                seconds = base.seconds + clock.seconds
+                times.append(Timestamp(seconds, is_clock_only=False, offset_s=base.offset_s, zone_name=base.zone_name))
         return times
-
-
-@functools.lru_cache(maxsize=4096)
-def _seconds_of(text: bytes) -> float | None:
-    """Return the seconds of the day of a clock: the tools of a host, and all hosts, print the same one at the same time."""
-    return parse_clock(text.decode()) if text.isascii() else None
 
 
 class Stretches:
@@ -201,7 +197,7 @@ def _to_line(note: LineNote, line: bytes, begin: int) -> StretchLine | None:
         case LineRole.AGAIN:
             if note.clock is not None:
                 found = LEADING_CLOCK.match(line)
-                if found is None or note.clock != ClockWords(1, parse_clock(found[1].decode()) or 0.0, is_epoch=False):
+                if found is None or note.clock != clock_of_word(found[1]):
                     return None
                 clock_at = begin
         case LineRole.STAMP:

@@ -8,6 +8,7 @@ zzz ***Sat Nov 21 12:00:01 UTC 2026   zzz <11/21/2026 12:00:01> Count:30     OSW
 """
 
 import datetime as dt
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -166,6 +167,14 @@ def take_clock(words: Sequence[str]) -> ClockWords | None:
             return None
         seconds = seconds % 43200 + half * 3600
     return ClockWords(n_words - (glued is not None), seconds, is_epoch=False)
+
+
+@functools.lru_cache(maxsize=4096)
+def clock_of_word(word: bytes) -> ClockWords | None:
+    """Return the time that a word is: the tools of a host, and all hosts, print the same one at the same time. Missing: None for a
+    word that is none, or that is one only together with the next.
+    """
+    return take_clock([word.decode("utf-8", "backslashreplace")])
 
 
 def _take_half_first(words: Sequence[str]) -> ClockWords | None:

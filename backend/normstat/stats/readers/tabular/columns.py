@@ -18,6 +18,7 @@
 import itertools
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -133,6 +134,9 @@ class Reader(LineEngine[ColumnLayout]):
         # Where the lines that are read one by one begin, and what their kinds depend on.
         opened: tuple[int, StretchKey, Header | None] | None = None
         is_after_run = False
+        # Thousands of runs and stretches are booked together.
+        n_row_bytes = n_row_lines = 0
+        stretches: list[Stretch] = []
         while at < n_lines:
             # The line after a run is no row under the same header.
             found = None if is_after_run else self._plain_rows(window)
@@ -149,8 +153,11 @@ class Reader(LineEngine[ColumnLayout]):
                     last = data[begin + starts[stop - 1] : begin + ends[stop - 1]].removesuffix(b"\r")
                     run_end = stop - self._folding.may_be_cut(self.decode(last))
                 if run_end > at and self._take_run(found, found.number[first_line + at], run_end - at):
-                    self.ledger.book(LineKind.SAMPLE, ends[run_end - 1] + 1 - starts[at], run_end - at)
-                    taken = begin + ends[run_end - 1] + 1
+                    stop_byte = ends[run_end - 1] + 1
+                    n_row_bytes += stop_byte - starts[at]
+                    n_row_lines += run_end - at
+                    self.ledger.pass_lines(run_end - at)
+                    taken = begin + stop_byte
                     at = run_end
                     is_after_run = run_end == stop
                     continue
@@ -160,6 +167,8 @@ class Reader(LineEngine[ColumnLayout]):
                     key = self._heading.stretch_key()
                     known = self._take_known(key, data, taken, end)
                     if known is not None:
+                        stretches.append(known)
+                        self.ledger.pass_lines(len(known.lines))
                         taken += known.n_bytes
                         at += len(known.lines)
                         continue
@@ -174,6 +183,11 @@ class Reader(LineEngine[ColumnLayout]):
                 at = bisect_left(starts, taken - begin, at + 1) if self.joins_lines else at + 1
             if at < stop:
                 break
+        if n_row_lines:
+            self.ledger.settle(LineKind.SAMPLE, n_row_bytes, n_row_lines)
+        for known, n_times in Counter(stretches).items():
+            for kind, n_bytes, n_known in known.books:
+                self.ledger.settle(kind, n_bytes * n_times, n_known * n_times)
         self._close_runs(begin - window.begin)
         return taken
 
@@ -185,7 +199,7 @@ class Reader(LineEngine[ColumnLayout]):
         self._notes.clear()
 
     def _take_known(self, key: StretchKey, data: bytes, begin: int, end: int) -> Stretch | None:
-        """Take lines that are known from an earlier report, and book them. Missing: None, and nothing taken, for others."""
+        """Take lines that are known from an earlier report. Missing: None, and nothing taken, for others."""
         for known in self._heading.stretches.alternatives(key):
             if known.before is not self._heading.header or begin + known.n_bytes > end:
                 continue
@@ -208,8 +222,6 @@ class Reader(LineEngine[ColumnLayout]):
                     self._row_times.prefix_us = NO_TIME
                     state.name_line = ""
                     state.see_stamp(self._row_times.timeline.stamp_us(time))
-            for kind, n_bytes, n_lines in known.books:
-                self.ledger.book(kind, n_bytes, n_lines)
             return known
         return None
 
