@@ -32,6 +32,10 @@ POSTGRES_EPOCH_US: Final = 946_684_800_000_000
 # Arrays are slower for fewer rows: where names must be numbered first, and where they are numbers already.
 FEW_ROWS: Final = 2000
 FEW_NUMBERED_ROWS: Final = 200
+# Blocks with more rows are written one by one: to put them together, and to have them as one piece, costs as much as encoding them.
+MANY_ROWS: Final = 2000
+# What is larger is sent as it stands, without a copy.
+SMALL_BYTES: Final = 128 << 10
 WIRE_TYPES: Final[Mapping[Storage, str]] = {
     Storage.INT4: ">i4",
     Storage.INT8: ">i8",
@@ -101,13 +105,14 @@ async def copy_blocks(
 
     Raises: SpecError when a field's values do not fit the type of its column
     """
-    by_keys: dict[tuple[str, ...], tuple[Sequence[Field], list[bytes]]] = {}
+    by_keys: dict[tuple[str, ...], tuple[Sequence[Field], list[bytes | memoryview]]] = {}
     for fields, alike in _group_by_fields(parts):
         pieces = by_keys.setdefault(tuple(field.key for field in fields), (fields, []))[1]
-        if len(alike) == 1:
-            pieces.append(encode_rows(stored, *alike[0]))
-        else:
-            pieces.append(_encode(stored, *_join(alike)))
+        small = [part for part in alike if len(part[0]) < MANY_ROWS]
+        if len(small) > 1:
+            pieces.append(_encode(stored, *_join(small)))
+        alone = alike if len(small) < 2 else [part for part in alike if len(part[0]) >= MANY_ROWS]
+        pieces += [encode_rows(stored, *part) for part in alone]
     for of_rows, pieces in by_keys.values():
         await copy_rows(connection, stored.table, _names_of(stored, of_rows), pieces)
 
@@ -171,15 +176,17 @@ def copy_statement(table: str, columns: tuple[str, ...]) -> bytes:
 
 
 async def copy_rows(
-    connection: psycopg.AsyncConnection, table: sql.Identifier, columns: Sequence[str], pieces: Sequence[bytes]
+    connection: psycopg.AsyncConnection, table: sql.Identifier, columns: Sequence[str], pieces: Sequence[bytes | memoryview]
 ) -> None:
     """Write rows in COPY BINARY format, with these columns between `line_offset` and `printed`."""
     statement = copy_statement(table.as_string(None), tuple(columns))
+    whole = [COPY_HEADER, *pieces, COPY_TRAILER]
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        await copy.write(b"".join([COPY_HEADER, *pieces, COPY_TRAILER]))
+        for piece in [b"".join(whole)] if sum(map(len, whole)) < SMALL_BYTES else whole:
+            await copy.write(piece)
 
 
-def encode_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> bytes:
+def encode_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> bytes | memoryview:
     """Return the block's rows in COPY BINARY format; the columns are BASE_COLUMNS with the fields before `printed`.
 
     Raises: SpecError when a field's values do not fit the type of its column
@@ -187,7 +194,7 @@ def encode_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> byt
     return _encode(stored, block, RowOwners(place.host_id, place.stream_id, place.ids(block)))
 
 
-def _encode(stored: StoredStat, block: SampleBlock, owners: RowOwners) -> bytes:
+def _encode(stored: StoredStat, block: SampleBlock, owners: RowOwners) -> bytes | memoryview:
     return encode_wire(len(block), _columns_of(stored, block, owners), block.missing, _printed_rows(stored, block))
 
 
@@ -196,7 +203,7 @@ def encode_wire(
     columns: Sequence[tuple[str, npt.NDArray[np.generic] | int]],
     missing: Sequence[npt.NDArray[np.bool_] | None],
     printed: Mapping[int, str],
-) -> bytes:
+) -> bytes | memoryview:
     """Return rows in COPY BINARY format: the BASE_COLUMNS and the fields, each with its type on the wire, then `printed`.
 
     `missing`: for each field, which of its values are none. `printed`: row -> its words.
@@ -205,7 +212,7 @@ def encode_wire(
     keep = _kept_bytes(rows, missing)
     row_bytes = rows.view(np.uint8).reshape(len(rows), rows.dtype.itemsize)
     if not printed:
-        return rows.tobytes() if keep is None else row_bytes[keep].tobytes()
+        return (row_bytes.reshape(-1) if keep is None else row_bytes[keep]).data
     is_plain = np.ones(len(rows), dtype=np.bool_)
     is_plain[list(printed)] = False
     plain = row_bytes[is_plain]
