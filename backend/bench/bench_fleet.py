@@ -6,7 +6,8 @@
 
 The fleet: every agent posts what vmstat, mpstat, iostat and pidstat printed in 5 s (some 400 values/s), on a new connection each
 time, as the shell agent does; their first posts are not measured. The peak: each connection is a host that sends bodies, packed
-before, as fast as they are taken; with --victoria the same samples go to a VictoriaMetrics that runs there. At the end the samples in the database are counted: they must be those that were sent, each once.
+before, as fast as they are taken; with --victoria the same samples go to a VictoriaMetrics that runs there. At the end the
+samples in the database are counted: they must be those that were sent, each once.
 """
 
 import argparse

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, cast
 
 from isal import isal_zlib
 
@@ -26,6 +26,8 @@ MAX_HEADER_LENGTH: Final = 8192
 MAX_GAP_BYTES: Final = 1 << 44
 MAX_STREAM_BYTES: Final = 1 << 50
 GZIP_WINDOW_BITS: Final = 31
+# Its type stub has an object of it.
+UnpackError: Final = cast("type[Exception]", isal_zlib.error)
 GZIP_MAGIC: Final = b"\x1f\x8b"
 PIECE_BYTES: Final = 1 << 20
 
@@ -115,7 +117,7 @@ def _unpack_member(packed: bytes, plain: bytearray, max_plain: int, *, position:
     while not member.eof:
         try:
             piece = member.decompress(rest, PIECE_BYTES)
-        except isal_zlib.error as error:
+        except UnpackError as error:
             raise _not_gzip(position, str(error)) from None
         rest = member.unconsumed_tail
         plain += piece

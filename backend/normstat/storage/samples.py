@@ -18,7 +18,7 @@ from psycopg import sql
 
 from normstat.errors import SpecError
 from normstat.stats.engine.number_formats import EXACT_LIMIT, format_values
-from normstat.stats.records import InstanceNames, Int64Array, SampleBlock, ValueArray
+from normstat.stats.records import InstanceNames, SampleBlock, ValueArray
 from normstat.stats.spec import Field, Storage
 from normstat.storage.printed_words import NO_VALUE, format_printed
 from normstat.storage.stat_tables import Column, StoredStat

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from normstat.stats.engine.column_layout import TimeStyle
 from normstat.stats.engine.header import ColumnRole, Header
 from normstat.stats.engine.number_formats import EXACT_LIMIT, read_number
-from normstat.stats.engine.row import ABSENT, join_instance
+from normstat.stats.engine.row import join_instance
 from normstat.stats.engine.timestamps import ClockWords, clock_of_word, day_seconds, parse_date
 from normstat.stats.records import InstanceNames, Int64Array, ValueArray
 from normstat.stats.spec import Field
@@ -94,7 +94,9 @@ class LineIndex:
         at = ends >> 3
         shift = ((ends & 7) << 3).astype(np.uint64)
         # A shift by 64 does not clear a number: two do.
-        return (self._eights[at] >> shift) | ((self._eights[at + 1] << np.uint64(1)) << (np.uint64(63) - shift))
+        found: npt.NDArray[np.uint64] = self._eights[at] >> shift
+        found |= (self._eights[at + 1] << np.uint64(1)) << (np.uint64(63) - shift)
+        return found
 
     def words(self, places: Int64Array) -> list[bytes]:
         """Return the words with these numbers."""
@@ -245,7 +247,7 @@ class _Rows:
         Shape: places (n_rows, n_columns), limits (n_columns,) -> (n_rows, n_columns)
         """
         n_rows, n_columns = places.shape
-        numbers = np.empty(places.shape, dtype=np.int64 if limits is None else np.float64)
+        numbers: ValueArray = np.empty(places.shape, np.int64) if limits is None else np.empty(places.shape, np.float64)
         step = max(1, BLOCK_VALUES // max(1, n_columns))
         for begin in range(0, n_rows, step):
             own = slice(begin, begin + step)

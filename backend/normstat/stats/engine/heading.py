@@ -189,8 +189,8 @@ class Heading:
         self._state.header_clock_s = clock.seconds if clock is not None else None
 
     def find_turn(self, line: bytes) -> HeaderTurn | None:
-        """Return what makes the line the present header, if it was one before, in the same place: tools with two tables print two in
-        turns.
+        """Return what makes the line the present header, if it was one before, in the same place: tools with two tables print two
+        in turns.
 
         Missing: None for any other line, and now and then for such a one: `take` knows it in any case.
         """

@@ -92,7 +92,7 @@ class TextWindow:
 
 def numbers(array: Int64Array) -> Sequence[int]:
     """Return an array for those who want one number of it now and then: as plain ones, and without making a list of all."""
-    return memoryview(np.ascontiguousarray(array))
+    return np.ascontiguousarray(array).data
 
 
 def index_alone(lines: bytes, line_limit: int) -> TextWindow:

@@ -5,7 +5,7 @@
     avg-cpu:  %user   %nice %system %iowait  %steal   %idle
 
 To find out what such a line is takes longer than to read ten rows in bulk. A stretch of them that was read line by line is kept,
-with what each of its lines was; where the same bytes come again, under the same header, with other clocks of the same form, they are
+with what each of its lines was; where the same bytes come again under the same header, with other clocks of the same form, they are
 the same. What they do to a reader's state is done by the reader in any case. Stretches are kept for a spec, for all of its streams:
 nothing in them belongs to one.
 """
@@ -17,7 +17,15 @@ from enum import Enum
 from typing import Final
 
 from normstat.stats.engine.header import Header, HeaderLine
-from normstat.stats.engine.timestamps import EPOCH_LEAST, SECONDS_A_DAY, ClockWords, Timestamp, clock_of_word, parse_clock, parse_timestamp
+from normstat.stats.engine.timestamps import (
+    EPOCH_LEAST,
+    SECONDS_A_DAY,
+    ClockWords,
+    Timestamp,
+    clock_of_word,
+    parse_clock,
+    parse_timestamp,
+)
 from normstat.stats.records import LineKind
 
 # Longer ones are no report's.
@@ -188,36 +196,34 @@ def _to_stretch(before: Header | None, data: bytes, notes: Sequence[LineNote]) -
 
 def _to_line(note: LineNote, line: bytes, begin: int) -> StretchLine | None:
     """Return a line of a stretch. Missing: None where another clock could make it something else."""
-    clock_at = -1
-    base: Timestamp | None = None
+    end = begin + len(line)
     # What was cleaned before it was read is left to be read.
     if not line.isascii() or b"\r" in line or b"\x1b" in line or line[:1] == b">":
         return None
     match note.role:
-        case LineRole.AGAIN:
-            if note.clock is not None:
-                found = LEADING_CLOCK.match(line)
-                if found is None or note.clock != clock_of_word(found[1]):
-                    return None
-                clock_at = begin
         case LineRole.STAMP:
-            stamp = parse_timestamp(line.decode())
-            if stamp is None or stamp != note.stamp or stamp.is_clock_only or stamp.is_call:
+            return _to_stamp(note, line, begin)
+        case LineRole.AGAIN if note.clock is not None:
+            found = LEADING_CLOCK.match(line)
+            if found is None or note.clock != clock_of_word(found[1]):
                 return None
-            if EPOCH_STAMP.fullmatch(line) is not None:
-                clock_at = begin
-            else:
-                found = ISO_STAMP.fullmatch(line)
-                seconds = parse_clock(found[1].decode()) if found is not None else None
-                if found is None or seconds is None:
-                    return None
-                clock_at = begin + found.start(1)
-                base = Timestamp(stamp.seconds - seconds, is_clock_only=False, offset_s=stamp.offset_s, zone_name=stamp.zone_name)
-                if base.seconds % SECONDS_A_DAY:
-                    return None
-        case LineRole.BLANK:
-            if line:
-                return None
-        case LineRole.TURN:
-            pass
-    return StretchLine(note.role, begin, begin + len(line), clock_at, note.turn, base)
+            return StretchLine(note.role, begin, end, begin, None, None)
+        case LineRole.BLANK if line:
+            return None
+        case _:
+            return StretchLine(note.role, begin, end, -1, note.turn, None)
+
+
+def _to_stamp(note: LineNote, line: bytes, begin: int) -> StretchLine | None:
+    end = begin + len(line)
+    stamp = parse_timestamp(line.decode())
+    if stamp is None or stamp != note.stamp or stamp.is_clock_only or stamp.is_call:
+        return None
+    if EPOCH_STAMP.fullmatch(line) is not None:
+        return StretchLine(note.role, begin, end, begin, None, None)
+    found = ISO_STAMP.fullmatch(line)
+    seconds = parse_clock(found[1].decode()) if found is not None else None
+    if found is None or seconds is None or (stamp.seconds - seconds) % SECONDS_A_DAY:
+        return None
+    base = Timestamp(stamp.seconds - seconds, is_clock_only=False, offset_s=stamp.offset_s, zone_name=stamp.zone_name)
+    return StretchLine(note.role, begin, end, begin + found.start(1), None, base)

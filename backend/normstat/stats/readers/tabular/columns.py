@@ -97,6 +97,25 @@ class _Runs:
         return times if len(times) == sum(self.n_rows) else np.repeat(times, self.n_alike)
 
 
+@dataclass(slots=True)
+class _Walk:
+    """The way through the lines of a window that begins at data[begin]: up to its line `at`, which is at data[taken].
+
+    `opened`: where the lines that are read one by one begin, what their kinds depend on, and the header before them. The rest is
+    booked at the end, because there are thousands of runs and stretches.
+    """
+
+    window: TextWindow
+    begin: int
+    taken: int
+    at: int = 0
+    is_after_run: bool = False
+    opened: tuple[int, StretchKey, Header | None] | None = None
+    n_row_bytes: int = 0
+    n_row_lines: int = 0
+    stretches: list[Stretch] = field(default_factory=list)
+
+
 class Reader(LineEngine[ColumnLayout]):
     """One call of the reader: processes the lines in order and gathers their data."""
 
@@ -126,76 +145,88 @@ class Reader(LineEngine[ColumnLayout]):
         window = self._window_of(data, begin, end)
         if window is None:
             return None
-        starts, ends, first_line = window.starts, window.ends, window.first_line
-        n_lines = len(starts)
-        at = 0
-        taken = begin
+        walk = _Walk(window, begin, begin)
+        n_lines = len(window.starts)
         knows_stretches = not self.joins_lines and not self.calls.is_loop and not self.spec.is_user_made
-        # Where the lines that are read one by one begin, and what their kinds depend on.
-        opened: tuple[int, StretchKey, Header | None] | None = None
-        is_after_run = False
-        # Thousands of runs and stretches are booked together.
-        n_row_bytes = n_row_lines = 0
-        stretches: list[Stretch] = []
-        while at < n_lines:
+        while walk.at < n_lines:
             # The line after a run is no row under the same header.
-            found = None if is_after_run else self._plain_rows(window)
-            is_after_run = False
-            if found is not None and found.number[first_line + at] >= 0:
-                if opened is not None:
-                    self._learn(opened, data, taken)
-                    opened = None
+            found = None if walk.is_after_run else self._plain_rows(window)
+            walk.is_after_run = False
+            stop = walk.at + 1
+            if found is not None and found.number[window.first_line + walk.at] >= 0:
+                self._learn(walk, data)
                 # The lines after those of a shared text are of other streams.
-                stop = min(found.next_other[first_line + at] - first_line, n_lines)
-                run_end = stop
-                if self.joins_lines:
-                    # The line after the last row decides whether it is whole.
-                    last = data[begin + starts[stop - 1] : begin + ends[stop - 1]].removesuffix(b"\r")
-                    run_end = stop - self._folding.may_be_cut(self.decode(last))
-                if run_end > at and self._take_run(found, found.number[first_line + at], run_end - at):
-                    stop_byte = ends[run_end - 1] + 1
-                    n_row_bytes += stop_byte - starts[at]
-                    n_row_lines += run_end - at
-                    self.ledger.pass_lines(run_end - at)
-                    taken = begin + stop_byte
-                    at = run_end
-                    is_after_run = run_end == stop
+                stop = min(found.next_other[window.first_line + walk.at] - window.first_line, n_lines)
+                if self._take_rows(walk, found, stop, data):
                     continue
-            else:
-                stop = at + 1
-                if knows_stretches and opened is None:
-                    key = self._heading.stretch_key()
-                    known = self._take_known(key, data, taken, end)
-                    if known is not None:
-                        stretches.append(known)
-                        self.ledger.pass_lines(len(known.lines))
-                        taken += known.n_bytes
-                        at += len(known.lines)
-                        continue
-                    opened = (taken, key, self._heading.header)
-                    self._notes.clear()
-            while at < stop:
-                line_begin = taken
-                taken = self.read_line(data, line_begin, begin + ends[at] + 1)
-                if taken == line_begin:
-                    break
-                # A folded line is several.
-                at = bisect_left(starts, taken - begin, at + 1) if self.joins_lines else at + 1
-            if at < stop:
+            elif knows_stretches and walk.opened is None and self._take_stretch(walk, data, end):
+                continue
+            if not self._take_singly(walk, stop, data):
                 break
-        if n_row_lines:
-            self.ledger.settle(LineKind.SAMPLE, n_row_bytes, n_row_lines)
-        for known, n_times in Counter(stretches).items():
-            for kind, n_bytes, n_known in known.books:
-                self.ledger.settle(kind, n_bytes * n_times, n_known * n_times)
+        self._book(walk)
         self._close_runs(begin - window.begin)
-        return taken
+        return walk.taken
 
-    def _learn(self, opened: tuple[int, StretchKey, Header | None], data: bytes, end: int) -> None:
-        """Keep the lines data[begin:end] that were read one by one between rows, to know them again."""
-        begin, key, before = opened
-        if end - begin <= MAX_STRETCH_BYTES:
-            self._heading.stretches.learn(key, before, data[begin:end], self._notes)
+    def _take_rows(self, walk: _Walk, found: TextRows, stop: int, data: bytes) -> bool:
+        """Take a run of plain rows, which ends before the line `stop`; False, and nothing taken, where they are read one by one."""
+        window, at, run_end = walk.window, walk.at, stop
+        if self.joins_lines:
+            # The line after the last row decides whether it is whole.
+            last = data[walk.begin + window.starts[stop - 1] : walk.begin + window.ends[stop - 1]].removesuffix(b"\r")
+            run_end = stop - self._folding.may_be_cut(self.decode(last))
+        if run_end <= at or not self._take_run(found, found.number[window.first_line + at], run_end - at):
+            return False
+        end = window.ends[run_end - 1] + 1
+        walk.n_row_bytes += end - window.starts[at]
+        walk.n_row_lines += run_end - at
+        self.ledger.pass_lines(run_end - at)
+        walk.taken = walk.begin + end
+        walk.at = run_end
+        walk.is_after_run = run_end == stop
+        return True
+
+    def _take_singly(self, walk: _Walk, stop: int, data: bytes) -> bool:
+        """Read the lines before the line `stop` one by one; False where more lines must come first."""
+        window, begin = walk.window, walk.begin
+        while walk.at < stop:
+            line_begin = walk.taken
+            walk.taken = self.read_line(data, line_begin, begin + window.ends[walk.at] + 1)
+            if walk.taken == line_begin:
+                return False
+            # A folded line is several.
+            walk.at = bisect_left(window.starts, walk.taken - begin, walk.at + 1) if self.joins_lines else walk.at + 1
+        return True
+
+    def _take_stretch(self, walk: _Walk, data: bytes, end: int) -> bool:
+        """Take the next lines if they are known from an earlier report; else open a stretch, to know them again."""
+        key = self._heading.stretch_key()
+        known = self._take_known(key, data, walk.taken, end)
+        if known is None:
+            walk.opened = (walk.taken, key, self._heading.header)
+            self._notes.clear()
+            return False
+        walk.stretches.append(known)
+        self.ledger.pass_lines(len(known.lines))
+        walk.taken += known.n_bytes
+        walk.at += len(known.lines)
+        return True
+
+    def _book(self, walk: _Walk) -> None:
+        """Book the lines that were passed."""
+        if walk.n_row_lines:
+            self.ledger.settle(LineKind.SAMPLE, walk.n_row_bytes, walk.n_row_lines)
+        for known, n_times in Counter(walk.stretches).items():
+            for kind, n_bytes, n_lines in known.books:
+                self.ledger.settle(kind, n_bytes * n_times, n_lines * n_times)
+
+    def _learn(self, walk: _Walk, data: bytes) -> None:
+        """Keep the lines that were read one by one since the last row, to know them again."""
+        if walk.opened is None:
+            return
+        begin, key, before = walk.opened
+        walk.opened = None
+        if walk.taken - begin <= MAX_STRETCH_BYTES:
+            self._heading.stretches.learn(key, before, data[begin : walk.taken], self._notes)
         self._notes.clear()
 
     def _take_known(self, key: StretchKey, data: bytes, begin: int, end: int) -> Stretch | None:
