@@ -34,8 +34,8 @@ FEW_ROWS: Final = 2000
 FEW_NUMBERED_ROWS: Final = 200
 # Blocks with more rows are written one by one: to put them together, and to have them as one piece, costs as much as encoding them.
 MANY_ROWS: Final = 2000
-# What is larger is sent as it stands, without a copy.
-SMALL_BYTES: Final = 128 << 10
+# What is larger is sent as it stands: a copy of it would be made in fresh pages.
+SMALL_BYTES: Final = 1 << 20
 WIRE_TYPES: Final[Mapping[Storage, str]] = {
     Storage.INT4: ">i4",
     Storage.INT8: ">i8",

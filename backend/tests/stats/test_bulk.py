@@ -33,7 +33,7 @@ def read_ways(spec: str, command: str, data: bytes) -> None:
 
 def test_whole_numbers_of_any_form() -> None:
     head = "CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl\n"
-    lines = []
+    lines: list[str] = []
     for number, word in enumerate(WHOLE):
         for at in (0, 7, 14):
             words = [str(number * 37 + place) for place in range(15)]

@@ -28,10 +28,10 @@ from normstat.stats.engine.timestamps import (
 )
 from normstat.stats.records import LineKind
 
-# Longer ones are no report's.
-MAX_LINES: Final = 40
-MAX_STRETCH_BYTES: Final = 4096
-MAX_KEYS: Final = 256
+# Longer ones are no report's. What is kept of a spec, whatever is sent, is less than 2 MB.
+MAX_LINES: Final = 16
+MAX_STRETCH_BYTES: Final = 2048
+MAX_KEYS: Final = 64
 # Under the same header come few: the first report of a day has another date.
 MAX_ALTERNATIVES: Final = 4
 LEADING_CLOCK: Final = re.compile(rb"(\d\d:\d\d:\d\d)[ \t]")
@@ -158,7 +158,8 @@ class Stretches:
         """Keep whole lines that were read line by line, with what each of them was; nothing that could mean something else with
         other clocks.
         """
-        if not 0 < len(notes) <= MAX_LINES or len(data) > MAX_STRETCH_BYTES or len(notes) != data.count(b"\n"):
+        is_long = len(notes) > MAX_LINES or len(data) > MAX_STRETCH_BYTES or sum(map(len, key[1:5])) > MAX_STRETCH_BYTES
+        if is_long or not notes or len(notes) != data.count(b"\n"):
             return
         found = _to_stretch(before, data, notes)
         if found is None:
