@@ -17,10 +17,10 @@ from normstat.stats.readers import read
 from normstat.stats.records import (
     NO_TIME,
     REJECTED_TEXT_LIMIT,
-    InstanceNames,
     LineEvent,
     LineKind,
     RejectedLine,
+    RowNames,
     SampleBlock,
     State,
     Timing,
@@ -179,7 +179,7 @@ class StreamReader:
         is_plain = not names and int(time_us.min(initial=0)) >= 0 and int(time_us.max(initial=0)) < LATEST_US
         instances = block.instances
         # Of names that some rows may have: if the longest of them is short enough, so are all.
-        lengths = map(len, instances.names if isinstance(instances, InstanceNames) else instances)
+        lengths = map(len, instances.names if isinstance(instances, RowNames) else instances)
         if is_plain and max(lengths, default=0) <= MAX_INSTANCE_LENGTH:
             self.result.blocks.append(block)
             return

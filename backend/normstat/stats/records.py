@@ -68,7 +68,7 @@ class LineKind(StrEnum):
     __hash__ = str.__hash__
 
 
-class InstanceNames(Sequence[str]):
+class RowNames(Sequence[str]):
     """The instances of many rows: the different `names`, each once, and in `codes` which of them each row has.
 
     A row costs the number of its name, not a name. Some of the names may be those of no row.
@@ -98,7 +98,7 @@ class InstanceNames(Sequence[str]):
     @classmethod
     def join(cls, parts: Sequence[Sequence[str]]) -> Self:
         """Return the names of the rows of all parts, one after another."""
-        numbered = [part if isinstance(part, InstanceNames) else cls.number(part) for part in parts]
+        numbered = [part if isinstance(part, RowNames) else cls.number(part) for part in parts]
         shifts = accumulate((len(part.names) for part in numbered), initial=0)
         codes = [part.codes + shift for part, shift in zip(numbered, shifts, strict=False)]
         return cls.merge([name for part in numbered for name in part.names], np.concatenate(codes))
@@ -110,10 +110,10 @@ class InstanceNames(Sequence[str]):
     def __getitem__(self, at: int) -> str: ...
 
     @overload
-    def __getitem__(self, at: slice) -> "InstanceNames": ...
+    def __getitem__(self, at: slice) -> "RowNames": ...
 
-    def __getitem__(self, at: int | slice) -> "str | InstanceNames":
-        return InstanceNames(self.names, self.codes[at]) if isinstance(at, slice) else self.names[self.codes[at]]
+    def __getitem__(self, at: int | slice) -> "str | RowNames":
+        return RowNames(self.names, self.codes[at]) if isinstance(at, slice) else self.names[self.codes[at]]
 
     def __iter__(self) -> Iterator[str]:
         return map(self.names.__getitem__, self.codes.tolist())
@@ -121,9 +121,9 @@ class InstanceNames(Sequence[str]):
     def __repr__(self) -> str:
         return repr(list(self))
 
-    def take(self, rows: npt.NDArray[np.intp]) -> "InstanceNames":
+    def take(self, rows: npt.NDArray[np.intp]) -> "RowNames":
         """Return the names of these rows. Shape: rows (m,)."""
-        return InstanceNames(self.names, self.codes[rows])
+        return RowNames(self.names, self.codes[rows])
 
     def present(self) -> tuple[list[int], list[int], list[int]]:
         """Return the numbers of the names that rows have, in the order of their first rows, and the first and the last row of

@@ -18,7 +18,7 @@ from psycopg import sql
 
 from normstat.errors import SpecError
 from normstat.stats.engine.number_formats import EXACT_LIMIT, format_values
-from normstat.stats.records import InstanceNames, SampleBlock, ValueArray
+from normstat.stats.records import RowNames, SampleBlock, ValueArray
 from normstat.stats.spec import Field, Storage
 from normstat.storage.printed_words import NO_VALUE, format_printed
 from normstat.storage.stat_tables import Column, StoredStat
@@ -65,7 +65,7 @@ class RowTarget:
     def ids(self, block: SampleBlock) -> Int32Array:
         """Return the ids of the instances of the block's rows. Shape: (n,)."""
         names = block.instances
-        if isinstance(names, InstanceNames) and len(names) >= FEW_NUMBERED_ROWS:
+        if isinstance(names, RowNames) and len(names) >= FEW_NUMBERED_ROWS:
             ids = np.zeros(len(names.names), np.int32)
             for number in names.present()[0]:
                 ids[number] = self.instance_ids[names.names[number]]
@@ -351,7 +351,7 @@ def instance_spans(blocks: Sequence[SampleBlock]) -> dict[str, tuple[int, int]]:
 def _spans_of(block: SampleBlock) -> Iterable[tuple[str, tuple[int, int]]]:
     """Return the first and last time of each instance of a block."""
     instances = block.instances
-    if len(block) < (FEW_NUMBERED_ROWS if isinstance(instances, InstanceNames) else FEW_ROWS):
+    if len(block) < (FEW_NUMBERED_ROWS if isinstance(instances, RowNames) else FEW_ROWS):
         times = block.time_us.tolist()
         if times == sorted(times):
             # Of each name, a dict keeps the last time that it is given, in the order of the first.
@@ -359,7 +359,7 @@ def _spans_of(block: SampleBlock) -> Iterable[tuple[str, tuple[int, int]]]:
             lasts = dict(zip(names, times, strict=True))
             firsts = dict(zip(reversed(names), reversed(times), strict=True))
             return [(name, (firsts[name], last)) for name, last in lasts.items()]
-    numbered = instances if isinstance(instances, InstanceNames) else InstanceNames.number(instances)
+    numbered = instances if isinstance(instances, RowNames) else RowNames.number(instances)
     found, first_rows, last_rows = numbered.present()
     names = [numbered.names[number] for number in found]
     if (block.time_us[1:] >= block.time_us[:-1]).all():

@@ -8,7 +8,7 @@ import pytest
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine import bulk
 from normstat.stats.engine.bulk import LineIndex
-from normstat.stats.records import InstanceNames
+from normstat.stats.records import RowNames
 from tests.stats.reading import read_pieces
 
 WHOLE = [
@@ -74,7 +74,7 @@ def test_different_words_are_told_apart(n_words: int, monkeypatch: pytest.Monkey
 
 
 def test_names_of_rows() -> None:
-    names = InstanceNames.number(["b", "a", "b", "c"])
+    names = RowNames.number(["b", "a", "b", "c"])
     assert (list(names.names), names.codes.tolist(), len(names)) == (["b", "a", "c"], [0, 1, 0, 2], 4)
     assert list(names) == ["b", "a", "b", "c"] == [names[at] for at in range(4)]
     assert list(names[1:3]) == ["a", "b"]
@@ -83,16 +83,16 @@ def test_names_of_rows() -> None:
     assert names.present() == ([0, 1, 2], [0, 1, 3], [2, 1, 3])
     # Names without a row, and in another order than that of the rows.
     assert names[2:].present() == ([0, 2], [0, 1], [0, 1])
-    assert InstanceNames(["x", "y"], np.array([1, 0, 1])).present() == ([1, 0], [0, 1], [2, 1])
+    assert RowNames(["x", "y"], np.array([1, 0, 1])).present() == ([1, 0], [0, 1], [2, 1])
 
 
 def test_names_of_several_parts_are_one() -> None:
-    parts = [["a", "b"], InstanceNames(["b", "unused", "c"], np.array([2, 0, 2])), [], InstanceNames(["a"], np.array([0]))]
-    joined = InstanceNames.join(parts)
+    parts = [["a", "b"], RowNames(["b", "unused", "c"], np.array([2, 0, 2])), [], RowNames(["a"], np.array([0]))]
+    joined = RowNames.join(parts)
     assert list(joined) == ["a", "b", "c", "b", "c", "a"]
     assert len(set(joined.names)) == len(joined.names)
-    assert list(InstanceNames.merge(["a", "a/b", "a"], np.array([2, 1, 0]))) == ["a", "a/b", "a"]
-    assert len(InstanceNames.merge(["a", "a"], np.array([0, 1])).names) == 1
+    assert list(RowNames.merge(["a", "a/b", "a"], np.array([2, 1, 0]))) == ["a", "a/b", "a"]
+    assert len(RowNames.merge(["a", "a"], np.array([0, 1])).names) == 1
 
 
 def test_rows_with_several_names() -> None:

@@ -19,7 +19,7 @@ from normstat.stats.engine.header import ColumnRole, Header
 from normstat.stats.engine.number_formats import EXACT_LIMIT, read_number
 from normstat.stats.engine.row import join_instance
 from normstat.stats.engine.timestamps import ClockWords, clock_of_word, day_seconds, parse_date
-from normstat.stats.records import InstanceNames, Int64Array, ValueArray
+from normstat.stats.records import Int64Array, RowNames, ValueArray
 from normstat.stats.spec import Field
 
 BoolArray = npt.NDArray[np.bool_]
@@ -153,7 +153,7 @@ class PlainRows:
     number: Int64Array
     line: Int64Array
     values: list[ValueArray]
-    instances: InstanceNames
+    instances: RowNames
     clocks: list[ClockWords] | None
     clock_rows: list[int]
     moments: Int64Array | None
@@ -371,11 +371,11 @@ class _Rows:
         clocks: Int64Array = hours * 3600 + minutes * 60 + seconds
         return clocks
 
-    def take_instances(self, header: Header) -> InstanceNames:
+    def take_instances(self, header: Header) -> RowNames:
         """Return the names of the plain rows; the last step, because it takes the plain ones alone."""
         first = self._first[self.is_plain]
         if not header.instance_at or header.title:
-            return InstanceNames([header.title], np.zeros(len(first), np.int64))
+            return RowNames([header.title], np.zeros(len(first), np.int64))
         columns = [self._names(first, header, at) for at in header.instance_at]
         names, codes = columns[0]
         parts = [[name] for name in names]
@@ -383,7 +383,7 @@ class _Rows:
             # The combinations that occur, which are few.
             found, codes = np.unique(codes * len(more) + own, return_inverse=True)
             parts = [[*parts[pair // len(more)], more[pair % len(more)]] for pair in found.tolist()]
-        return InstanceNames.merge([join_instance(part) for part in parts], codes)
+        return RowNames.merge([join_instance(part) for part in parts], codes)
 
     def _names(self, first: Int64Array, header: Header, at: int) -> tuple[list[str], Int64Array]:
         """Return the different texts of a column of names, and which of them each row has."""

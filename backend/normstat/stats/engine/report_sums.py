@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.stats.engine.block import BlockBuilder, BulkRows, Row
-from normstat.stats.records import NO_TIME, InstanceNames, Int64Array, SampleBlock
+from normstat.stats.records import NO_TIME, Int64Array, RowNames, SampleBlock
 from normstat.stats.spec import Field, Stat
 
 PROCESSES: Final = "processes"
@@ -164,7 +164,7 @@ class ReportSums:
         keys, digits, gaps = self._digits_of(block)
         if gaps.any():
             return None
-        names = InstanceNames.join([block.instances])
+        names = RowNames.join([block.instances])
         processes = [self._process_of(name) for name in names.names]
         known: dict[tuple[str, str], int] = {}
         commands: dict[str, int] = {}
@@ -189,7 +189,7 @@ class ReportSums:
         rows = first[by_line]
         own = BulkRows(
             time_us=block.time_us[is_process][rows],
-            instances=InstanceNames(list(commands), (groups % len(commands))[by_line]),
+            instances=RowNames(list(commands), (groups % len(commands))[by_line]),
             values=[numbers[at] / float(power) if power else numbers[at] for at, power in columns.places],
             line_offset=block.line_offset[is_process][rows],
         )

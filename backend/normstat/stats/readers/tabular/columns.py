@@ -59,7 +59,7 @@ from normstat.stats.engine.timestamps import (
     split_words,
     take_clock,
 )
-from normstat.stats.records import NO_TIME, InstanceNames, Int64Array, LineKind, State, Timing
+from normstat.stats.records import NO_TIME, Int64Array, LineKind, RowNames, State, Timing
 from normstat.stats.spec import Field, Spec
 
 # A piece of fewer bytes is read line by line: it takes longer to set up the arrays than to read so little without them.
@@ -480,7 +480,7 @@ class Reader(LineEngine[ColumnLayout]):
         missing = [None if mask is None or not (own := mask[chosen]).any() else own for mask in rows.missing]
         return BulkRows(
             time_us=runs.row_times(),
-            instances=InstanceNames(rows.instances.names, rows.instances.codes[chosen]),
+            instances=RowNames(rows.instances.names, rows.instances.codes[chosen]),
             values=[column[chosen] for column in rows.values],
             line_offset=runs.rows.offsets[chosen] + (self.offset + shift),
             missing=missing,
