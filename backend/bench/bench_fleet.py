@@ -2,10 +2,12 @@
 
     python -m bench.bench_fleet [--agents 1000] [--seconds 60] [--interval 5] [--workers N] [--database embedded|timescaledb|URL]
     python -m bench.bench_fleet --peak [--load mpstat64|mpstat64_solaris|mixed] [--connections 8] [--body-reports 160] [--bodies 24]
+        [--victoria URL]
 
 The fleet: every agent posts what vmstat, mpstat, iostat and pidstat printed in 5 s (some 400 values/s), on a new connection each
 time, as the shell agent does; their first posts are not measured. The peak: each connection is a host that sends bodies, packed
-before, as fast as they are taken. At the end the samples in the database are counted: they must be those that were sent, each once.
+before, as fast as they are taken; with --victoria the same samples go to a VictoriaMetrics that runs there. At the end the
+samples in the database are counted: they must be those that were sent, each once.
 """
 
 import argparse
@@ -24,6 +26,7 @@ from bench.fleet_text import Body, build_bodies, fleet_tools, mpstat_tools, sola
 from bench.http_load import Poster
 from bench.record import record
 from bench.rig import Rig, Usage, database, serving
+from bench.victoria import PATHS, VictoriaBody, VictoriaServer, to_victoria
 from normstat.storage.stat_tables import table_of
 
 N_VARIANTS = 8
@@ -230,6 +233,45 @@ def measure_peak(options: argparse.Namespace) -> None:
         print(f"  server RSS {rig.rss() / MIB:.0f} MiB; {check_samples(url, tally.n_samples + first.n_samples)}")
 
 
+async def send_to_victoria(server: VictoriaServer, path: str, bodies: list[list[VictoriaBody]]) -> None:
+    async def send(number: int) -> None:
+        poster = Poster(server.port, "", f"peak{number:04}", keeps=True)
+        for body in bodies[number]:
+            head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\nContent-Length: {len(body.packed)}\r\n\r\n"
+            answer = await poster.post(body.packed, head.encode())
+            if answer.status != 204:
+                raise RuntimeError(f"{answer.status} {answer.body[:300]!r}")
+        poster.close()
+
+    await asyncio.gather(*(send(number) for number in range(len(bodies))))
+
+
+def measure_victoria(options: argparse.Namespace) -> None:
+    tools, usual_reports = LOADS[options.load]
+    n_reports = options.body_reports or usual_reports
+    server = VictoriaServer(options.victoria)
+    for form, path in PATHS.items():
+        print("packing ...", end=" ", flush=True)
+        own = list(build_bodies(tools, start=now(), n_reports=n_reports, n_bodies=options.bodies + 1, seed=0))
+        bodies = [list(to_victoria(own, f"{form}{now():%H%M%S}{number}", form)) for number in range(options.connections)]
+        size = server.settle()
+        # As for the other server, the first body of each is not part of the measure.
+        asyncio.run(send_to_victoria(server, path, [one[:1] for one in bodies]))
+        before, began = server.cpu_s(), time.perf_counter()
+        asyncio.run(send_to_victoria(server, path, [one[1:] for one in bodies]))
+        wall = time.perf_counter() - began
+        # What it still holds in memory is written within seconds.
+        time.sleep(8)
+        millions = sum(body.n_values for one in bodies for body in one[1:]) / 1e6
+        used = server.cpu_s() - before
+        kept = (server.settle() - size) / sum(body.n_values for one in bodies for body in one)
+        case = f"VictoriaMetrics, peak {options.load}, {form}, {options.connections} connections"
+        print(f"{case}: {millions:.2f} million values in {wall:.1f} s = {millions / wall:.2f} million values/s;", end=" ")
+        print(f"CPU s per million values {used / millions:.3f}, {kept:.2f} bytes a value", flush=True)
+        record("beside", f"ingest, {case}", millions / wall, "million values/s")
+        record("beside", f"ingest, {case}: CPU all", used / millions, "s per million values")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peak", action="store_true", help="as fast as possible")
@@ -242,8 +284,11 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--body-reports", type=int, default=0, help="seconds of output in a body; 0: about a MiB")
     parser.add_argument("--bodies", type=int, default=24, help="bodies of each connection")
+    parser.add_argument("--victoria", default="", help="with --peak: the URL of a VictoriaMetrics, which takes the same samples")
     options = parser.parse_args(sys.argv[1:])
-    if options.peak:
+    if options.victoria:
+        measure_victoria(options)
+    elif options.peak:
         measure_peak(options)
     else:
         measure_fleet(options)

@@ -69,13 +69,13 @@ class Poster:
     keeps: bool
     _client: _Client | None = field(default=None, init=False)
 
-    async def post(self, packed: bytes) -> Answer:
-        """Sends one body, and waits for its answer."""
+    async def post(self, packed: bytes, head: bytes = b"") -> Answer:
+        """Sends one body, and waits for its answer. `head` is that of a server of another kind."""
         began = time.perf_counter()
         try:
             if self._client is None or not self._client.is_open:
                 _, self._client = await asyncio.get_running_loop().create_connection(_Client, "127.0.0.1", self.port)
-            raw = await self._client.exchange(self._head(len(packed)), packed)
+            raw = await self._client.exchange(head or self._head(len(packed)), packed)
         except OSError:
             raw = b""
         if not self.keeps:

@@ -8,11 +8,12 @@ Parsing is strict: a body that is not frames from its first byte to its last is 
 """
 
 import re
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, cast
+
+from isal import isal_zlib
 
 from normstat.errors import BadFrame, TooLarge, shorten
 
@@ -25,6 +26,9 @@ MAX_HEADER_LENGTH: Final = 8192
 MAX_GAP_BYTES: Final = 1 << 44
 MAX_STREAM_BYTES: Final = 1 << 50
 GZIP_WINDOW_BITS: Final = 31
+# Its type stub has an object of it.
+UnpackError: Final = cast("type[Exception]", isal_zlib.error)
+GZIP_MAGIC: Final = b"\x1f\x8b"
 PIECE_BYTES: Final = 1 << 20
 
 HEADER: Final = re.compile(
@@ -105,14 +109,16 @@ def unpack(body: bytes, max_plain: int) -> bytes:
 
 def _unpack_member(packed: bytes, plain: bytearray, max_plain: int, *, position: int) -> bytes:
     """Append the content of one member; return the bytes after it. `position` is where it begins, for messages."""
-    member = zlib.decompressobj(GZIP_WINDOW_BITS)
+    member = isal_zlib.decompressobj(GZIP_WINDOW_BITS)
     rest = packed
+    # The library takes the first bytes of other things for the beginning of a member, and waits for more.
+    if not packed.startswith(GZIP_MAGIC[: len(packed)]):
+        raise _not_gzip(position, "no gzip header")
     while not member.eof:
         try:
             piece = member.decompress(rest, PIECE_BYTES)
-        except zlib.error as error:
-            message = f"The body is not valid gzip (in the member that begins at byte {position}: {error}); nothing was stored"
-            raise BadFrame(message, {"position": position}) from None
+        except UnpackError as error:
+            raise _not_gzip(position, str(error)) from None
         rest = member.unconsumed_tail
         plain += piece
         if len(plain) > max_plain:
@@ -121,6 +127,11 @@ def _unpack_member(packed: bytes, plain: bytearray, max_plain: int, *, position:
             end = position + len(packed)
             raise BadFrame(f"The gzip body is truncated after {end} bytes; nothing was stored; send it again", {"position": end})
     return member.unused_data
+
+
+def _not_gzip(position: int, why: str) -> BadFrame:
+    message = f"The body is not valid gzip (in the member that begins at byte {position}: {why}); nothing was stored"
+    return BadFrame(message, {"position": position})
 
 
 def parse_frames(plain: bytes) -> list[Frame]:

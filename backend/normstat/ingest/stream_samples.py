@@ -14,7 +14,17 @@ import numpy.typing as npt
 
 from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.readers import read
-from normstat.stats.records import NO_TIME, REJECTED_TEXT_LIMIT, LineEvent, LineKind, RejectedLine, SampleBlock, State, Timing
+from normstat.stats.records import (
+    NO_TIME,
+    REJECTED_TEXT_LIMIT,
+    LineEvent,
+    LineKind,
+    RejectedLine,
+    RowNames,
+    SampleBlock,
+    State,
+    Timing,
+)
 from normstat.stats.spec import Spec
 from normstat.storage.chunks import RawChunk, compress_chunk
 from normstat.storage.stat_tables import TablePlan
@@ -177,7 +187,10 @@ class StreamReader:
         time_us = block.time_us
         span = find_span(block)
         is_plain = not names and span is not None and span[0] >= 0 and span[1] < LATEST_US
-        if is_plain and max(map(len, block.instances), default=0) <= MAX_INSTANCE_LENGTH:
+        instances = block.instances
+        # Of names that some rows may have: if the longest of them is short enough, so are all.
+        lengths = map(len, instances.names if isinstance(instances, RowNames) else instances)
+        if is_plain and max(lengths, default=0) <= MAX_INSTANCE_LENGTH:
             self.result.add(block, span)
             return
         has_time = time_us != NO_TIME

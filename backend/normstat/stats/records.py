@@ -6,10 +6,11 @@ not come back digit for digit from the canonical form of its fields carries its 
 """
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from itertools import accumulate
+from typing import Final, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +66,79 @@ class LineKind(StrEnum):
 
     # Every line is counted by its kind; Enum's own takes ten times as long.
     __hash__ = str.__hash__
+
+
+class RowNames(Sequence[str]):
+    """The instances of many rows: the different `names`, each once, and in `codes` which of them each row has.
+
+    A row costs the number of its name, not a name. Some of the names may be those of no row.
+    Shape: codes (n,).
+    """
+
+    __slots__ = ("codes", "names")
+
+    def __init__(self, names: Sequence[str], codes: Int64Array) -> None:
+        self.names = names
+        self.codes = codes
+
+    @classmethod
+    def number(cls, names: Sequence[str]) -> Self:
+        """Return the names of rows with their numbers, in the order of their first rows."""
+        known: dict[str, int] = {}
+        codes = np.fromiter((known.setdefault(name, len(known)) for name in names), np.int64, len(names))
+        return cls(list(known), codes)
+
+    @classmethod
+    def merge(cls, names: Sequence[str], codes: Int64Array) -> Self:
+        """Return the same for names of which some may be equal."""
+        known: dict[str, int] = {}
+        merged = [known.setdefault(name, len(known)) for name in names]
+        return cls(names, codes) if len(known) == len(names) else cls(list(known), np.array(merged, np.int64)[codes])
+
+    @classmethod
+    def join(cls, parts: Sequence[Sequence[str]]) -> Self:
+        """Return the names of the rows of all parts, one after another."""
+        numbered = [part if isinstance(part, RowNames) else cls.number(part) for part in parts]
+        shifts = accumulate((len(part.names) for part in numbered), initial=0)
+        codes = [part.codes + shift for part, shift in zip(numbered, shifts, strict=False)]
+        return cls.merge([name for part in numbered for name in part.names], np.concatenate(codes))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> "RowNames": ...
+
+    def __getitem__(self, at: int | slice) -> "str | RowNames":
+        return RowNames(self.names, self.codes[at]) if isinstance(at, slice) else self.names[self.codes[at]]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.names.__getitem__, self.codes.tolist())
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def take(self, rows: npt.NDArray[np.intp]) -> "RowNames":
+        """Return the names of these rows. Shape: rows (m,)."""
+        return RowNames(self.names, self.codes[rows])
+
+    def present(self) -> tuple[list[int], list[int], list[int]]:
+        """Return the numbers of the names that rows have, in the order of their first rows, and the first and the last row of
+        each.
+        """
+        n_rows = len(self.codes)
+        firsts = np.full(len(self.names), n_rows)
+        lasts = np.zeros(len(self.names), np.int64)
+        rows = np.arange(n_rows)
+        # Of several rows with the same number, the last one given stays.
+        lasts[self.codes] = rows
+        firsts[self.codes[::-1]] = rows[::-1]
+        found = np.flatnonzero(firsts < n_rows)
+        found = found[np.argsort(firsts[found])]
+        return found.tolist(), firsts[found].tolist(), lasts[found].tolist()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from normstat.errors import DamagedChunk
 from normstat.storage.pack_codec import FramePlace, StoredChunk, cut_frame, read_directory, unpack_frame
 from normstat.storage.schema.models import Chunk, PackedChunk
 
-# Measured on real captures, by the MiB: compressed to a tenth at 740 MB/s; numbers without any pattern to a third at 230 MB/s; by 3
-# kB, as live agents send, to a fifth at 300 MB/s. Level 9 saves 12 % more at a tenth of the speed; zlib 5, which compressed older
-# chunks, takes 17 % more space at a seventh.
-COMPRESSION_LEVEL: Final = 2
+# Measured on bench/data, what four tools printed on a real host: by the MiB compressed to a tenth at 780 MB/s, by 3 kB, as live
+# agents send, to a fifth at 320 MB/s. Level 2 is slower and takes 3 % more; level 9 saves 12 % at a tenth of the speed; zlib 5,
+# which compressed older chunks, takes 17 % more space at a seventh.
+COMPRESSION_LEVEL: Final = 1
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 
 

@@ -18,7 +18,7 @@ from psycopg import sql
 
 from normstat.errors import SpecError
 from normstat.stats.engine.number_formats import EXACT_LIMIT, format_values
-from normstat.stats.records import Int64Array, SampleBlock, ValueArray
+from normstat.stats.records import RowNames, SampleBlock, ValueArray
 from normstat.stats.spec import Field, Storage
 from normstat.storage.printed_words import NO_VALUE, format_printed
 from normstat.storage.stat_tables import Column, StoredStat
@@ -29,8 +29,13 @@ COPY_HEADER: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 COPY_TRAILER: Final = b"\xff\xff"
 # PostgreSQL counts microseconds from 2000-01-01.
 POSTGRES_EPOCH_US: Final = 946_684_800_000_000
-# Arrays are slower for fewer rows.
+# Arrays are slower for fewer rows: where names must be numbered first, and where they are numbers already.
 FEW_ROWS: Final = 2000
+FEW_NUMBERED_ROWS: Final = 200
+# Blocks with more rows are written one by one: to put them together, and to have them as one piece, costs as much as encoding them.
+MANY_ROWS: Final = 2000
+# What is larger is sent as it stands: a copy of it would be made in fresh pages.
+SMALL_BYTES: Final = 1 << 20
 WIRE_TYPES: Final[Mapping[Storage, str]] = {
     Storage.INT4: ">i4",
     Storage.INT8: ">i8",
@@ -59,6 +64,12 @@ class RowTarget:
 
     def ids(self, block: SampleBlock) -> Int32Array:
         """Return the ids of the instances of the block's rows. Shape: (n,)."""
+        names = block.instances
+        if isinstance(names, RowNames) and len(names) >= FEW_NUMBERED_ROWS:
+            ids = np.zeros(len(names.names), np.int32)
+            for number in names.present()[0]:
+                ids[number] = self.instance_ids[names.names[number]]
+            return ids[names.codes]
         return np.fromiter(map(self.instance_ids.__getitem__, block.instances), dtype=np.int32, count=len(block))
 
 
@@ -94,13 +105,14 @@ async def copy_blocks(
 
     Raises: SpecError when a field's values do not fit the type of its column
     """
-    by_keys: dict[tuple[str, ...], tuple[Sequence[Field], list[bytes]]] = {}
+    by_keys: dict[tuple[str, ...], tuple[Sequence[Field], list[bytes | memoryview]]] = {}
     for fields, alike in _group_by_fields(parts):
         pieces = by_keys.setdefault(tuple(field.key for field in fields), (fields, []))[1]
-        if len(alike) == 1:
-            pieces.append(encode_rows(stored, *alike[0]))
-        else:
-            pieces.append(_encode(stored, *_join(alike)))
+        small = [part for part in alike if len(part[0]) < MANY_ROWS]
+        if len(small) > 1:
+            pieces.append(_encode(stored, *_join(small)))
+        alone = alike if len(small) < 2 else [part for part in alike if len(part[0]) >= MANY_ROWS]
+        pieces += [encode_rows(stored, *part) for part in alone]
     for of_rows, pieces in by_keys.values():
         await copy_rows(connection, stored.table, _names_of(stored, of_rows), pieces)
 
@@ -164,15 +176,17 @@ def copy_statement(table: str, columns: tuple[str, ...]) -> bytes:
 
 
 async def copy_rows(
-    connection: psycopg.AsyncConnection, table: sql.Identifier, columns: Sequence[str], pieces: Sequence[bytes]
+    connection: psycopg.AsyncConnection, table: sql.Identifier, columns: Sequence[str], pieces: Sequence[bytes | memoryview]
 ) -> None:
     """Write rows in COPY BINARY format, with these columns between `line_offset` and `printed`."""
     statement = copy_statement(table.as_string(None), tuple(columns))
+    whole = [COPY_HEADER, *pieces, COPY_TRAILER]
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        await copy.write(b"".join([COPY_HEADER, *pieces, COPY_TRAILER]))
+        for piece in [b"".join(whole)] if sum(map(len, whole)) < SMALL_BYTES else whole:
+            await copy.write(piece)
 
 
-def encode_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> bytes:
+def encode_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> bytes | memoryview:
     """Return the block's rows in COPY BINARY format; the columns are BASE_COLUMNS with the fields before `printed`.
 
     Raises: SpecError when a field's values do not fit the type of its column
@@ -180,7 +194,7 @@ def encode_rows(stored: StoredStat, block: SampleBlock, place: RowTarget) -> byt
     return _encode(stored, block, RowOwners(place.host_id, place.stream_id, place.ids(block)))
 
 
-def _encode(stored: StoredStat, block: SampleBlock, owners: RowOwners) -> bytes:
+def _encode(stored: StoredStat, block: SampleBlock, owners: RowOwners) -> bytes | memoryview:
     return encode_wire(len(block), _columns_of(stored, block, owners), block.missing, _printed_rows(stored, block))
 
 
@@ -189,7 +203,7 @@ def encode_wire(
     columns: Sequence[tuple[str, npt.NDArray[np.generic] | int]],
     missing: Sequence[npt.NDArray[np.bool_] | None],
     printed: Mapping[int, str],
-) -> bytes:
+) -> bytes | memoryview:
     """Return rows in COPY BINARY format: the BASE_COLUMNS and the fields, each with its type on the wire, then `printed`.
 
     `missing`: for each field, which of its values are none. `printed`: row -> its words.
@@ -198,7 +212,7 @@ def encode_wire(
     keep = _kept_bytes(rows, missing)
     row_bytes = rows.view(np.uint8).reshape(len(rows), rows.dtype.itemsize)
     if not printed:
-        return rows.tobytes() if keep is None else row_bytes[keep].tobytes()
+        return (row_bytes.reshape(-1) if keep is None else row_bytes[keep]).data
     is_plain = np.ones(len(rows), dtype=np.bool_)
     is_plain[list(printed)] = False
     plain = row_bytes[is_plain]
@@ -336,17 +350,22 @@ def instance_spans(blocks: Sequence[SampleBlock]) -> dict[str, tuple[int, int]]:
 
 def _spans_of(block: SampleBlock) -> Iterable[tuple[str, tuple[int, int]]]:
     """Return the first and last time of each instance of a block."""
-    if len(block) < FEW_ROWS:
+    instances = block.instances
+    if len(block) < (FEW_NUMBERED_ROWS if isinstance(instances, RowNames) else FEW_ROWS):
         times = block.time_us.tolist()
         if times == sorted(times):
             # Of each name, a dict keeps the last time that it is given, in the order of the first.
-            lasts = dict(zip(block.instances, times, strict=True))
-            firsts = dict(zip(reversed(block.instances), reversed(times), strict=True))
+            names = list(instances)
+            lasts = dict(zip(names, times, strict=True))
+            firsts = dict(zip(reversed(names), reversed(times), strict=True))
             return [(name, (firsts[name], last)) for name, last in lasts.items()]
-    numbers: dict[str, int] = {}
-    at: Int64Array = np.fromiter((numbers.setdefault(name, len(numbers)) for name in block.instances), dtype=np.int64)
-    firsts_us = np.full(len(numbers), np.iinfo(np.int64).max)
-    lasts_us = np.full(len(numbers), np.iinfo(np.int64).min)
-    np.minimum.at(firsts_us, at, block.time_us)
-    np.maximum.at(lasts_us, at, block.time_us)
-    return zip(numbers, zip(firsts_us.tolist(), lasts_us.tolist(), strict=True), strict=True)
+    numbered = instances if isinstance(instances, RowNames) else RowNames.number(instances)
+    found, first_rows, last_rows = numbered.present()
+    names = [numbered.names[number] for number in found]
+    if (block.time_us[1:] >= block.time_us[:-1]).all():
+        return zip(names, zip(block.time_us[first_rows].tolist(), block.time_us[last_rows].tolist(), strict=True), strict=True)
+    firsts_us = np.full(len(numbered.names), np.iinfo(np.int64).max)
+    lasts_us = np.full(len(numbered.names), np.iinfo(np.int64).min)
+    np.minimum.at(firsts_us, numbered.codes, block.time_us)
+    np.maximum.at(lasts_us, numbered.codes, block.time_us)
+    return zip(names, zip(firsts_us[found].tolist(), lasts_us[found].tolist(), strict=True), strict=True)

@@ -6,8 +6,9 @@ import pytest
 
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.gap import state_after_gap
-from normstat.stats.engine.report_sums import PROCESSES
+from normstat.stats.engine.report_sums import PROCESSES, ReportSums
 from normstat.stats.readers import READERS, read
+from normstat.stats.records import Int64Array, SampleBlock
 from normstat.stats.spec import Stat
 from tests.stats.reading import read_pieces, rows_of_result
 
@@ -98,6 +99,55 @@ def test_pieces_and_paths_do_not_change_the_sums() -> None:
     whole = read_pieces(spec, [data])
     assert read_pieces(spec, [data[at : at + 997] for at in range(0, len(data), 997)]) == whole
     assert sum(item.stat == "pidstat_linux_command" for item in whole.rows) == 40 * 3
+
+
+def report(second: int, *, n: int = 12, usr: str = "1.25", again: int = 0) -> bytes:
+    rows = [row(f"17953057{second:02d}", 100 + pid, f"worker{pid % 4}", usr) for pid in range(n)]
+    return b"".join(rows + rows[:again])
+
+
+MANY = {
+    "alike": [report(at) for at in range(40)],
+    "growing": [report(at, n=at + 1) for at in range(40)],
+    "a process twice": [report(at, again=int(at == 20)) for at in range(40)],
+    "a value missing": [report(at, usr="-1.00" if at == 20 else "1.25") for at in range(40)],
+    "a value not canonical": [report(at, usr="01.25" if at == 20 else "1.25") for at in range(40)],
+    "sums beyond exact floats": [report(at, usr="40000000000000.25" if at == 20 else "1.25") for at in range(40)],
+    "threads": [report(at) + f"17953057{at:02d}     0  100  7  1.00  0.50  1.50  100  0.00  |__sh\n".encode() for at in range(40)],
+    "threads of the kernel": [
+        report(at) + b"".join(row(f"17953057{at:02d}", 7 + cpu, f"kworker/{cpu}:1-events") for cpu in range(3)) for at in range(40)
+    ],
+    "the same of two names": [
+        report(at) + row(f"17953057{at:02d}", 7, "kworker/0:1") + row(f"17953057{at:02d}", 7, "kworker/1:1") for at in range(40)
+    ],
+    "back in time": [report(at % 20) for at in range(40)],
+    "five reports": [report(at, n=40) for at in range(5)],
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_many_reports_are_summed_as_one_by_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = require_spec("pidstat_linux")
+    data = HEAD + b"".join(MANY[name])
+    whole = read_pieces(spec, [data], "pidstat -urd -h 1")
+    assert read_pieces(spec, [data[at : at + 997] for at in range(0, len(data), 997)], "pidstat -urd -h 1") == whole
+    monkeypatch.setattr(ReportSums, "_sum_reports", lambda *_arguments: None)
+    assert read_pieces(spec, [data], "pidstat -urd -h 1") == whole
+    assert sum(item.stat == "pidstat_linux_command" for item in whole.rows) >= 20
+
+
+def test_the_sums_of_whole_reports_are_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[int] = []
+    sum_reports = ReportSums._sum_reports
+
+    def note(sums: ReportSums, block: SampleBlock, ends: Int64Array) -> object:
+        found = sum_reports(sums, block, ends)
+        counts.append(0 if found is None else len(found[1].time_us))
+        return found
+
+    monkeypatch.setattr(ReportSums, "_sum_reports", note)
+    read_pieces(require_spec("pidstat_linux"), [HEAD + b"".join(MANY["alike"])], "pidstat -urd -h 1")
+    assert counts == [38 * 4]
 
 
 @pytest.mark.parametrize("stat", [stat for _, stat in SUMMARIES], ids=lambda stat: stat.name)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.stats.engine.number_formats import INT8_MAX
-from normstat.stats.records import Int64Array, SampleBlock, ValueArray
+from normstat.stats.records import Int64Array, RowNames, SampleBlock, ValueArray
 from normstat.stats.spec import Field, Stat, Storage
 
 
@@ -28,7 +28,7 @@ class BulkRows:
     """
 
     time_us: Int64Array
-    instances: list[str]
+    instances: Sequence[str]
     values: list[ValueArray]
     line_offset: Int64Array
     missing: Sequence[npt.NDArray[np.bool_] | None] = ()
@@ -135,7 +135,7 @@ class BlockBuilder:
             return self._block(parts[0], None)
         joined = BulkRows(
             time_us=np.concatenate([part.time_us for part in parts]),
-            instances=[name for part in parts for name in part.instances],
+            instances=RowNames.join([part.instances for part in parts]),
             values=[np.concatenate([part.values[at] for part in parts]) for at in range(len(self.fields))],
             line_offset=np.concatenate([part.line_offset for part in parts]),
             missing=[_join_masks(parts, at) for at in range(len(self.fields))],
@@ -151,10 +151,10 @@ class BlockBuilder:
         else:
             place = np.empty(n_rows, dtype=np.intp)
             place[order] = np.arange(n_rows)
-            names = rows.instances
+            names = rows.instances if isinstance(rows.instances, RowNames) else RowNames.number(rows.instances)
             rows = BulkRows(
                 time_us=rows.time_us[order],
-                instances=[names[at] for at in order.tolist()],
+                instances=names.take(order),
                 values=[column[order] for column in rows.values],
                 line_offset=rows.line_offset[order],
                 missing=[None if mask is None else mask[order] for mask in rows.missing],

@@ -2,8 +2,9 @@
 
 A plain row is one that normstat.stats.engine.row would read as canonical, with a number in every column: one of those that the
 layout calls missing is no value. It reads everything else.
-The work is done on arrays over all words of a piece of text: a word's digits are summed up column by column of its characters,
-so that checking and converting are the same few passes. Nothing here knows about reports, runs or stamps.
+The work is done on arrays over all words of a piece of text. The last eight characters of a word are one number of 64 bits, and
+what is done to it is done to all of them at once: three multiplications make its value of eight digits. Longer words are summed up
+character by character. Nothing here knows about reports, runs or stamps.
 """
 
 import re
@@ -16,21 +17,34 @@ import numpy.typing as npt
 from normstat.stats.engine.column_layout import TimeStyle
 from normstat.stats.engine.header import ColumnRole, Header
 from normstat.stats.engine.number_formats import EXACT_LIMIT, read_number
-from normstat.stats.engine.row import ABSENT, INSTANCE_JOINT, join_instance
-from normstat.stats.engine.timestamps import ClockWords, day_seconds, parse_date, take_clock
-from normstat.stats.records import Int64Array, ValueArray
+from normstat.stats.engine.row import join_instance
+from normstat.stats.engine.timestamps import ClockWords, clock_of_word, day_seconds, parse_date
+from normstat.stats.records import Int64Array, RowNames, ValueArray
 from normstat.stats.spec import Field
 
 BoolArray = npt.NDArray[np.bool_]
 # Numbers with more digits are left to the careful path: they would overflow the sums made here.
 MAX_DIGITS: Final = 15
+# Longer words are no clocks, whatever the locale.
+MAX_CLOCK_BYTES: Final = 64
 MINUS: Final = ord("-")
 DOT: Final = ord(".")
 ZERO: Final = ord("0")
 COLON: Final = ord(":")
-MAX_KEY_LENGTH: Final = 8
-# Sorting arrays is not worth it for fewer.
+WORD_BYTES: Final = 8
+# "00000000" as a number, and what shows that a byte is beyond 9 once it was taken off.
+ZEROS: Final = np.uint64(0x3030303030303030)
+BEYOND_NINE: Final = np.uint64(0x7676767676767676)
+TOP_BITS: Final = np.uint64(0x8080808080808080)
+# So many values at once that the arrays of them stay in the processor's cache.
+BLOCK_VALUES: Final = 65_536
+# Arrays are not worth it for fewer.
 FEW_WORDS: Final = 300
+# Names, such as those of CPUs, come again in each report. Multiplied by this number the upper bits of words tell them apart, nearly
+# always, as the places of a table: looking at it takes a tenth of sorting.
+HASH_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+HASH_SHIFT: Final = np.uint64(64 - 15)
+HASH_PLACES: Final = 1 << 15
 BLANK, TEXT, CONTROL = 0, 1, 2
 # Classes of bytes. A carriage return is a blank: texts in which it occurs anywhere but before a newline never get here.
 CLASSES: Final = bytes(BLANK if byte in b" \t\n\r" else CONTROL if byte < 32 or byte == 127 else TEXT for byte in range(256))
@@ -44,7 +58,11 @@ class LineIndex:
 
     def __init__(self, data: bytes, line_limit: int) -> None:
         self.data = data
-        self.bytes = np.frombuffer(data, dtype=np.uint8)
+        # Eight bytes before the text, and up to sixteen after it, so that any eight that end in the text lie in two numbers.
+        padded = np.zeros(WORD_BYTES * (len(data) // WORD_BYTES + 3), dtype=np.uint8)
+        self.bytes = padded[WORD_BYTES : WORD_BYTES + len(data)]
+        self.bytes[:] = np.frombuffer(data, dtype=np.uint8)
+        self._eights = padded.view("<u8")
         newline = np.flatnonzero(self.bytes == 10)
         self.line_end = newline
         self.line_start = np.concatenate([[0], newline[:-1] + 1])
@@ -70,6 +88,16 @@ class LineIndex:
         found = [match.start() for match in pattern.finditer(self.data)]
         self.is_odd[np.searchsorted(self.line_end, found)] = True
 
+    def last_bytes(self, ends: Int64Array) -> npt.NDArray[np.uint64]:
+        """Return the eight bytes before each of these places, the last one highest. Shape: that of `ends`."""
+        # With the bytes before the text, they begin as far into the numbers as they end in the text.
+        at = ends >> 3
+        shift = ((ends & 7) << 3).astype(np.uint64)
+        # A shift by 64 does not clear a number: two do.
+        found: npt.NDArray[np.uint64] = self._eights[at] >> shift
+        found |= (self._eights[at + 1] << np.uint64(1)) << (np.uint64(63) - shift)
+        return found
+
     def words(self, places: Int64Array) -> list[bytes]:
         """Return the words with these numbers."""
         data = self.data
@@ -77,25 +105,37 @@ class LineIndex:
             data[start:end] for start, end in zip(self.word_start[places].tolist(), self.word_end[places].tolist(), strict=True)
         ]
 
-    def distinct(self, places: Int64Array) -> tuple[list[bytes], list[int]]:
-        """Return the different words among those with these numbers, and for each number which of them it is."""
+    def distinct(self, places: Int64Array) -> tuple[list[bytes], Int64Array]:
+        """Return the different words among those with these numbers, and for each number which of them it is. Shape: (n,)."""
         start = self.word_start[places]
         n_bytes = self.word_end[places] - start
         longest = int(n_bytes.max(initial=0))
-        if longest > MAX_KEY_LENGTH or len(places) < FEW_WORDS:
+        if longest > WORD_BYTES or len(places) < FEW_WORDS:
             known: dict[bytes, int] = {}
-            codes = [known.setdefault(word, len(known)) for word in self.words(places)]
-            return list(known), codes
+            numbers = [known.setdefault(word, len(known)) for word in self.words(places)]
+            return list(known), np.array(numbers, np.int64)
         # Short words are numbers of eight bytes; no word has a zero in it.
-        keys = np.zeros(len(places), dtype=np.uint64)
-        for at in range(longest):
-            byte = self.bytes.take(start + at, mode="clip").astype(np.uint64) << np.uint64(8 * at)
-            keys |= np.where(n_bytes > at, byte, np.uint64(0))
-        # Equal clocks come in runs: only changes need parsing.
-        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else np.empty(0, np.intp)
-        found, run_codes = np.unique(keys[first], return_inverse=True)
-        codes = np.repeat(run_codes, np.diff(first, append=len(keys))).tolist()
-        return [int(key).to_bytes(MAX_KEY_LENGTH, "little").rstrip(b"\0") for key in found], codes
+        keys = self.last_bytes(start + n_bytes) >> ((WORD_BYTES - n_bytes) << 3).astype(np.uint64)
+        found, codes = _number_keys(keys)
+        return [int(key).to_bytes(WORD_BYTES, "little").rstrip(b"\0") for key in found], codes
+
+
+def _number_keys(keys: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint64], Int64Array]:
+    """Return the different keys, and for each key which of them it is. Shape: keys, codes (n,)."""
+    # Equal clocks come in runs.
+    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    heads = keys[first]
+    place = ((heads * HASH_FACTOR) >> HASH_SHIFT).astype(np.intp)
+    table = np.zeros(HASH_PLACES, np.uint64)
+    table[place] = heads
+    if (table[place] == heads).all():
+        taken = np.flatnonzero(table)
+        number = np.zeros(HASH_PLACES, np.int64)
+        number[taken] = np.arange(len(taken))
+        found, codes = table[taken], number[place]
+    else:
+        found, codes = np.unique(heads, return_inverse=True)
+    return found, codes if len(first) == len(keys) else np.repeat(codes, np.diff(first, append=len(keys)))
 
 
 @dataclass(slots=True)
@@ -104,7 +144,8 @@ class PlainRows:
 
     Shape: `number` (n_lines,) is a row's number, or -1 for a line that is no plain row; `line` (n_rows,); values[i] (n_rows,) for
     the i-th field, missing[i] (n_rows,) where it has no value, None if it always has one;
-    `instances` n_rows names; `clocks` n_rows leading times, None where rows have none; `moments` (n_rows,) times after the row.
+    `instances` n_rows names; `moments` (n_rows,) times after the row. `clocks` are the leading times, one for all rows from that of
+    `clock_rows` on to the next, None where rows have none.
     `next_other[k]` is the first line at or after line k that is no plain row.
     Units: moments in seconds since the epoch by the clock on the wall.
     """
@@ -112,8 +153,9 @@ class PlainRows:
     number: Int64Array
     line: Int64Array
     values: list[ValueArray]
-    instances: list[str]
+    instances: RowNames
     clocks: list[ClockWords] | None
+    clock_rows: list[int]
     moments: Int64Array | None
     next_other: Int64Array
     missing: list[BoolArray | None]
@@ -134,9 +176,8 @@ def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...])
     clocks = rows.take_clocks() if n_lead else None
     moments = rows.take_moments(header) if header.has_trailing_time else None
     is_plain = rows.is_plain
-    if clocks is not None:
-        clocks = [clock for clock, is_good in zip(clocks, is_plain.tolist(), strict=True) if is_good]
     line = line[is_plain]
+    found, clock_rows = _runs_of(*clocks, is_plain) if clocks is not None else (None, [])
     number = np.full(index.n_lines, -1, dtype=np.int64)
     number[line] = np.arange(len(line))
     others = np.append(np.flatnonzero(number < 0), index.n_lines)
@@ -145,11 +186,20 @@ def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...])
         line=line,
         values=[column[is_plain] for column in values],
         instances=rows.take_instances(header),
-        clocks=[clock for clock in clocks if clock is not None] if clocks is not None else None,
+        clocks=found,
+        clock_rows=clock_rows,
         moments=None if moments is None else moments[is_plain],
         next_other=others[np.searchsorted(others, np.arange(index.n_lines))],
         missing=[None if mask is None else mask[is_plain] for mask in missing],
     )
+
+
+def _runs_of(clocks: list[ClockWords | None], codes: Int64Array, is_plain: BoolArray) -> tuple[list[ClockWords], list[int]]:
+    """Return the clocks of the plain rows, each as often as it begins a run of equal ones, and where these runs begin."""
+    own = codes[is_plain]
+    first = np.flatnonzero(np.concatenate([[True], own[1:] != own[:-1]])) if len(own) else np.empty(0, np.intp)
+    found = [clocks[code] for code in own[first].tolist()]
+    return [clock for clock in found if clock is not None], first.tolist()
 
 
 def _take_missing(values: ValueArray, field: Field, words: frozenset[str]) -> BoolArray | None:
@@ -196,24 +246,83 @@ class _Rows:
 
         Shape: places (n_rows, n_columns), limits (n_columns,) -> (n_rows, n_columns)
         """
+        n_rows, n_columns = places.shape
+        numbers: ValueArray = np.empty(places.shape, np.int64) if limits is None else np.empty(places.shape, np.float64)
+        step = max(1, BLOCK_VALUES // max(1, n_columns))
+        for begin in range(0, n_rows, step):
+            own = slice(begin, begin + step)
+            total, is_good = self._read_block(places[own], decimals)
+            if limits is not None:
+                is_good &= np.abs(total) < limits
+            self.is_plain[own] &= is_good.all(axis=1)
+            numbers[own] = total if limits is None else total / 10.0**decimals
+        return numbers
+
+    def _read_block(self, places: Int64Array, decimals: int) -> tuple[Int64Array, BoolArray]:
+        """Return the numbers that words are, without their points, and which words are canonical numbers.
+
+        Shape: (n_rows, n_columns)
+        """
         raw = self._index.bytes
         end = self._index.word_end[places]
         start = self._index.word_start[places]
-        is_negative = raw[start] == MINUS
-        if is_negative.any():
+        first = raw[start]
+        is_negative = first == MINUS
+        has_negative = bool(is_negative.any())
+        if has_negative:
             start = start + is_negative
+            first = raw.take(start, mode="clip")
+        n_bytes = end - start
+        n_whole = n_bytes - (decimals + 1 if decimals else 0)
+        # A zero in front is canonical only where it is the whole part.
+        is_good = (n_whole >= 1) & ((first != ZERO) | (n_whole == 1))
+        is_long = n_bytes > WORD_BYTES
+        if decimals > WORD_BYTES - 2:
+            is_long[:] = True
+        total = self._sum_eight(end, n_bytes, decimals, is_good)
+        if is_long.any():
+            total[is_long], is_good[is_long] = self._sum_characters(end[is_long], n_whole[is_long], decimals, is_good[is_long])
+        if has_negative:
+            is_good &= ~(is_negative & (total == 0))
+            total = np.where(is_negative, -total, total)
+        return total, is_good
+
+    def _sum_eight(self, end: Int64Array, n_bytes: Int64Array, decimals: int, is_good: BoolArray) -> Int64Array:
+        """Return the numbers of words of up to eight characters; those that are none are no longer good.
+
+        Shape: that of `end`
+        """
+        found = self._index.last_bytes(end)
+        if decimals:
+            is_good &= ((found >> np.uint64(8 * (7 - decimals))) & np.uint64(255)) == DOT
+            # The digits before the point move up to those after it.
+            before = np.uint64((1 << 8 * (7 - decimals)) - 1)
+            after = np.uint64(((1 << 8 * decimals) - 1) << 8 * (8 - decimals))
+            found = (found & after) | ((found & before) << np.uint64(8))
+            n_bytes = n_bytes - 1
+        # What is before the word becomes zeros, too. A shift by 64 and more means nothing: such a word is not good, or long.
+        unused = (np.clip(WORD_BYTES - n_bytes, 0, WORD_BYTES - 1) << 3).astype(np.uint64)
+        found = ((found ^ ZEROS) >> unused) << unused
+        is_good &= (((found + BEYOND_NINE) | found) & TOP_BITS) == 0
+        found = (found * np.uint64(10) + (found >> np.uint64(8))) & np.uint64(0x00FF00FF00FF00FF)
+        found = (found * np.uint64(100) + (found >> np.uint64(16))) & np.uint64(0x0000FFFF0000FFFF)
+        found = (found * np.uint64(10_000) + (found >> np.uint64(32))) & np.uint64(0xFFFFFFFF)
+        return found.astype(np.int64)
+
+    def _sum_characters(
+        self, end: Int64Array, n_whole: Int64Array, decimals: int, is_good: BoolArray
+    ) -> tuple[Int64Array, BoolArray]:
+        """Return the numbers of words of any length, and which of them are numbers. Shape: (n,)."""
+        raw = self._index.bytes
+        is_good = is_good & (n_whole <= MAX_DIGITS - decimals)
         tail = decimals + 1 if decimals else 0
-        n_whole = end - start - tail
-        is_good = (n_whole >= 1) & (n_whole <= MAX_DIGITS - decimals)
-        total = np.zeros(places.shape, dtype=np.int64)
+        total = np.zeros(end.shape, dtype=np.int64)
         if decimals:
             is_good &= raw.take(end - tail, mode="clip") == DOT
             for place in range(decimals):
                 digit = raw.take(end - 1 - place, mode="clip") - ZERO
                 is_good &= digit < 10
                 total += digit * np.int64(10**place)
-        # A zero in front is canonical only where it is the whole part.
-        is_good &= (raw.take(start, mode="clip") != ZERO) | (n_whole == 1)
         longest = int(n_whole[is_good].max(initial=0))
         last = end - 1 - tail
         for place in range(longest):
@@ -221,20 +330,16 @@ class _Rows:
             is_there = place < n_whole
             is_good &= (digit < 10) | ~is_there
             total += np.where(is_there, digit, 0) * np.int64(10 ** (place + decimals))
-        is_good &= ~(is_negative & (total == 0))
-        if limits is not None:
-            is_good &= total < limits
-        self.is_plain &= is_good.all(axis=1)
-        if is_negative.any():
-            total = np.where(is_negative, -total, total)
-        return total if limits is None else total / 10.0**decimals
+        return total, is_good
 
-    def take_clocks(self) -> list[ClockWords | None]:
-        """Return the time that each row begins with; rows that begin with none, or with one of two words, are plain no more."""
+    def take_clocks(self) -> tuple[list[ClockWords | None], Int64Array]:
+        """Return the times that rows begin with, and which of them each has; rows that begin with none, or with one of two words,
+        are plain no more.
+        """
         words, codes = self._index.distinct(self._first)
-        clocks = [take_clock([word.decode("utf-8", "backslashreplace")]) for word in words]
+        clocks = [clock_of_word(word) if len(word) <= MAX_CLOCK_BYTES else None for word in words]
         self.is_plain &= np.array([clock is not None for clock in clocks], dtype=np.bool_)[codes]
-        return [clocks[code] for code in codes]
+        return clocks, codes
 
     def take_moments(self, header: Header) -> Int64Array:
         """Return date and clock after each row (2026-11-21 12:00:01); rows without them are no longer plain."""
@@ -266,37 +371,30 @@ class _Rows:
         clocks: Int64Array = hours * 3600 + minutes * 60 + seconds
         return clocks
 
-    def take_instances(self, header: Header) -> list[str]:
+    def take_instances(self, header: Header) -> RowNames:
         """Return the names of the plain rows; the last step, because it takes the plain ones alone."""
         first = self._first[self.is_plain]
         if not header.instance_at or header.title:
-            return [header.title] * len(first)
+            return RowNames([header.title], np.zeros(len(first), np.int64))
         columns = [self._names(first, header, at) for at in header.instance_at]
-        if len(columns) == 1:
-            return [name if name != ABSENT else "" for name in columns[0]]
-        if len(columns) == 2:
-            return [
-                f"{one}{INSTANCE_JOINT}{two}" if one != ABSENT != two else join_instance([one, two])
-                for one, two in zip(*columns, strict=True)
-            ]
-        return [join_instance(names) for names in zip(*columns, strict=True)]
+        names, codes = columns[0]
+        parts = [[name] for name in names]
+        for more, own in columns[1:]:
+            # The combinations that occur, which are few.
+            found, codes = np.unique(codes * len(more) + own, return_inverse=True)
+            parts = [[*parts[pair // len(more)], more[pair % len(more)]] for pair in found.tolist()]
+        return RowNames.merge([join_instance(part) for part in parts], codes)
 
-    def _names(self, first: Int64Array, header: Header, at: int) -> list[str]:
+    def _names(self, first: Int64Array, header: Header, at: int) -> tuple[list[str], Int64Array]:
+        """Return the different texts of a column of names, and which of them each row has."""
         places = first + self._n_lead + at
         if not header.has_last_text or at != len(header.words) - 1 or header.roles[at] is ColumnRole.VALUE:
             distinct, codes = self._index.distinct(places)
-            texts = [word.decode("utf-8", "backslashreplace") for word in distinct]
-            return [texts[code] for code in codes]
+            return [word.decode("utf-8", "backslashreplace") for word in distinct], codes
         # The last column goes to the last word of its line.
         line = self._line[self.is_plain]
         last = self._index.first_word[line] + self._index.n_words[line] - 1
         bounds = zip(self._index.word_start[places].tolist(), self._index.word_end[last].tolist(), strict=True)
-        words = [self._index.data[start:end] for start, end in bounds]
-        known: dict[bytes, str] = {}
-        names = []
-        for word in words:
-            name = known.get(word)
-            if name is None:
-                name = known[word] = word.decode("utf-8", "backslashreplace")
-            names.append(name)
-        return names
+        known: dict[bytes, int] = {}
+        numbers = [known.setdefault(self._index.data[start:end], len(known)) for start, end in bounds]
+        return [word.decode("utf-8", "backslashreplace") for word in known], np.array(numbers, np.int64)

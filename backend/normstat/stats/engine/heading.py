@@ -9,6 +9,7 @@ from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import MAX_COLUMNS, NOTHING_RENAMED, Header, HeaderLine, find_header, split_header
 from normstat.stats.engine.reader_state import ReaderState
 from normstat.stats.engine.row import Words
+from normstat.stats.engine.stretches import HeaderTurn, Stretches, StretchKey
 from normstat.stats.engine.timestamps import ClockWords, split_words, take_clock
 from normstat.stats.engine.unit_suffixes import suffixed_field, suffixed_places
 from normstat.stats.spec import Field, Spec
@@ -49,6 +50,7 @@ class KnownHeaders:
         self._found: dict[HeaderKey, Header | None] = {}
         self._fields: dict[tuple[int, tuple[int, ...]], tuple[Header, tuple[Field, ...]]] = {}
         self._split: dict[str, tuple[HeaderLine | None, Mapping[str, str]]] = {}
+        self.stretches = Stretches()
 
     def fields_of(self, header: Header, decimals: tuple[int, ...]) -> tuple[Field, ...]:
         """Return the fields of a header whose undocumented columns have these decimals.
@@ -130,8 +132,8 @@ class Heading:
         self._is_documented: dict[int, bool] = {}
         self._suffixed_of: dict[tuple[int, tuple[int, ...]], tuple[Field, ...]] = {}
         self._tail = b""
-        # The lines after which another header was the present one, with the header, if any, and the group line before them.
-        self._turns: dict[bytes, tuple[Header | None, str, Header, HeaderLine, str]] = {}
+        # The lines after which another header was the present one.
+        self._turns: dict[bytes, HeaderTurn] = {}
         self.header: Header | None = None
         self.table = 0
         self.fields: tuple[Field, ...] = ()
@@ -178,23 +180,30 @@ class Heading:
                 return None
         elif lead:
             return None
-        state.header_line = line.decode()
-        state.header_clock_s = clock.seconds if clock is not None else None
+        self.repeat(line, clock)
         return HeaderLine(self.header.words, clock, self.header.has_clock)
 
-    def take_turn(self, line: bytes) -> bool:
-        """Make the line the present header, if it was one before, in the same place: tools with two tables print two in turns.
+    def repeat(self, line: bytes, clock: ClockWords | None) -> None:
+        """Note the line as the present header once more, with this clock, if it has one."""
+        self._state.header_line = line.decode()
+        self._state.header_clock_s = clock.seconds if clock is not None else None
 
-        False for any other line, and now and then for such a one: `take` knows it in any case.
+    def find_turn(self, line: bytes) -> HeaderTurn | None:
+        """Return what makes the line the present header, if it was one before, in the same place: tools with two tables print two
+        in turns.
+
+        Missing: None for any other line, and now and then for such a one: `take` knows it in any case.
         """
         found = self._turns.get(line)
         state = self._state
-        if found is None or found[0] is not self.header or found[1] != state.group_line or state.name_line:
-            return False
-        _, _, header, parts, text = found
-        state.header_group = state.group_line
-        self._set(header, parts, text)
-        return True
+        if found is None or found.before is not self.header or found.group_line != state.group_line or state.name_line:
+            return None
+        return found
+
+    def turn(self, found: HeaderTurn) -> None:
+        """Make another header the present one."""
+        self._state.header_group = self._state.group_line
+        self._set(found.header, found.parts, found.text)
 
     def note_turn(self, line: bytes, before: Header | None) -> None:
         """Remember the line, if it has just become the present header after another one or none.
@@ -206,7 +215,18 @@ class Heading:
             return
         parts, _ = self._split(text)
         if parts is not None and parts.clock is None:
-            self._turns[line] = (before, self._state.group_line, header, parts, text)
+            self._turns[line] = HeaderTurn(before, self._state.group_line, header, parts, text)
+
+    @property
+    def stretches(self) -> Stretches:
+        """What is known of the lines between rows, for all streams of the spec."""
+        return self._known.stretches
+
+    def stretch_key(self) -> StretchKey:
+        """Return what the kind of a line depends on besides its bytes, before a stretch."""
+        state = self._state
+        has_clock = state.header_clock_s is not None
+        return id(self.header), self._tail, state.group_line, state.header_group, state.name_line, state.is_after_blank, has_clock
 
     def knows(self, word: str) -> bool:
         """Return whether the spec knows the word in headers."""
@@ -299,7 +319,8 @@ class Heading:
         # The text after the clock, by which a header is recognised.
         self._tail = text[text.index(line.words[0]) :].encode() if line.clock is not None else text.encode()
         # They are records, which take long to compare.
-        self.table = next(number for number, table in enumerate(self._layout.tables) if table is header.table)
+        if self._layout.tables[self.table] is not header.table:
+            self.table = next(number for number, table in enumerate(self._layout.tables) if table is header.table)
         self.fields = self._known_fields(header)
 
     def _known_fields(self, header: Header) -> tuple[Field, ...]:

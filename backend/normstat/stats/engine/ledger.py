@@ -22,6 +22,15 @@ class Ledger:
         self._n_bytes[kind] += n_bytes
         self.line_no += n_lines
 
+    def pass_lines(self, n_lines: int) -> None:
+        """Go on by whole lines, which `settle` books later: many at once."""
+        self.line_no += n_lines
+
+    def settle(self, kind: LineKind, n_bytes: int, n_lines: int) -> None:
+        """Book whole lines that were passed."""
+        self._n_lines[kind] += n_lines
+        self._n_bytes[kind] += n_bytes
+
     def reject(self, line: bytes, offset: int, n_bytes: int, reason: str, n_lines: int = 1) -> None:
         """Book a line, or the lines that one was folded into, that could not be read, and keep the text for people."""
         self.book(LineKind.REJECTED, n_bytes, n_lines)

@@ -1,6 +1,5 @@
 """The state of a reader between lines: the report, the run, the stamp. Kept as JSON between chunks."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
@@ -17,6 +16,11 @@ LATER: Final = 2
 HEADER_MARK: Final = "\n"
 # No report has more rows than this; it bounds the state of a broken stream.
 MAX_SEEN: Final = 20_000
+
+
+def mark_of(header: Header, instance: str) -> str:
+    """Return how a row under a header is noted as seen."""
+    return f"{header.words[header.value_at[0]]} {instance}"
 
 
 class ReaderState:
@@ -155,33 +159,34 @@ class ReaderState:
         self.stamp_us = NO_TIME
         self.steps = [0] * len(self.steps)
 
-    def see_rows(self, table: int, header: Header, instances: Sequence[str]) -> list[int] | None:
-        """Note many consecutive rows of the table, and return the stamped time of each.
+    def see_rows(self, table: int, header: Header, marks: frozenset[str], n_rows: int) -> list[int] | None:
+        """Note many consecutive rows of the table, and return their stamped times: one for all, or one for each.
 
-        Missing: None, and nothing noted, when an instance repeats or there are too many: then the rows must be noted one by one.
+        `marks` are those of the rows. Missing: None, and nothing noted, when an instance repeats or there are too many: then the
+        rows must be noted one by one.
         """
         if not header.instance_at:
             # Only the first of such rows can belong to the stamp; the second one opens a report without, and so do all others.
-            self.see_row(table, header, instances[0])
+            instance = header.title
+            self.see_row(table, header, instance)
             times = [self.row_us(table)]
-            n_more = len(instances) - 1
+            n_more = n_rows - 1
             if n_more:
-                self.see_row(table, header, instances[0])
+                self.see_row(table, header, instance)
                 self.n_header_rows += n_more - 1
                 self.steps[table] += n_more - 1 if self.interval_us is not None else 0
                 step_us = self.interval_us if self.interval_us is not None and times[0] != NO_TIME else None
                 times += [NO_TIME] * n_more if step_us is None else [times[0] + step_us * step for step in range(1, n_more + 1)]
             return times
-        first = header.words[header.value_at[0]]
-        rows = {f"{first} {instance}" for instance in instances}
-        if len(rows) != len(instances) or not rows.isdisjoint(self.seen[table]) or len(self.seen[table]) + len(rows) > MAX_SEEN:
+        seen = self.seen[table]
+        if len(marks) != n_rows or not marks.isdisjoint(seen) or len(seen) + n_rows > MAX_SEEN:
             return None
         if self.n_reports[table] == NONE:
             self.n_reports[table] = FIRST
-        self.seen[table] |= rows
-        self.n_header_rows += len(rows)
+        seen |= marks
+        self.n_header_rows += n_rows
         self.is_stamp_new = False
-        return [self.row_us(table)] * len(rows)
+        return [self.row_us(table)]
 
     def see_stamp(self, stamp_us: int) -> None:
         """Note a time on a separate line: a new report follows."""
@@ -219,7 +224,7 @@ class ReaderState:
 
     def see_row(self, table: int, header: Header, instance: str) -> None:
         """Note a row of the table. It starts a new report when its instance already had a row under this header."""
-        row = f"{header.words[header.value_at[0]]} {instance}"
+        row = mark_of(header, instance)
         if self.n_reports[table] == NONE:
             self.n_reports[table] = FIRST
         elif row in self.seen[table] or len(self.seen[table]) >= MAX_SEEN:

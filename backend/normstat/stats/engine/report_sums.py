@@ -10,15 +10,16 @@ the next one has another time. Sums are made of whole digits, so that their orde
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import add, itemgetter
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from normstat.stats.engine.block import BlockBuilder, Row
-from normstat.stats.records import NO_TIME, SampleBlock
+from normstat.stats.engine.block import BlockBuilder, BulkRows, Row
+from normstat.stats.records import NO_TIME, Int64Array, RowNames, SampleBlock
 from normstat.stats.spec import Field, Stat
 
 PROCESSES: Final = "processes"
@@ -36,6 +37,10 @@ MAX_EXACT: Final = 2**52
 # Names of processes that are remembered; longer ones are rare.
 MAX_CACHED: Final = 20_000
 MAX_CACHED_LENGTH: Final = 200
+# A quotient of a larger number and a power of ten, both as floats, is not always that of the whole numbers.
+MAX_FLOAT_EXACT: Final = 2**53
+# Arrays are not worth it for fewer reports.
+MIN_REPORTS: Final = 6
 # The builder of the block of these fields.
 FindBuilder = Callable[[Stat, tuple[Field, ...]], BlockBuilder]
 
@@ -87,6 +92,29 @@ class _SumColumns:
     places: list[tuple[int, int]]
 
 
+def _find_ends(block: SampleBlock) -> Int64Array | None:
+    """Return the rows at which the reports of a block end, its own end last. Missing: None for few, or where a time is missing."""
+    time_us = block.time_us
+    ends = np.append(np.flatnonzero(time_us[1:] != time_us[:-1]) + 1, len(time_us))
+    if len(ends) < MIN_REPORTS or (time_us == NO_TIME).any() or (np.diff(block.line_offset) < 0).any():
+        return None
+    return ends
+
+
+def _rows_between(block: SampleBlock, begin: int, end: int) -> SampleBlock:
+    """Return some rows of a block, without their words."""
+    own = slice(begin, end)
+    return replace(
+        block,
+        time_us=block.time_us[own],
+        instances=block.instances[own],
+        values=tuple(values[own] for values in block.values),
+        line_offset=block.line_offset[own],
+        missing=tuple(None if mask is None else mask[own] for mask in block.missing),
+        printed={},
+    )
+
+
 class ReportSums:
     """The sums of one summary. `_open` are those of the report at `_time_us`, by command.
 
@@ -122,6 +150,63 @@ class ReportSums:
 
     def add(self, blocks: Iterable[SampleBlock], find_builder: FindBuilder) -> None:
         """Take the rows of the processes. Add those of the reports that end with them."""
+        parts = list(blocks)
+        if len(parts) == 1 and (ends := _find_ends(parts[0])) is not None:
+            # The first report may have begun earlier, and the last one may go on.
+            (block,) = parts
+            first, last = int(ends[0]), int(ends[-2])
+            found = self._sum_reports(_rows_between(block, first, last), ends[1:-1] - first)
+            if found is not None:
+                columns, rows = found
+                self._add_rows([_rows_between(block, 0, first)], find_builder)
+                self.close(find_builder)
+                self._time_us = int(block.time_us[last - 1])
+                find_builder(self.stat, columns.fields).add_bulk(rows)
+                parts = [_rows_between(block, last, len(block))]
+        self._add_rows(parts, find_builder)
+
+    def _sum_reports(self, block: SampleBlock, ends: Int64Array) -> tuple[_SumColumns, BulkRows] | None:
+        """Return the rows of whole reports, which end at these rows of the block, in the order of their lines.
+
+        Missing: None, and nothing changed, where they must be looked at row by row: a value is missing, a process is there twice,
+        or there are too many.
+        """
+        keys, digits, gaps = self._digits_of(block)
+        if gaps.any():
+            return None
+        names = RowNames.join([block.instances])
+        processes = [self._process_of(name) for name in names.names]
+        known: dict[tuple[str, str], int] = {}
+        commands: dict[str, int] = {}
+        process_of = np.array([-1 if one is None else known.setdefault(one, len(known)) for one in processes], np.int64)
+        command_of = np.array([-1 if one is None else commands.setdefault(one[1], len(commands)) for one in processes], np.int64)
+        report = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        is_process = process_of[names.codes] >= 0
+        codes, report, digits = names.codes[is_process], report[is_process], digits[:, is_process]
+        if not len(codes) or len(commands) > MAX_COMMANDS or np.bincount(report).max() > MAX_ROWS:
+            return None
+        if len(np.unique(report * len(known) + process_of[codes])) < len(codes):
+            return None
+        groups, first, group_of = np.unique(report * len(commands) + command_of[codes], return_index=True, return_inverse=True)
+        order = np.argsort(group_of, kind="stable")
+        n_rows = np.bincount(group_of)
+        sums = np.add.reduceat(digits[:, order], np.cumsum(n_rows) - n_rows, axis=1)
+        if sums.max(initial=0) >= MAX_FLOAT_EXACT:
+            return None
+        by_line = np.argsort(first)
+        numbers = [*sums[:, by_line], n_rows[by_line]]
+        columns = self._columns_of(keys)
+        rows = first[by_line]
+        own = BulkRows(
+            time_us=block.time_us[is_process][rows],
+            instances=RowNames(list(commands), (groups % len(commands))[by_line]),
+            values=[numbers[at] / float(power) if power else numbers[at] for at, power in columns.places],
+            line_offset=block.line_offset[is_process][rows],
+        )
+        return columns, own
+
+    def _add_rows(self, blocks: Iterable[SampleBlock], find_builder: FindBuilder) -> None:
+        """Do the same row by row."""
         found = list(blocks)
         rows = [row for block in found for row in self._rows_of(block)]
         if len(found) > 1:
@@ -154,24 +239,9 @@ class ReportSums:
 
     def _rows_of(self, block: SampleBlock) -> Iterable[tuple[int, int, str, str, tuple[str, ...], Sequence[int]]]:
         """Return each row's place, time and instance, its first column, and the keys and whole digits of what is summed of it."""
-        own = [
-            (self._keys[field.key], values, missing)
-            for field, values, missing in zip(block.fields, block.values, block.missing, strict=True)
-            if field.key in self._keys
-        ]
-        keys = tuple(field.key for field, _, _ in own)
+        keys, digits, gaps = self._digits_of(block)
         mark = keys[0] if keys else ""
-        each: Iterable[Sequence[int]] = [()] * len(block)
-        gaps = np.zeros((len(own), len(block)), dtype=np.bool_)
-        if own:
-            powers = np.array([10.0**field.decimals for field, _, _ in own])
-            scaled = np.rint(np.stack([values for _, values, _ in own]) * powers[:, None])
-            # Below 0 is what pidstat prints without permission; a number this large is none.
-            gaps = ~((scaled >= 0) & (scaled < MAX_EXACT))
-            each = np.where(gaps, 0, scaled).astype(np.int64).T.tolist()
-            for column, (_, _, missing) in enumerate(own):
-                if missing is not None:
-                    gaps[column] |= missing
+        each: Iterable[Sequence[int]] = digits.T.tolist() if keys else [()] * len(block)
         places = zip(block.line_offset.tolist(), block.time_us.tolist(), block.instances, strict=True)
         has_gaps: list[bool] = np.any(gaps, axis=0).tolist()
         for at, ((offset, time_us, instance), numbers, has_gap) in enumerate(zip(places, each, has_gaps, strict=True)):
@@ -181,6 +251,27 @@ class ReportSums:
                 yield offset, time_us, instance, mark, some, [numbers[column] for column in there]
             else:
                 yield offset, time_us, instance, mark, keys, numbers
+
+    def _digits_of(self, block: SampleBlock) -> tuple[tuple[str, ...], Int64Array, npt.NDArray[np.bool_]]:
+        """Return the keys of what is summed, the whole digits of each row, and where they are missing.
+
+        Shape: (n_keys, n_rows)
+        """
+        own = [
+            (self._keys[field.key], values, missing)
+            for field, values, missing in zip(block.fields, block.values, block.missing, strict=True)
+            if field.key in self._keys
+        ]
+        if not own:
+            return (), np.zeros((0, len(block)), np.int64), np.zeros((0, len(block)), np.bool_)
+        powers = np.array([10.0**field.decimals for field, _, _ in own])
+        scaled = np.rint(np.stack([values for _, values, _ in own]) * powers[:, None])
+        # Below 0 is what pidstat prints without permission; a number this large is none.
+        gaps = ~((scaled >= 0) & (scaled < MAX_EXACT))
+        for column, (_, _, missing) in enumerate(own):
+            if missing is not None:
+                gaps[column] |= missing
+        return tuple(field.key for field, _, _ in own), np.where(gaps, 0, scaled).astype(np.int64), gaps
 
     def _process_of(self, instance: str) -> tuple[str, str] | None:
         """Return the PID and the command of an instance. Missing: None for a thread, and what is no process."""

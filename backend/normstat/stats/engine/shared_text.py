@@ -9,8 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+
 from normstat.stats.engine.bulk import LineIndex, PlainRows, find_plain_rows
 from normstat.stats.engine.header import Header
+from normstat.stats.engine.reader_state import mark_of
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
 
@@ -28,9 +31,20 @@ class TextRows:
     """
 
     rows: PlainRows
-    number: list[int]
-    next_other: list[int]
+    number: Sequence[int]
+    next_other: Sequence[int]
     offsets: Int64Array
+    _marks: dict[bytes, frozenset[str]] = field(default_factory=dict)
+
+    def marks(self, header: Header, first: int, n_rows: int) -> frozenset[str]:
+        """Return how a reader's state notes these rows: the same object for reports of the same instances."""
+        names = self.rows.instances
+        codes = names.codes[first : first + n_rows]
+        key = codes.tobytes()
+        found = self._marks.get(key)
+        if found is None:
+            found = self._marks[key] = frozenset(mark_of(header, names.names[code]) for code in codes.tolist())
+        return found
 
 
 @dataclass(slots=True)
@@ -55,7 +69,7 @@ class Text:
             self._found[key] = (
                 None
                 if rows is None
-                else TextRows(rows, rows.number.tolist(), rows.next_other.tolist(), self.index.line_start[rows.line])
+                else TextRows(rows, numbers(rows.number), numbers(rows.next_other), self.index.line_start[rows.line])
             )
         return self._found[key]
 
@@ -72,15 +86,19 @@ class TextWindow:
     first_line: int
     begin: int
     n_bytes: int
-    starts: list[int]
-    ends: list[int]
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+
+def numbers(array: Int64Array) -> Sequence[int]:
+    """Return an array for those who want one number of it now and then: as plain ones, and without making a list of all."""
+    return np.ascontiguousarray(array).data
 
 
 def index_alone(lines: bytes, line_limit: int) -> TextWindow:
     """Return the window of a piece that shares its text with none."""
     index = LineIndex(lines, line_limit)
-    # Two lists of numbers: as many pairs would trigger full garbage collections.
-    return TextWindow(Text(index), lines, 0, 0, len(lines), index.line_start.tolist(), index.line_end.tolist())
+    return TextWindow(Text(index), lines, 0, 0, len(lines), numbers(index.line_start), numbers(index.line_end))
 
 
 def share_text(pieces: Sequence[bytes], line_limit: int) -> list[TextWindow | None]:
@@ -95,7 +113,7 @@ def share_text(pieces: Sequence[bytes], line_limit: int) -> list[TextWindow | No
         for number, length in zip(group, lengths, strict=True):
             # The piece ends with a newline, which is the end of its last line.
             last = int(ends.searchsorted(begin + length))
-            own_starts, own_ends = (starts[first:last] - begin).tolist(), (ends[first:last] - begin).tolist()
+            own_starts, own_ends = numbers(starts[first:last] - begin), numbers(ends[first:last] - begin)
             windows[number] = TextWindow(text, pieces[number], first, begin, length, own_starts, own_ends)
             begin, first = begin + length, last
     return windows

@@ -8,6 +8,7 @@ zzz ***Sat Nov 21 12:00:01 UTC 2026   zzz <11/21/2026 12:00:01> Count:30     OSW
 """
 
 import datetime as dt
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -148,9 +149,11 @@ def take_clock(words: Sequence[str]) -> ClockWords | None:
         found = KOREAN_CLOCK.fullmatch(" ".join(words[:3]))
         seconds = None if found is None else parse_clock(":".join(found.groups()))
         return None if seconds is None else ClockWords(3, seconds, is_epoch=False)
-    if EPOCH.fullmatch(words[0]) is not None and int(words[0]) >= EPOCH_LEAST:
+    # By far the most have the eight characters of 12:00:01, with which the next two have more.
+    is_usual = len(words[0]) == 8
+    if not is_usual and EPOCH.fullmatch(words[0]) is not None and int(words[0]) >= EPOCH_LEAST:
         return ClockWords(1, float(words[0]), is_epoch=True)
-    glued = GLUED_HALF.fullmatch(words[0])
+    glued = None if is_usual else GLUED_HALF.fullmatch(words[0])
     if glued is not None:
         words = [glued[1], glued[2], *words[1:]]
     seconds = parse_clock(words[0])
@@ -164,6 +167,14 @@ def take_clock(words: Sequence[str]) -> ClockWords | None:
             return None
         seconds = seconds % 43200 + half * 3600
     return ClockWords(n_words - (glued is not None), seconds, is_epoch=False)
+
+
+@functools.lru_cache(maxsize=4096)
+def clock_of_word(word: bytes) -> ClockWords | None:
+    """Return the time that a word is: the tools of a host, and all hosts, print the same one at the same time. Missing: None for a
+    word that is none, or that is one only together with the next.
+    """
+    return take_clock([word.decode("utf-8", "backslashreplace")])
 
 
 def _take_half_first(words: Sequence[str]) -> ClockWords | None:

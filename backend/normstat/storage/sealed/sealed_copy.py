@@ -28,7 +28,7 @@ async def copy_sealed(
         await copy_rows(connection, stored.table, [stored.columns[field.key].name for field in fields], [data])
 
 
-def _encode(rows: SealedRows, fields: Sequence[Field], host_id: int) -> bytes:
+def _encode(rows: SealedRows, fields: Sequence[Field], host_id: int) -> bytes | memoryview:
     columns: list[tuple[str, npt.NDArray[np.generic] | int]] = [
         (">i8", rows.time_us - POSTGRES_EPOCH_US),
         (">i4", host_id),

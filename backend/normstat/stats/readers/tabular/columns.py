@@ -15,8 +15,10 @@
 ('procs_r', [3], [1795262401000000])
 """
 
+import itertools
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -38,6 +40,15 @@ from normstat.stats.engine.reader_state import LATER, ReaderState
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
 from normstat.stats.engine.row_times import RowTimes
 from normstat.stats.engine.shared_text import TextRows, TextWindow, index_alone
+from normstat.stats.engine.stretches import (
+    MAX_LINES,
+    MAX_STRETCH_BYTES,
+    HeaderTurn,
+    LineNote,
+    LineRole,
+    Stretch,
+    StretchKey,
+)
 from normstat.stats.engine.timestamps import (
     EMPTY_PREFIX,
     PREFIX,
@@ -48,12 +59,14 @@ from normstat.stats.engine.timestamps import (
     split_words,
     take_clock,
 )
-from normstat.stats.records import NO_TIME, Int64Array, LineKind, State, Timing
+from normstat.stats.records import NO_TIME, Int64Array, LineKind, RowNames, State, Timing
 from normstat.stats.spec import Field, Spec
 
 # A piece of fewer bytes is read line by line: it takes longer to set up the arrays than to read so little without them.
 MIN_BULK_BYTES: Final = 3000
 GROUP_LINE_LIMIT: Final = 1000
+BLANK_NOTE: Final = LineNote(LineRole.BLANK)
+NO_MARKS: Final[frozenset[str]] = frozenset()
 
 # The agent's, before a call: never a row, although it may be as long as one.
 EPOCH_LINE: Final = re.compile(rb"^\d{9,10}\r?$", re.MULTILINE)
@@ -63,11 +76,44 @@ LAYOUT: Final = ColumnLayout
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Plain rows of one header that follow each other: the first of each run, how many, and their times."""
+    """Runs of plain rows of one header, which follow each other: the first of each run, and how many; in `times_us` the times of
+    all rows, each for as many rows as `n_alike` says.
+    """
 
     rows: TextRows
     builder: BlockBuilder
-    found: list[tuple[int, int, list[int]]] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)
+    n_rows: list[int] = field(default_factory=list)
+    times_us: list[int] = field(default_factory=list)
+    n_alike: list[int] = field(default_factory=list)
+
+    def is_gapless(self) -> bool:
+        """Return whether each run begins where the one before ends."""
+        return self.firsts[-1] - self.firsts[0] == sum(self.n_rows) - self.n_rows[-1]
+
+    def row_times(self) -> Int64Array:
+        """Return the time of each row."""
+        times = np.array(self.times_us, dtype=np.int64)
+        return times if len(times) == sum(self.n_rows) else np.repeat(times, self.n_alike)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """The way through the lines of a window that begins at data[begin]: up to its line `at`, which is at data[taken].
+
+    `opened`: where the lines that are read one by one begin, what their kinds depend on, and the header before them. The rest is
+    booked at the end, because there are thousands of runs and stretches.
+    """
+
+    window: TextWindow
+    begin: int
+    taken: int
+    at: int = 0
+    is_after_run: bool = False
+    opened: tuple[int, StretchKey, Header | None] | None = None
+    n_row_bytes: int = 0
+    n_row_lines: int = 0
+    stretches: list[Stretch] = field(default_factory=list)
 
 
 class Reader(LineEngine[ColumnLayout]):
@@ -89,6 +135,8 @@ class Reader(LineEngine[ColumnLayout]):
         self._plain: dict[int, TextRows | None] = {}
         self._runs: dict[int, _Runs] = {}
         self._is_after_blank = False
+        # What the lines were since the last row, while they are read to be known again.
+        self._notes: list[LineNote] = []
 
     def state(self) -> State:
         """Return what the next piece needs to know."""
@@ -99,47 +147,116 @@ class Reader(LineEngine[ColumnLayout]):
         window = self._window_of(data, begin, end)
         if window is None:
             return None
-        starts, ends, first_line = window.starts, window.ends, window.first_line
-        n_lines = len(starts)
-        at = 0
-        taken = begin
-        is_alone = not self.joins_lines
-        while at < n_lines:
-            if is_alone and starts[at] == ends[at]:
-                # Half of the lines that are no rows: what _read_whole does of one, without looking at it.
-                self.calls.forget_line()
-                self._is_after_blank, self._state.is_after_blank = self._state.is_after_blank, True
-                self.ledger.book(self._take_blank(), 1)
-                taken += 1
-                at += 1
-                continue
-            found = self._plain_rows(window)
-            if found is not None and found.number[first_line + at] >= 0:
+        walk = _Walk(window, begin, begin)
+        n_lines = len(window.starts)
+        knows_stretches = not self.joins_lines and not self.calls.is_loop and not self.spec.is_user_made
+        while walk.at < n_lines:
+            # The line after a run is no row under the same header.
+            found = None if walk.is_after_run else self._plain_rows(window)
+            walk.is_after_run = False
+            stop = walk.at + 1
+            if found is not None and found.number[window.first_line + walk.at] >= 0:
+                self._learn(walk, data)
                 # The lines after those of a shared text are of other streams.
-                stop = min(found.next_other[first_line + at] - first_line, n_lines)
-                run_end = stop
-                if self.joins_lines:
-                    # The line after the last row decides whether it is whole.
-                    last = data[begin + starts[stop - 1] : begin + ends[stop - 1]].removesuffix(b"\r")
-                    run_end = stop - self._folding.may_be_cut(self.decode(last))
-                if run_end > at and self._take_run(found, found.number[first_line + at], run_end - at):
-                    self.ledger.book(LineKind.SAMPLE, ends[run_end - 1] + 1 - starts[at], run_end - at)
-                    taken = begin + ends[run_end - 1] + 1
-                    at = run_end
+                stop = min(found.next_other[window.first_line + walk.at] - window.first_line, n_lines)
+                if self._take_rows(walk, found, stop, data):
                     continue
-            else:
-                stop = at + 1
-            while at < stop:
-                line_begin = taken
-                taken = self.read_line(data, line_begin, begin + ends[at] + 1)
-                if taken == line_begin:
-                    break
-                # A folded line is several.
-                at = bisect_left(starts, taken - begin, at + 1) if self.joins_lines else at + 1
-            if at < stop:
+            elif knows_stretches and walk.opened is None and self._take_stretch(walk, data, end):
+                continue
+            if not self._take_singly(walk, stop, data):
                 break
+        self._book(walk)
         self._close_runs(begin - window.begin)
-        return taken
+        return walk.taken
+
+    def _take_rows(self, walk: _Walk, found: TextRows, stop: int, data: bytes) -> bool:
+        """Take a run of plain rows, which ends before the line `stop`; False, and nothing taken, where they are read one by one."""
+        window, at, run_end = walk.window, walk.at, stop
+        if self.joins_lines:
+            # The line after the last row decides whether it is whole.
+            last = data[walk.begin + window.starts[stop - 1] : walk.begin + window.ends[stop - 1]].removesuffix(b"\r")
+            run_end = stop - self._folding.may_be_cut(self.decode(last))
+        if run_end <= at or not self._take_run(found, found.number[window.first_line + at], run_end - at):
+            return False
+        end = window.ends[run_end - 1] + 1
+        walk.n_row_bytes += end - window.starts[at]
+        walk.n_row_lines += run_end - at
+        self.ledger.pass_lines(run_end - at)
+        walk.taken = walk.begin + end
+        walk.at = run_end
+        walk.is_after_run = run_end == stop
+        return True
+
+    def _take_singly(self, walk: _Walk, stop: int, data: bytes) -> bool:
+        """Read the lines before the line `stop` one by one; False where more lines must come first."""
+        window, begin = walk.window, walk.begin
+        while walk.at < stop:
+            line_begin = walk.taken
+            walk.taken = self.read_line(data, line_begin, begin + window.ends[walk.at] + 1)
+            if walk.taken == line_begin:
+                return False
+            # A folded line is several.
+            walk.at = bisect_left(window.starts, walk.taken - begin, walk.at + 1) if self.joins_lines else walk.at + 1
+        return True
+
+    def _take_stretch(self, walk: _Walk, data: bytes, end: int) -> bool:
+        """Take the next lines if they are known from an earlier report; else open a stretch, to know them again."""
+        key = self._heading.stretch_key()
+        known = self._take_known(key, data, walk.taken, end)
+        if known is None:
+            walk.opened = (walk.taken, key, self._heading.header)
+            self._notes.clear()
+            return False
+        walk.stretches.append(known)
+        self.ledger.pass_lines(len(known.lines))
+        walk.taken += known.n_bytes
+        walk.at += len(known.lines)
+        return True
+
+    def _book(self, walk: _Walk) -> None:
+        """Book the lines that were passed."""
+        if walk.n_row_lines:
+            self.ledger.settle(LineKind.SAMPLE, walk.n_row_bytes, walk.n_row_lines)
+        for known, n_times in Counter(walk.stretches).items():
+            for kind, n_bytes, n_lines in known.books:
+                self.ledger.settle(kind, n_bytes * n_times, n_lines * n_times)
+
+    def _learn(self, walk: _Walk, data: bytes) -> None:
+        """Keep the lines that were read one by one since the last row, to know them again."""
+        if walk.opened is None:
+            return
+        begin, key, before = walk.opened
+        walk.opened = None
+        if walk.taken - begin <= MAX_STRETCH_BYTES:
+            self._heading.stretches.learn(key, before, data[begin : walk.taken], self._notes)
+        self._notes.clear()
+
+    def _take_known(self, key: StretchKey, data: bytes, begin: int, end: int) -> Stretch | None:
+        """Take lines that are known from an earlier report. Missing: None, and nothing taken, for others."""
+        for known in self._heading.stretches.alternatives(key):
+            if known.before is not self._heading.header or begin + known.n_bytes > end:
+                continue
+            times = known.times_at(data, begin)
+            if times is None:
+                continue
+            state = self._state
+            self.calls.forget_line()
+            for line, time in zip(known.lines, times, strict=True):
+                state.is_after_blank = line.role is LineRole.BLANK
+                if line.role is LineRole.BLANK:
+                    self._take_blank()
+                elif line.role is LineRole.AGAIN:
+                    clock = time if isinstance(time, ClockWords) else None
+                    self._heading.repeat(data[begin + line.begin : begin + line.end], clock)
+                    self._see_header(clock)
+                elif line.turn is not None:
+                    self._take_turn(line.turn)
+                elif isinstance(time, Timestamp):
+                    self._row_times.prefix_us = NO_TIME
+                    state.name_line = ""
+                    state.see_stamp(self._row_times.timeline.stamp_us(time))
+            return known
+        return None
 
     def _window_of(self, data: bytes, begin: int, end: int) -> TextWindow | None:
         """Return the whole lines data[begin:end] for reading in bulk. Missing: None if that is not worthwhile, or not possible."""
@@ -151,8 +268,8 @@ class Reader(LineEngine[ColumnLayout]):
         lines = data[begin:end]
         if (
             (self.layout.has_commas and b"," in lines)
-            or lines[:1] == b">"
-            or b"\n>" in lines
+            # One byte is found faster than two.
+            or (b">" in lines and (lines[:1] == b">" or b"\n>" in lines))
             # To search a MiB takes longer than to read it.
             or (not lines.isascii() and DISGUISED.search(lines) is not None)
             or (b"\r" in lines and lines.count(b"\r") != lines.count(b"\r\n"))
@@ -187,20 +304,34 @@ class Reader(LineEngine[ColumnLayout]):
         self._is_after_blank = self._state.is_after_blank
         self._state.is_after_blank = not line.strip(b" \t")
         if self._state.is_after_blank:
+            self._note(BLANK_NOTE)
             return self._take_blank()
         again = self._heading.take_again(line)
         if again is not None:
+            self._note(LineNote(LineRole.AGAIN, clock=again.clock))
             self._see_header(again.clock)
             return LineKind.HEADER
-        if self._heading.take_turn(line):
-            self._row_times.prefix_us = NO_TIME
-            self._see_header(None)
+        turn = self._heading.find_turn(line)
+        if turn is not None:
+            self._note(LineNote(LineRole.TURN, turn=turn))
+            self._take_turn(turn)
             return LineKind.HEADER
         before = self._heading.header
         found = self._take_text(line, offset)
         if found is LineKind.HEADER and self._heading.header is not before:
             self._heading.note_turn(line, before)
         return found
+
+    def _note(self, note: LineNote) -> None:
+        """Note what a line is, for as many lines as may be known again."""
+        if len(self._notes) <= MAX_LINES:
+            self._notes.append(note)
+
+    def _take_turn(self, turn: HeaderTurn) -> None:
+        """Take a line that was a header before, in the same place."""
+        self._heading.turn(turn)
+        self._row_times.prefix_us = NO_TIME
+        self._see_header(None)
 
     def see_call(self, stamp: Timestamp) -> None:
         """Start a new run: its first report may cover the time since boot, and its header comes."""
@@ -296,24 +427,28 @@ class Reader(LineEngine[ColumnLayout]):
         header = self._heading.header
         assert header is not None
         rows = found.rows
+        end = first + n_rows
+        alike = [n_rows]
         if rows.clocks is not None:
-            times = []
-            last: ClockWords | None = None
-            time_us = NO_TIME
-            for clock in rows.clocks[first : first + n_rows]:
-                if clock is not last:
-                    time_us = self._row_times.clock_us(clock)
-                    last = clock
-                times.append(time_us)
+            # Most runs have one clock.
+            at = bisect_right(rows.clock_rows, first) - 1
+            stop = bisect_left(rows.clock_rows, end, at + 1)
+            times = [self._row_times.clock_us(clock) for clock in rows.clocks[at:stop]]
+            if stop > at + 1:
+                bounds = [first, *rows.clock_rows[at + 1 : stop], end]
+                alike = [one - before for before, one in itertools.pairwise(bounds)]
         elif header.table.time is TimeStyle.LEADING:
-            times = [self._state.row_us(self._heading.table)] * n_rows
+            times = [self._state.row_us(self._heading.table)]
         else:
-            stamps = self._state.see_rows(self._heading.table, header, rows.instances[first : first + n_rows])
+            marks = found.marks(header, first, n_rows) if header.instance_at else NO_MARKS
+            stamps = self._state.see_rows(self._heading.table, header, marks, n_rows)
             if stamps is None:
                 return False
             times = stamps
             if rows.moments is not None:
-                times = self._row_times.moments_us(header.zone_name, rows.moments[first : first + n_rows])
+                times = self._row_times.moments_us(header.zone_name, rows.moments[first:end])
+            if len(times) > 1:
+                alike = [1] * n_rows
         self._state.is_after_blank = False
         self._state.name_line = ""
         self.calls.forget_line()
@@ -322,33 +457,32 @@ class Reader(LineEngine[ColumnLayout]):
             assert header.stat is not None
             builder = self.builder(header.stat, self._heading.fields, is_since_boot=False)
             runs = self._runs[id(self._heading.fields)] = _Runs(found, builder)
-        runs.found.append((first, n_rows, times))
+        runs.firsts.append(first)
+        runs.n_rows.append(n_rows)
+        runs.times_us.extend(times)
+        runs.n_alike.extend(alike)
         return True
 
     def _close_runs(self, shift: int) -> None:
         """Turn the runs of plain rows into blocks. `shift` is what the lines' places in the piece are beyond those in the text."""
         for runs in self._runs.values():
-            rows = runs.rows.rows
-            first = runs.found[0][0]
-            end = first
-            for run_first, n_rows, _ in runs.found:
-                if run_first != end:
-                    break
-                end += n_rows
-            else:
+            if runs.is_gapless():
                 # Rows that follow each other are a part of each array: nothing is copied.
-                runs.builder.add_bulk(self._bulk_rows(runs, slice(first, end), rows.instances[first:end], shift))
-                continue
-            chosen = np.concatenate([np.arange(first, first + n_rows) for first, n_rows, _ in runs.found])
-            names = [name for first, n_rows, _ in runs.found for name in rows.instances[first : first + n_rows]]
-            runs.builder.add_bulk(self._bulk_rows(runs, chosen, names, shift))
+                chosen: slice | Int64Array = slice(runs.firsts[0], runs.firsts[-1] + runs.n_rows[-1])
+            else:
+                ranges = [np.arange(first, first + n_rows) for first, n_rows in zip(runs.firsts, runs.n_rows, strict=True)]
+                chosen = np.concatenate(ranges)
+            runs.builder.add_bulk(self._bulk_rows(runs, chosen, shift))
+        # This object is part of a cycle: what it holds would stay, and be looked at, until the garbage collector comes.
+        self._runs.clear()
+        self._plain.clear()
 
-    def _bulk_rows(self, runs: _Runs, chosen: slice | Int64Array, instances: list[str], shift: int) -> BulkRows:
+    def _bulk_rows(self, runs: _Runs, chosen: slice | Int64Array, shift: int) -> BulkRows:
         rows = runs.rows.rows
         missing = [None if mask is None or not (own := mask[chosen]).any() else own for mask in rows.missing]
         return BulkRows(
-            time_us=np.array([time for _, _, times in runs.found for time in times], dtype=np.int64),
-            instances=instances,
+            time_us=runs.row_times(),
+            instances=RowNames(rows.instances.names, rows.instances.codes[chosen]),
             values=[column[chosen] for column in rows.values],
             line_offset=runs.rows.offsets[chosen] + (self.offset + shift),
             missing=missing,
@@ -395,6 +529,7 @@ class Reader(LineEngine[ColumnLayout]):
             return LineKind.HEADER
         stamp = parse_timestamp(text) or (parse_local_stamp(text) if layout.banner is not None else None)
         if stamp is not None:
+            self._note(LineNote(LineRole.STAMP, stamp=stamp))
             self._state.see_stamp(self._row_times.timeline.stamp_us(stamp))
             return LineKind.TIMESTAMP
         if is_recorder_line(text):

@@ -1,0 +1,114 @@
+"""Reading many lines at once gives what reading each alone gives, whatever their words are."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from normstat.stats.catalogue import require_spec
+from normstat.stats.engine import bulk
+from normstat.stats.engine.bulk import LineIndex
+from normstat.stats.records import RowNames
+from tests.stats.reading import read_pieces
+
+WHOLE = [
+    "0", "7", "00", "01", "-0", "-1", "-01", "--1", "+3", "1e3", "0x1", "1:00", "1/2", "12a", "a12", "1.0", "12345678", "-1234567",
+    "-12345678", "123456789", "99999999", "100000000", "2147483647", "2147483648", "123456789012345", "1234567890123456",
+    "9223372036854775808", "-", "1-2", ":", "/", "1,2", "\u0663",
+]  # fmt: skip
+DECIMAL = [
+    "0.00", "0.01", "-0.00", "-0.50", "12.34", "100.00", "00.50", ".50", "5.", "5", "1.5", "12.345", "1.2.3", "1:00", "1.-5",
+    "9999.99",
+    "99999.99", "-9999.99", "100000.00", "1234567.89", "-1234567.89", "21474836.47", "21474836.48", "123456789012.12", "1,50", "-",
+    "1..5", "1.5a", "a.50", "1.:0", "/.50", "nan",
+]  # fmt: skip
+
+
+def read_ways(spec: str, command: str, data: bytes) -> None:
+    whole = read_pieces(require_spec(spec), [data], command)
+    alone = read_pieces(require_spec(spec), [data[at : at + 501] for at in range(0, len(data), 501)], command)
+    assert whole == alone
+    assert len(whole.rows) >= 20
+
+
+def test_whole_numbers_of_any_form() -> None:
+    head = "CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl\n"
+    lines: list[str] = []
+    for number, word in enumerate(WHOLE):
+        for at in (0, 7, 14):
+            words = [str(number * 37 + place) for place in range(15)]
+            words[at] = word
+            lines.append(f"{1795262400 + len(lines)}\n{head}  0 {' '.join(words)}\n  1 {' '.join(map(str, range(15)))}\n")
+    read_ways("mpstat_solaris", "mpstat -T u 1", "".join(lines).encode())
+
+
+def test_decimals_of_any_form() -> None:
+    head = "12:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
+    text = "Linux 6.1.0-40-amd64 (host) \t2026-11-21 \t_x86_64_\t(16 CPU)\n\n" + head
+    for number, word in enumerate(DECIMAL):
+        for at in (0, 5, 9):
+            words = [f"{number}.{place:02}" for place in range(10)]
+            words[at] = word
+            text += f"12:{number:02}:{at:02}    {at:4} {' '.join(words)}\n12:{number:02}:{at:02}    {at + 1:4} {' 1.00' * 10}\n"
+    read_ways("mpstat_linux", "mpstat -P ALL 1", text.encode())
+
+
+def test_the_last_bytes_before_a_place() -> None:
+    text = bytes(range(33, 120)) + b"\n"
+    index = LineIndex(text, 1 << 20)
+    ends = np.arange(len(text) + 1)
+    padded = bytes(8) + text
+    assert index.last_bytes(ends).tolist() == [int.from_bytes(padded[end : end + 8], "little") for end in range(len(text) + 1)]
+
+
+@pytest.mark.parametrize("n_words", [10, 1000, 3000])
+def test_different_words_are_told_apart(n_words: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [f"w{number * 7919 % 701}" for number in range(n_words)]
+    index = LineIndex((" ".join(words) + "\n").encode(), 1 << 20)
+    for factor in (bulk.HASH_FACTOR, np.uint64(1) << np.uint64(40)):
+        # With the second factor words share places of the table.
+        monkeypatch.setattr(bulk, "HASH_FACTOR", factor)
+        found, codes = index.distinct(np.arange(n_words))
+        assert len(set(found)) == len(found)
+        assert [found[code].decode() for code in codes.tolist()] == words
+
+
+def test_names_of_rows() -> None:
+    names = RowNames.number(["b", "a", "b", "c"])
+    assert (list(names.names), names.codes.tolist(), len(names)) == (["b", "a", "c"], [0, 1, 0, 2], 4)
+    assert list(names) == ["b", "a", "b", "c"] == [names[at] for at in range(4)]
+    assert list(names[1:3]) == ["a", "b"]
+    assert list(names.take(np.array([3, 0]))) == ["c", "b"]
+    assert repr(names[:1]) == "['b']"
+    assert names.present() == ([0, 1, 2], [0, 1, 3], [2, 1, 3])
+    # Names without a row, and in another order than that of the rows.
+    assert names[2:].present() == ([0, 2], [0, 1], [0, 1])
+    assert RowNames(["x", "y"], np.array([1, 0, 1])).present() == ([1, 0], [0, 1], [2, 1])
+
+
+def test_names_of_several_parts_are_one() -> None:
+    parts = [["a", "b"], RowNames(["b", "unused", "c"], np.array([2, 0, 2])), [], RowNames(["a"], np.array([0]))]
+    joined = RowNames.join(parts)
+    assert list(joined) == ["a", "b", "c", "b", "c", "a"]
+    assert len(set(joined.names)) == len(joined.names)
+    assert list(RowNames.merge(["a", "a/b", "a"], np.array([2, 1, 0]))) == ["a", "a/b", "a"]
+    assert len(RowNames.merge(["a", "a"], np.array([0, 1])).names) == 1
+
+
+def test_rows_with_several_names() -> None:
+    head = b"# Time        UID       PID    %usr %system    %CPU  Command\n"
+    pairs = list(itertools.product((7, 8, 9), ("sh", "my app", "a/b")))
+    rows = [
+        f"{1795305601 + report}     0 {pid + report % 3}  1.00 0.50 1.50  {name}\n".encode()
+        for report in range(40)
+        for pid, name in pairs
+    ]
+    data = head + b"".join(rows)
+    whole = read_pieces(require_spec("pidstat_linux"), [data], "pidstat -u -h 1")
+    assert (
+        read_pieces(require_spec("pidstat_linux"), [data[at : at + 901] for at in range(0, len(data), 901)], "pidstat -u -h 1")
+        == whole
+    )
+    names = [row.instance for row in whole.rows if row.stat == "pidstat_linux"]
+    assert names[:3] == ["7/sh", "7/my app", "7/a/b"]
+    assert len(names) == 360
