@@ -10,7 +10,7 @@ from typing import Final, Literal
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.errors import shorten
+from normstat.errors import DamagedSamples, shorten
 from normstat.query.host_batches import HostBatch, read_batch
 from normstat.query.host_steps import HostColumn, align_origin, read_longest_interval_us, read_steps
 from normstat.query.line_points import Source
@@ -193,11 +193,14 @@ class _HostSeries:
         else:
             lines = []
             for each in chosen:
-                if each.across is None:
-                    lines += await self._draw(each)
-                else:
-                    assert step_us is not None
-                    lines += await self._read_reduced(each, step_us)
+                try:
+                    if each.across is None:
+                        lines += await self._draw(each)
+                    else:
+                        assert step_us is not None
+                        lines += await self._read_reduced(each, step_us)
+                except DamagedSamples as error:
+                    self._leave_out(each.run.host, error.message)
             lines = self._rank(lines)
         return self._finish(lines, step_us)
 
@@ -360,7 +363,11 @@ class _HostSeries:
         members: list[StepLine] = []
         n_raw = 0
         for each in chosen:
-            found = await self._read_members(each, step_us)
+            try:
+                found = await self._read_members(each, step_us)
+            except DamagedSamples as error:
+                self._leave_out(each.run.host, error.message)
+                continue
             n_raw += int(found.n.sum())
             if each.across is None:
                 values = pick_values(found, over)
