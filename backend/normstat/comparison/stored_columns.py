@@ -1,4 +1,4 @@
-"""Columns of samples in the narrow types that they are stored in; numbers of eight bytes are made of the rows that are asked for."""
+"""Columns of samples in the narrow types that they are stored in; wide numbers are made of the rows that are asked for."""
 
 from collections.abc import Iterator, Mapping
 
