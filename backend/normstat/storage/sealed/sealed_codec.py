@@ -187,8 +187,8 @@ def pack(rows: SealedRows) -> tuple[bytes, bytes]:
         "group_rows": np.diff(edges).tolist(),
     }
     compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
-    packed = compressor.compress(json.dumps(head, separators=(",", ":")).encode())
-    return bytes([VERSION]) + packed, b"".join(parts)
+    packed_head = cast("bytes", compressor.compress(json.dumps(head, separators=(",", ":")).encode()))
+    return bytes([VERSION]) + packed_head, b"".join(parts)
 
 
 # What reading a block raises whose bytes are not those that were written.
