@@ -20,12 +20,13 @@ from normstat.storage.sealed.sealed_codec import (
     SealedRows,
     find_missing,
     missing_of,
+    read_head,
     unpack_lines,
     unpack_rows,
     unpack_times,
     unpack_values,
 )
-from normstat.storage.sealed.sealed_rows import BlockSpan, read_directory, read_parts, reading_block
+from normstat.storage.sealed.sealed_rows import BlockSpan, FoundBlock, read_directory, read_parts, reading_block
 from normstat.storage.wide_columns import EXACT_INT8
 from normstat.window import Window
 
@@ -52,11 +53,22 @@ async def read_block(connection: psycopg.AsyncConnection, query: SealedQuery, bl
     Raises: DamagedSamples
     """
     async with reading_block(connection, query.host_id, query.stat, block.start_us):
-        return await _read_block(connection, query, block)
+        directory, body = await read_directory(connection, query.host_id, query.stat, block.start_us)
+        return await _read_rows(connection, query, block, directory, body)
 
 
-async def _read_block(connection: psycopg.AsyncConnection, query: SealedQuery, block: BlockSpan) -> SealedRows:
-    directory, body = await read_directory(connection, query.host_id, query.stat, block.start_us)
+async def read_found_block(connection: psycopg.AsyncConnection, query: SealedQuery, found: FoundBlock) -> SealedRows:
+    """Return the rows of a block as `read_block` does, which only has to ask for parts of large bodies.
+
+    Raises: DamagedSamples
+    """
+    async with reading_block(connection, query.host_id, query.stat, found.span.start_us):
+        return await _read_rows(connection, query, found.span, read_head(found.head), found.body)
+
+
+async def _read_rows(
+    connection: psycopg.AsyncConnection, query: SealedQuery, block: BlockSpan, directory: Directory, body: bytes | None
+) -> SealedRows:
     ids = None if query.instance_ids is None else np.unique(np.array(query.instance_ids, np.int64))
     groups = directory.find_groups(ids)
     numbers = {own.key: number for number, own in enumerate(directory.fields)}

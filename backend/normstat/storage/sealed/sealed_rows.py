@@ -42,6 +42,16 @@ SEALED_HOSTS: Final = """
           AND b.last_at >= %(start)s AND b.first_at < %(end)s AND b.n_rows > 0
     )
 """
+# The blocks of many hosts at once, with the bodies of small ones.
+READ_OF_HOSTS: Final = """
+    SELECT b.host_id, b.start_at, b.end_at, b.n_rows, b.first_at, b.last_at, b.head,
+        CASE WHEN octet_length(b.body) <= %(n_bytes)s THEN b.body END
+    FROM sealed_blocks AS b
+    WHERE b.host_id = ANY (%(host_ids)s::int4[]) AND b.stat_id = (SELECT id FROM stats WHERE name = %(stat)s)
+      AND b.start_at > %(start)s::timestamptz - interval '1 day' AND b.start_at < %(end)s
+      AND b.last_at >= %(start)s AND b.first_at < %(end)s AND b.n_rows > 0
+    ORDER BY b.host_id, b.start_at
+"""
 READ: Final = """
     SELECT b.head, CASE WHEN octet_length(b.body) <= %(n_bytes)s THEN b.body END
     FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
@@ -163,6 +173,29 @@ async def reading_block(connection: psycopg.AsyncConnection, host_id: int, stat:
             f" cannot be read: {error}. Make them again from the raw text: normstat reparse --host {host}. Or restore a backup",
             {"host": str(host), "stat": stat, "start": f"{from_us(start_us):%Y-%m-%dT%H:%M:%SZ}", "n_samples": int(str(n_rows))},
         ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBlock:
+    """A block with samples that was read already: its head, and its body where that is small."""
+
+    span: BlockSpan
+    head: bytes
+    body: bytes | None
+
+
+async def read_blocks_of_hosts(
+    connection: psycopg.AsyncConnection, host_ids: Sequence[int], stat: str, window: Window
+) -> dict[int, list[FoundBlock]]:
+    """Return the blocks with samples of the stat in the window, by host, in the order of time: one query."""
+    asked = {"host_ids": list(host_ids), "stat": stat, "start": window.start, "end": window.end, "n_bytes": WHOLE_UP_TO}
+    found: dict[int, list[FoundBlock]] = {}
+    async with connection.cursor(binary=True) as cursor:
+        await cursor.execute(READ_OF_HOSTS, asked, prepare=False)
+        for host_id, start, end, n_rows, first, last, head, body in await cursor.fetchall():
+            span = BlockSpan(_us(start), _us(end), int(str(n_rows)), _us(first), _us(last))
+            found.setdefault(int(str(host_id)), []).append(FoundBlock(span, head, body))
+    return found
 
 
 async def read_directory(
