@@ -8,7 +8,7 @@ from normstat.storage.sample_pages import StoredArray, to_floats
 
 
 class StoredColumns(Mapping[str, FloatArray]):
-    """The columns of fields, by key; each is made anew whenever it is asked for."""
+    """The columns of fields, by key; each is made whenever it is asked for, and kept by nobody here."""
 
     def __init__(self, columns: Mapping[str, tuple[Field, StoredArray]]) -> None:
         self._columns = columns
