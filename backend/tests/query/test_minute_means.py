@@ -1,6 +1,7 @@
 """Means by minute of many hosts: the same from rows, from sealed blocks and from both, with few statements."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -76,9 +77,9 @@ async def test_sealed_hosts_have_the_same_means(sessions: Sessions, monkeypatch:
     statements: list[object] = []
     execute = psycopg.AsyncCursor.execute
 
-    async def count(self: psycopg.AsyncCursor[object], *args: object, **kwargs: object) -> object:
+    async def count(self: psycopg.AsyncCursor[object], *args: Any, **kwargs: Any) -> object:
         statements.append(args[0])
-        return await execute(self, *args, **kwargs)  # type: ignore[arg-type]
+        return await execute(self, *args, **kwargs)
 
     monkeypatch.setattr(psycopg.AsyncCursor, "execute", count)
     async with open_read_session(sessions) as session:

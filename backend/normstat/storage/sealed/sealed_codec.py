@@ -187,7 +187,7 @@ def pack(rows: SealedRows) -> tuple[bytes, bytes]:
         "group_rows": np.diff(edges).tolist(),
     }
     compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
-    packed_head = cast("bytes", compressor.compress(json.dumps(head, separators=(",", ":")).encode()))
+    packed_head = compressor.compress(json.dumps(head, separators=(",", ":")).encode())
     return bytes([VERSION]) + packed_head, b"".join(parts)
 
 
