@@ -33,6 +33,7 @@ from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.query.export.parquet_export import stream_parquet
 from normstat.storage.session import make_engine, make_sessions
 from normstat.window import Window
+from tests.query.filling import seal_all
 
 HOST: Final = "cpus64"
 STAT: Final = "mpstat_linux"
@@ -43,6 +44,9 @@ N_SECONDS: Final = 7200
 HOUR: Final = ExportRequest(HOST, Window(START, START + timedelta(hours=1)), STAT)
 LONG: Final = ExportRequest(HOST, HOUR.window)
 TWO_HOURS: Final = ExportRequest(HOST, Window(START, START + timedelta(hours=2)), STAT)
+SEALED_HOST: Final = "sealed64"
+SEALED: Final = ExportRequest(SEALED_HOST, HOUR.window, STAT)
+SEALED_LONG: Final = ExportRequest(SEALED_HOST, HOUR.window)
 YEAR: Final = ExportRequest(HOST, Window(START - timedelta(days=300), START + timedelta(days=65)), STAT)
 
 Pieces = AsyncGenerator[bytes]
@@ -87,7 +91,10 @@ def own_cpu() -> float:
 
 async def measure(url: str, kind: str) -> None:
     engine = make_engine(url, pool_size=2)
-    await fill(make_sessions(engine), HOST, {STAT: (NAMES, KEYS)}, N_SECONDS)
+    sessions = make_sessions(engine)
+    for host in (HOST, SEALED_HOST):
+        await fill(sessions, host, {STAT: (NAMES, KEYS)}, N_SECONDS)
+    await seal_all(sessions, SEALED_HOST)
     async with engine.connect() as connection:
         await connection.execution_options(isolation_level="AUTOCOMMIT")
         await connection.exec_driver_sql("VACUUM ANALYZE")
@@ -97,8 +104,8 @@ async def measure(url: str, kind: str) -> None:
     async def csv(encoding: str | None = None, request: ExportRequest = HOUR) -> int:
         return await drain(pack(await stream_csv(engine, request), encoding))
 
-    async def as_parquet() -> int:
-        return await drain(await stream_parquet(engine, HOUR))
+    async def as_parquet(request: ExportRequest = HOUR) -> int:
+        return await drain(await stream_parquet(engine, request))
 
     ways: dict[str, Callable[[], Awaitable[int]]] = {
         "psql \\copy": lambda: copy_with_psql(url, ", ".join(["time", "instance", *KEYS])),
@@ -107,6 +114,9 @@ async def measure(url: str, kind: str) -> None:
         "CSV wide, gzip": lambda: csv("gzip"),
         "CSV long": lambda: csv(None, LONG),
         "Parquet": as_parquet,
+        "CSV wide, sealed": lambda: csv(None, SEALED),
+        "CSV long, sealed": lambda: csv(None, SEALED_LONG),
+        "Parquet, sealed": lambda: as_parquet(SEALED),
     }
     found: dict[str, list[tuple[float, float, float]]] = {way: [] for way in ways}
     n_bytes = dict.fromkeys(ways, 0)
@@ -120,7 +130,7 @@ async def measure(url: str, kind: str) -> None:
         walls, own_s, database_s = (sorted(numbers) for numbers in zip(*costs, strict=True))
         wall = statistics.median(walls)
         print(
-            f"{kind:12} {way:15} {wall:6.2f} s ({walls[0]:.2f} to {walls[-1]:.2f}), {yardstick / wall:5.2f} times psql,"
+            f"{kind:12} {way:16} {wall:6.2f} s ({walls[0]:.2f} to {walls[-1]:.2f}), {yardstick / wall:5.2f} times psql's speed,"
             f" {n_rows / wall / 1e3:6.0f} thousand rows/s, {n_bytes[way] / 1e6:6.1f} MB, CPU here {statistics.median(own_s):.2f},"
             f" database {statistics.median(database_s):.2f}",
             flush=True,

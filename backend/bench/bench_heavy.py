@@ -213,9 +213,10 @@ def measure(url: str, kind: str, checkouts: Mapping[str, Path], host: str, n_rou
         for name, checkout in checkouts.items():
             rounds[name].append(run_child(checkout, url, host))
     last = [found[-1] for found in rounds.values()]
+    now = last[-1]
     print(
-        f"{kind}, {host}: {last[-1]['n_series']:,} series, {last[-1]['n_findings']:,} findings, {last[-1]['body_mb']:.1f} MB of JSON,"
-        f" {last[-1]['resting_mb']:.0f} MB at rest; rows left out: {[own['n_skipped'] for own in last]};"
+        f"{kind}, {host}: {now['n_series']:,} series, {now['n_findings']:,} findings, {now['body_mb']:.1f} MB of JSON,"
+        f" {now['resting_mb']:.0f} MB at rest; rows left out: {[own['n_skipped'] for own in last]};"
         f" same ranking: {len({own['scores'] for own in last}) == 1}; same answer: {len({own['answer'] for own in last}) == 1}",
         flush=True,
     )

@@ -44,6 +44,13 @@ class DamagedChunk(NormstatError):
     status = 500
 
 
+class DamagedSamples(NormstatError):
+    """A block of sealed samples cannot be read: disk damage, manual changes, or a newer normstat wrote it."""
+
+    code = "damaged_samples"
+    status = 500
+
+
 class BadFrame(NormstatError):
     """The body of an ingest request does not consist of frames; nothing of it was stored."""
 

@@ -228,13 +228,14 @@ def in_threads(function: Callable[[Item_], T_], items: Sequence[Item_]) -> list[
     n_threads = min(MAX_THREADS, os.cpu_count() or 1, len(items))
     if n_threads < 2:
         return [function(item) for item in items]
-    with side_by_side(n_threads), ThreadPoolExecutor(n_threads, "comparison") as pool:
-        futures = [pool.submit(copy_context().run, function, item) for item in items]
+    with side_by_side(n_threads):
+        pool = ThreadPoolExecutor(n_threads, "comparison")
         try:
+            futures = [pool.submit(copy_context().run, function, item) for item in items]
             return [future.result() for future in futures]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        finally:
+            # After an error, what was not begun never is.
+            pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

@@ -91,7 +91,7 @@ class GatheredRows:
     def take(self) -> RowsByInstance:
         """Return all rows, and forget them, column by column."""
         times = np.concatenate(self._times) if self._times else np.empty(0, np.int64)
-        report = self._report.take()
+        report = self._report.take().astype(np.int32, copy=False)
         if (np.diff(times) <= 0).any():
             times, places = np.unique(times, return_inverse=True)
             report = places.reshape(-1).astype(np.int32)[report]

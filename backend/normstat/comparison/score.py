@@ -54,8 +54,7 @@ class ScoredSeries:
 
 NO_TIMES: Final[FloatArray] = np.empty(0)
 T_ = TypeVar("T_")
-# A matrix of so many values and what is made of it stay in the processor's cache, more or less; wider ones cost memory, and time for
-# the system to give it.
+# A matrix of so many values, and what is made of it, is small beside the columns, and mostly stays in the processor's cache.
 CELLS_AT_ONCE: Final = 1 << 18
 # numpy adds up a single row in another order than several, which shows in the seventh digit.
 MIN_ROWS_AT_ONCE: Final = 8

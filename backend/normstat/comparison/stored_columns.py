@@ -1,4 +1,4 @@
-"""Columns of samples in the narrow types that they are stored in; numbers of eight bytes are made of the rows that are asked for."""
+"""Columns of samples in the narrow types that they are stored in; wide numbers are made of the rows that are asked for."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,7 +8,7 @@ from normstat.storage.sample_pages import StoredArray, to_floats
 
 
 class StoredColumns(Mapping[str, FloatArray]):
-    """The columns of fields, by key; each is made anew whenever it is asked for."""
+    """The columns of fields, by key; each is made whenever it is asked for, and kept by nobody here."""
 
     def __init__(self, columns: Mapping[str, tuple[Field, StoredArray]]) -> None:
         self._columns = columns

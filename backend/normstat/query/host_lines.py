@@ -1,6 +1,7 @@
 """One metric of many hosts: a line for each, or their sum, average, minimum, maximum or 95th percentile in steps of time."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -10,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.errors import shorten
+from normstat.errors import DamagedSamples, shorten
 from normstat.query.host_batches import HostBatch, read_batch
 from normstat.query.host_steps import HostColumn, align_origin, read_longest_interval_us, read_steps
 from normstat.query.line_points import Source
@@ -182,7 +183,7 @@ class _HostSeries:
     async def read(self) -> HostSeriesResult:
         """Return the result."""
         await self._read_batches()
-        found = [await self._choose(run, metric) for run, metric in self._request.runs]
+        found = [await self._choose_readable(run, metric) for run, metric in self._request.runs]
         chosen = [each for each in found if each is not None]
         step_us = None
         if self._request.over is not None or any(each.across is not None for each in chosen):
@@ -193,11 +194,14 @@ class _HostSeries:
         else:
             lines = []
             for each in chosen:
-                if each.across is None:
-                    lines += await self._draw(each)
-                else:
-                    assert step_us is not None
-                    lines += await self._read_reduced(each, step_us)
+                try:
+                    if each.across is None:
+                        lines += await self._draw(each)
+                    else:
+                        assert step_us is not None
+                        lines += await self._read_reduced(each, step_us)
+                except DamagedSamples as error:
+                    self._leave_out(each.run.host, error.message)
             lines = self._rank(lines)
         return self._finish(lines, step_us)
 
@@ -219,6 +223,13 @@ class _HostSeries:
         self._left_out.append(HostLeftOut(host, reason))
 
     # --- which instances ---
+
+    async def _choose_readable(self, run: HostRun, metric: MetricColumn) -> _Chosen | None:
+        try:
+            return await self._choose(run, metric)
+        except DamagedSamples as error:
+            self._leave_out(run.host, error.message)
+            return None
 
     async def _choose(self, run: HostRun, metric: MetricColumn) -> _Chosen | None:
         request = self._request
@@ -309,7 +320,9 @@ class _HostSeries:
             column = each.metric.column
             batch = self._batch_of(each.run, column)
             streams = None if batch is None else batch.streams[column.host_id]
-            intervals.append(await read_longest_interval_us(self._session, column, each.window, each.ids, streams))
+            # Who cannot be read is left out when its samples are.
+            with suppress(DamagedSamples):
+                intervals.append(await read_longest_interval_us(self._session, column, each.window, each.ids, streams))
         return choose_step_us(1000 * self._column_ms, max(intervals, default=0))
 
     async def _read_members(self, chosen: _Chosen, step_us: int) -> Buckets:
@@ -360,7 +373,11 @@ class _HostSeries:
         members: list[StepLine] = []
         n_raw = 0
         for each in chosen:
-            found = await self._read_members(each, step_us)
+            try:
+                found = await self._read_members(each, step_us)
+            except DamagedSamples as error:
+                self._leave_out(each.run.host, error.message)
+                continue
             n_raw += int(found.n.sum())
             if each.across is None:
                 values = pick_values(found, over)

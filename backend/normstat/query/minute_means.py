@@ -1,6 +1,7 @@
 """Means by minute of a few fields of many hosts at once, and samples of many hosts in windows of their own."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +15,7 @@ from normstat.rollups.rollup_rows import MINUTE_US
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
 from normstat.storage.lookup import StatRef
-from normstat.storage.sample_pages import PageQuery, load_sql, read_pages, to_floats
+from normstat.storage.sample_pages import PageQuery, load_sql, read_pages_of_hosts, to_floats
 from normstat.storage.sealed.sealed_rows import list_sealed_hosts
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
@@ -23,6 +24,8 @@ from normstat.window import Window
 
 Float32Array = npt.NDArray[np.float32]
 
+# Hosts whose sealed blocks are in memory together.
+HOSTS_AT_ONCE: Final = 64
 # A NULL has no bytes: a number stands for it.
 PACKED: Final = sql.SQL("string_agg(float4send(coalesce({}, 'NaN')), NULL)")
 
@@ -70,9 +73,8 @@ async def read_minute_means(
     """Return the means of each minute of the window, of these instances of these hosts: one query."""
     # What is sealed is read here, not by the database.
     sealed = await list_sealed_hosts(await driver_of(session), host_ids, stat.name, window)
-    parts = [
-        await _read_of_host(session, PageQuery(stat.name, host_id, window, fields, instance_ids)) for host_id in sorted(sealed)
-    ]
+    queries = [PageQuery(stat.name, host_id, window, fields, instance_ids) for host_id in sorted(sealed)]
+    parts = [_to_means(found) for found in await _read_samples_of_hosts(session, queries)]
     if len(sealed) < len(host_ids):
         others = [host_id for host_id in host_ids if host_id not in sealed]
         parts.append(await _read_rows(session, stat, fields, host_ids=others, instance_ids=instance_ids, window=window))
@@ -86,9 +88,8 @@ async def read_minute_means(
     )
 
 
-async def _read_of_host(session: AsyncSession, query: PageQuery) -> MinuteMeans:
-    """Return the means of each minute of a host, some of whose samples are sealed."""
-    found = await _read_samples_of_host(session, query)
+def _to_means(found: SpanSamples) -> MinuteMeans:
+    """Return the means of each minute."""
     order = np.lexsort((found.minute, found.instance_id))
     ids, minutes, values = found.instance_id[order], found.minute[order], found.values[order].astype(np.float64)
     starts = np.flatnonzero((np.diff(ids, prepend=-1) != 0) | (np.diff(minutes, prepend=-1) != 0))
@@ -101,13 +102,19 @@ async def _read_of_host(session: AsyncSession, query: PageQuery) -> MinuteMeans:
     return MinuteMeans(ids[starts], minutes[starts], np.diff(np.append(starts, len(ids))), means)
 
 
-async def _read_samples_of_host(session: AsyncSession, query: PageQuery) -> SpanSamples:
-    parts: list[SpanSamples] = []
-    async for page in read_pages(session, query):
-        columns = [to_floats(field, column) for field, column in zip(query.fields, page.values, strict=True)]
-        values = np.stack(columns, axis=1).astype(np.float32)
-        parts.append(SpanSamples(page.instance_id, page.time_us // MINUTE_US, values))
-    return _join(parts, len(query.fields))
+async def _read_samples_of_hosts(session: AsyncSession, queries: Sequence[PageQuery]) -> list[SpanSamples]:
+    """Return the samples of each query, some of which are sealed. The queries are of one stat and its fields."""
+    found: list[SpanSamples] = []
+    for begin in range(0, len(queries), HOSTS_AT_ONCE):
+        some = queries[begin : begin + HOSTS_AT_ONCE]
+        async with aclosing(read_pages_of_hosts(session, some)) as pages:
+            parts: list[list[SpanSamples]] = [[] for _ in some]
+            async for number, page in pages:
+                columns = [to_floats(field, column) for field, column in zip(some[number].fields, page.values, strict=True)]
+                values = np.stack(columns, axis=1).astype(np.float32)
+                parts[number].append(SpanSamples(page.instance_id, page.time_us // MINUTE_US, values))
+        found += [_join(own, len(query.fields)) for own, query in zip(parts, some, strict=True)]
+    return found
 
 
 def _join(parts: Sequence[SpanSamples], n_fields: int) -> SpanSamples:
@@ -151,11 +158,8 @@ async def read_span_samples(
     """Return the samples of these instances in windows, each of one host (its id): one query."""
     whole = Window(min(window.start for _, window in spans), max(window.end for _, window in spans))
     sealed = await list_sealed_hosts(await driver_of(session), {host_id for host_id, _ in spans}, stat.name, whole)
-    parts = [
-        await _read_samples_of_host(session, PageQuery(stat.name, host_id, window, fields, instance_ids))
-        for host_id, window in spans
-        if host_id in sealed
-    ]
+    queries = [PageQuery(stat.name, host_id, window, fields, instance_ids) for host_id, window in spans if host_id in sealed]
+    parts = await _read_samples_of_hosts(session, queries)
     others = [(host_id, window) for host_id, window in spans if host_id not in sealed]
     if others:
         parts.append(await _read_span_rows(session, stat, fields, spans=others, instance_ids=instance_ids))

@@ -7,6 +7,7 @@ Late samples of a time that is sealed stay rows beside the block until their tur
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -98,6 +99,7 @@ class Sealing:
         self._after = timedelta(days=DEFAULT_DAYS if after_days is None else after_days)
         self._turns: Turns[int] = Turns("sealing_failed")
         self._idle: dict[int, tuple[int, float]] = {}
+        self._last: dict[int, str] = {}
         self._parts = EmptyParts()
 
     async def run(self, *, budget_s: float) -> None:
@@ -131,7 +133,7 @@ class Sealing:
                 began = time.monotonic()
                 made = None
                 with self._turns.turn(host_id, host=names[host_id]):
-                    made = await seal_next(self._sessions, host_id, limit_us, now)
+                    made = await seal_next(self._sessions, host_id, limit_us, now, last=self._last)
                     if made is None:
                         self._idle[host_id] = (limit_us, time.monotonic())
                 n_blocks += made is not None
@@ -150,20 +152,27 @@ class Sealing:
         return limit == limit_us and time.monotonic() - at < LOOK_AGAIN_S
 
 
-async def seal_next(sessions: Sessions, host_id: int, limit_us: int, now: datetime) -> int | None:
+async def seal_next(
+    sessions: Sessions, host_id: int, limit_us: int, now: datetime, *, last: dict[int, str] | None = None
+) -> int | None:
     """Seal one block of the host, of samples before the limit; return its new rows. Missing: None when there is nothing to seal.
 
-    0 where another process works on the host, or changed it meanwhile.
+    0 where another process works on the host, or changed it meanwhile. `last`: the stat of each host's last block, kept by the
+    caller from call to call; it is looked at first, because a stat mostly has several blocks to make.
     """
+    known = {} if last is None else last
+    found = None
     async with open_read_session(sessions) as session:
-        stats = await list_host_stats(session, host_id)
-        found = None
-        for stat in stats:
-            found = await _find_due(await driver_of(session), host_id, stat, limit_us, now)
-            if found is not None:
-                break
-    if found is None:
+        connection = await driver_of(session)
+        if host_id in known:
+            stats = await find_stats(session, [known[host_id]])
+            found, stat = await _find_due_of(connection, host_id, stats, limit_us, now)
+        if found is None:
+            found, stat = await _find_due_of(connection, host_id, await list_host_stats(session, host_id), limit_us, now)
+    if found is None or stat is None:
+        known.pop(host_id, None)
         return None
+    known[host_id] = stat.name
     try:
         return await seal_block(sessions, host_id, stat, found)
     except DBAPIError as error:
@@ -172,6 +181,17 @@ async def seal_next(sessions: Sessions, host_id: int, limit_us: int, now: dateti
         raise
     except RETRY:
         return 0
+
+
+async def _find_due_of(
+    connection: psycopg.AsyncConnection, host_id: int, stats: Iterable[StatRef], limit_us: int, now: datetime
+) -> tuple[Window | None, StatRef | None]:
+    """Return the next block of the first of these stats that has one to make. Missing: None, twice, where none has"""
+    for stat in stats:
+        found = await _find_due(connection, host_id, stat, limit_us, now)
+        if found is not None:
+            return found, stat
+    return None, None
 
 
 async def _find_due(

@@ -46,8 +46,10 @@ def unpack_numbers(data: bytes) -> Numbers:
     return cast("Numbers", standalone.simple_decompress(data))
 
 
-def compress(data: bytes) -> bytes:
-    """Return bytes packed by zstd."""
+def compress(data: bytes, *, has_checksum: bool = False) -> bytes:
+    """Return bytes packed by zstd. `has_checksum`: with a sum that tells whether they come back as they were."""
+    if has_checksum:
+        return bytes(zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).compress(data))
     if not hasattr(_own, "compressor"):
         _own.compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
     return cast("bytes", _own.compressor.compress(data))

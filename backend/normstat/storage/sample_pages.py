@@ -29,8 +29,8 @@ from normstat.errors import TooLarge
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
 from normstat.storage.sealed.sealed_codec import SealedRows, find_missing, missing_of
-from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
-from normstat.storage.sealed.sealed_rows import BlockSpan, find_blocks
+from normstat.storage.sealed.sealed_reader import SealedQuery, read_block, read_found_block
+from normstat.storage.sealed.sealed_rows import BlockSpan, find_blocks, read_blocks_of_hosts
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
 from normstat.storage.wide_columns import printed_sql, stored_sql
@@ -78,6 +78,12 @@ NOTHING: Final = {
 
 FIRST_ROW: Final = """
     SELECT time FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s ORDER BY time LIMIT 1
+"""
+
+# One lookup in the key for each host.
+HOSTS_WITH_ROWS: Final = """
+    SELECT h.id FROM unnest(%(host_ids)s::int4[]) AS h (id)
+    WHERE EXISTS (SELECT FROM {table} AS t WHERE t.host_id = h.id AND t.time >= %(start)s AND t.time < %(end)s)
 """
 
 BoolArray = npt.NDArray[np.bool_]
@@ -198,6 +204,37 @@ async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[
         for page in _in_pages(await anyio.to_thread.run_sync(_merge, parts), query.n_rows_per_page):
             yield page
         at_us = end_us
+
+
+async def read_pages_of_hosts(session: AsyncSession, queries: Sequence[PageQuery]) -> AsyncGenerator[tuple[int, Page]]:
+    """Yield the samples of queries of one stat, each of one host and window, as number of the query and page.
+
+    Sealed blocks of all hosts come with one query, and which hosts have rows beside them with another one; so it is for some hosts
+    at a time, whose blocks are in memory together. The session's connection is busy between two pages, as for `read_pages`.
+    """
+    if not queries:
+        return
+    connection = await driver_of(session)
+    stat = queries[0].table
+    whole = Window(min(query.window.start for query in queries), max(query.window.end for query in queries))
+    host_ids = sorted({query.host_id for query in queries})
+    blocks = await read_blocks_of_hosts(connection, host_ids, stat, whole)
+    asked = {"host_ids": host_ids, "start": whole.start, "end": whole.end}
+    cursor = await connection.execute(sql.SQL(HOSTS_WITH_ROWS).format(table=table_of(stat)), asked, prepare=False)
+    with_rows = {int(str(host_id)) for (host_id,) in await cursor.fetchall()}
+    for number, query in enumerate(queries):
+        if query.host_id in with_rows:
+            # Rows may lie between blocks, and beside them.
+            async with aclosing(read_pages(session, query)) as pages:
+                async for page in pages:
+                    yield number, page
+            continue
+        wanted = SealedQuery(query.host_id, stat, query.window, query.fields, query.instance_ids, query.has_lines)
+        for block in blocks.get(query.host_id, ()):
+            if block.span.last_us >= query.window.start_us and block.span.first_us < query.window.end_us:
+                rows = await read_found_block(connection, wanted, block)
+                for page in _in_pages(_to_page(query, rows), query.n_rows_per_page):
+                    yield number, page
 
 
 async def find_first_row(

@@ -18,13 +18,15 @@ from normstat.comparison.service import run_whole_comparison
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.query.host_events import read_host_events
 from normstat.retention.retention_rules import Removed, note_removed
-from normstat.storage.session import open_write_session
-from normstat.window import to_us
+from normstat.sealing.unseal import unseal
+from normstat.storage.lookup import require_host
+from normstat.storage.session import open_read_session, open_write_session
+from normstat.window import LATEST, to_us
 from tests.api.people import People
 from tests.api.samples import HEADER, HOST, START, send
 from tests.databases import on_one_database
 from tests.ingest.rereading import reparse
-from tests.query.filling import fill_values
+from tests.query.filling import fill_values, seal_all
 
 Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_one_database
@@ -132,6 +134,20 @@ async def test_what_comes_behind_the_windows_changes_nothing(asker: Asker, agent
     assert not await asker.is_made_anew()
     # An agent that was started again has a new stream.
     await agent.send(range(END + 50, END + 60), key="vmstat_linux.1795255900.1-1")
+    assert not await asker.is_made_anew()
+
+
+async def test_sealing_and_unsealing_change_nothing(asker: Asker, state: AppState) -> None:
+    from_rows = await asker.ask()
+    async with open_read_session(state.sessions) as session:
+        host_id = await require_host(session, HOST)
+    assert await seal_all(state.sessions, HOST) > END
+    assert not await asker.is_made_anew()
+    # Another limit is another question: this one is answered from the blocks.
+    from_blocks = await asker.ask(limit=150)
+    assert asker.n_made == 2
+    assert from_blocks | {"elapsed_ms": 0} == from_rows | {"elapsed_ms": 0}
+    assert (await unseal(state.sessions, host_id, window=None, stats=None, until=LATEST)).n_rows > END
     assert not await asker.is_made_anew()
 
 

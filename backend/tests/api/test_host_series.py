@@ -2,12 +2,16 @@
 
 import httpx
 import pytest
+from sqlalchemy import text
 
 from normstat.api import schemas
+from normstat.api.state import AppState
 from normstat.auth.roles import Role
+from normstat.storage.session import open_write_session
 from tests.api.people import People
 from tests.api.samples import N_SAMPLES, START, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
+from tests.query.filling import seal_all
 
 Params = dict[str, str | int | list[str]]
 WINDOW: Params = {"start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z", "width": 1000}
@@ -83,3 +87,17 @@ async def test_runs_of_one_host(reader: httpx.AsyncClient) -> None:
 )
 async def test_wrong_questions(reader: httpx.AsyncClient, params: Params, status: int, code: str) -> None:
     assert_envelope(await reader.get("/api/v1/series/hosts", params=WINDOW | params), status, code)
+
+
+@pytest.mark.parametrize("over", [{}, {"over": "sum"}])
+async def test_a_host_whose_samples_are_damaged_is_left_out(
+    reader: httpx.AsyncClient, state: AppState, over: dict[str, str]
+) -> None:
+    await seal_all(state.sessions, "db1")
+    async with open_write_session(state.sessions) as session:
+        await session.execute(text("UPDATE sealed_blocks SET body = substring(body FOR 3)"))
+    block = await read(reader, host=["db1", "db2"], metric="cpu.usr", **over)
+    [left_out] = block.left_out
+    assert left_out.host == "db1"
+    assert "sealed samples of db1, vmstat_linux" in left_out.reason
+    assert (block.n_hosts, block.n_raw) == (1, N_SAMPLES)

@@ -1,6 +1,7 @@
 """Scores do not depend on how many series are scored at once, nor on threads; what is read does not on connections."""
 
 import asyncio
+import os
 from datetime import timedelta
 
 import numpy as np
@@ -13,6 +14,7 @@ from normstat.comparison import service, side_reader
 from normstat.comparison.model import Comparison
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, score_samples
+from normstat.comparison.service import ComparisonRequest
 from normstat.comparison.side_reader import SideRequest, read_sides
 from normstat.errors import TooLarge
 from normstat.profiles.sketch_reader import is_profiled
@@ -21,7 +23,7 @@ from normstat.storage.session import driver_of, make_engine, make_sessions, open
 from normstat.window import to_us
 from normstat.work_budget import MIB, MemoryPool, working
 from tests.comparison.test_before_on_hosts import make_pair, score_by_profile
-from tests.comparison.test_run import IN_NORMAL, INCIDENT, NORMAL, START, ComparisonRequest, fill_host
+from tests.comparison.test_run import IN_NORMAL, INCIDENT, NORMAL, START, fill_host
 from tests.databases import on_either_database
 from tests.query.filling import fill_values, seal_all
 
@@ -53,11 +55,15 @@ def test_scores_are_the_same_however_they_are_cut(
 
 def test_threads_stop_at_the_first_error_and_count_what_each_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work_budget, "MAX_THREADS", 2)
-    monkeypatch.setattr(work_budget.os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
     pool = MemoryPool(100 * MIB)
     with working(pool):
-        seen = work_budget.in_threads(lambda n: (work_budget.use(30 * MIB), pool.n_used, n)[1:], [1, 2, 3])
-        assert seen == [(60 * MIB, 1), (60 * MIB, 2), (60 * MIB, 3)]
+
+        def take(number: int) -> tuple[int, int]:
+            work_budget.use(30 * MIB)
+            return pool.n_used, number
+
+        assert work_budget.in_threads(take, [1, 2, 3]) == [(60 * MIB, 1), (60 * MIB, 2), (60 * MIB, 3)]
         begun: list[int] = []
 
         def work(number: int) -> None:

@@ -237,7 +237,10 @@ class Staging:
             for id_, found in _spans_of(removed).items():
                 known = own.get(id_, found)
                 own[id_] = (min(known[0], found[0]), max(known[1], found[1]))
-            old_hours_us.setdefault(removed.stat, set()).update(hours_of([removed.time_us]))
+            hours = old_hours_us.setdefault(removed.stat, set())
+            hours.update(hours_of([removed.time_us]))
+            if removed.span is not None:
+                hours.update(range(removed.span.start_us // HOUR_US * HOUR_US, removed.span.end_us, HOUR_US))
         self._old, self._old_hours_us = old, old_hours_us
         for staged in self._stats.values():
             keys = [*BASE_COLUMNS, *sorted(staged.columns)]

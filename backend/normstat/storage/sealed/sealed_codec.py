@@ -11,13 +11,15 @@ pays; repeated patterns, such as the order of CPUs in a report, by zstd.
 """
 
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, chain, islice, pairwise
 from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
+import zstandard
 
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Storage
@@ -100,10 +102,19 @@ class SealedRows:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bytes of a body: [start, end)."""
+    """Bytes of a body: [start, end), with their CRC-32. Missing: None in a block that was written without"""
 
     start: int
     end: int
+    crc: int | None = None
+
+    def require_whole(self, data: bytes) -> None:
+        """Require that these are the bytes that were written.
+
+        Raises: ValueError
+        """
+        if len(data) != self.end - self.start or (self.crc is not None and zlib.crc32(data) != self.crc):
+            raise ValueError("its bytes are not those that were written")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +183,16 @@ def pack(rows: SealedRows) -> tuple[bytes, bytes]:
         "lines": len(line_part),
         "values": lengths,
         "n_values": n_values,
+        "crc": [zlib.crc32(part) for part in parts],
         "group_last": [int(ids[cut - 1]) for cut in [*cuts[1:], len(ids)]],
         "group_rows": np.diff(edges).tolist(),
     }
-    return bytes([VERSION]) + compress(json.dumps(head, separators=(",", ":")).encode()), b"".join(parts)
+    packed_head = compress(json.dumps(head, separators=(",", ":")).encode(), has_checksum=True)
+    return bytes([VERSION]) + packed_head, b"".join(parts)
+
+
+# What reading a block raises whose bytes are not those that were written.
+DAMAGE: Final = (ValueError, LookupError, TypeError, RuntimeError, zstandard.ZstdError)
 
 
 def read_head(head: bytes) -> Directory:
@@ -186,19 +203,17 @@ def read_head(head: bytes) -> Directory:
     if head[0] != VERSION:
         raise ValueError(f"A block of sealed samples of version {head[0]}, {VERSION} expected: a newer normstat wrote it")
     found = json.loads(decompress(head[1:]))
-    at = found["rows"] + found["lines"]
-    values = []
-    for lengths in found["values"]:
-        own = []
-        for length in lengths:
-            own.append(Part(at, at + length))
-            at += length
-        values.append(tuple(own))
+    lengths = [found["rows"], found["lines"], *chain.from_iterable(found["values"])]
+    ends = list(accumulate(lengths))
+    checks = found.get("crc") or [None] * len(lengths)
+    parts = iter([Part(end - length, end, crc) for end, length, crc in zip(ends, lengths, checks, strict=True)])
+    rows, lines = next(parts), next(parts)
+    values = [tuple(islice(parts, len(own))) for own in found["values"]]
     return Directory(
         n_rows=found["n_rows"],
         fields=tuple(SealedField(key, Storage(storage), decimals) for key, storage, decimals in found["fields"]),
-        rows=Part(0, found["rows"]),
-        lines=Part(found["rows"], found["rows"] + found["lines"]),
+        rows=rows,
+        lines=lines,
         values=tuple(values),
         group_last=np.array(found["group_last"], np.int64),
         group_rows=np.array(found["group_rows"], np.int64),
@@ -255,6 +270,8 @@ def unpack_values(directory: Directory, number: int, group: int, data: bytes) ->
 def unpack(head: bytes, body: bytes) -> SealedRows:
     """Return all rows of a block, in the order of time."""
     directory = read_head(head)
+    for part in chain([directory.rows, directory.lines], *directory.values):
+        part.require_whole(body[part.start : part.end])
     index = unpack_rows(directory, body[directory.rows.start : directory.rows.end])
     streams, offsets, printed = unpack_lines(directory, body[directory.lines.start : directory.lines.end])
     by_instance = np.argsort(index.code, kind="stable")

@@ -20,12 +20,13 @@ from normstat.storage.sealed.sealed_codec import (
     SealedRows,
     find_missing,
     missing_of,
+    read_head,
     unpack_lines,
     unpack_rows,
     unpack_times,
     unpack_values,
 )
-from normstat.storage.sealed.sealed_rows import BlockSpan, read_directory, read_parts
+from normstat.storage.sealed.sealed_rows import BlockSpan, FoundBlock, read_directory, read_parts, reading_block
 from normstat.storage.wide_columns import EXACT_INT8
 from normstat.window import Window
 
@@ -48,8 +49,26 @@ async def read_block(connection: psycopg.AsyncConnection, query: SealedQuery, bl
     """Return the rows of a block that the query asks for, in the order of time.
 
     `columns` has those of the fields that have a value in the block, in the types of the fields.
+
+    Raises: DamagedSamples
     """
-    directory, body = await read_directory(connection, query.host_id, query.stat, block.start_us)
+    async with reading_block(connection, query.host_id, query.stat, block.start_us):
+        directory, body = await read_directory(connection, query.host_id, query.stat, block.start_us)
+        return await _read_rows(connection, query, block, directory, body)
+
+
+async def read_found_block(connection: psycopg.AsyncConnection, query: SealedQuery, found: FoundBlock) -> SealedRows:
+    """Return the rows of a block as `read_block` does, which only has to ask for parts of large bodies.
+
+    Raises: DamagedSamples
+    """
+    async with reading_block(connection, query.host_id, query.stat, found.span.start_us):
+        return await _read_rows(connection, query, found.span, read_head(found.head), found.body)
+
+
+async def _read_rows(
+    connection: psycopg.AsyncConnection, query: SealedQuery, block: BlockSpan, directory: Directory, body: bytes | None
+) -> SealedRows:
     ids = None if query.instance_ids is None else np.unique(np.array(query.instance_ids, np.int64))
     groups = directory.find_groups(ids)
     numbers = {own.key: number for number, own in enumerate(directory.fields)}
@@ -62,6 +81,8 @@ async def read_block(connection: psycopg.AsyncConnection, query: SealedQuery, bl
         pieces = await read_parts(connection, query.host_id, query.stat, block.start_us, parts)
     else:
         pieces = [body[part.start : part.end] for part in parts]
+    for part, piece in zip(parts, pieces, strict=True):
+        part.require_whole(piece)
     found = dict(zip(parts, pieces, strict=True))
     return await anyio.to_thread.run_sync(_unpack, _Wanted(query, directory, found, ids, groups, wanted))
 
@@ -69,7 +90,8 @@ async def read_block(connection: psycopg.AsyncConnection, query: SealedQuery, bl
 async def count_in_block(connection: psycopg.AsyncConnection, query: SealedQuery, block: BlockSpan) -> tuple[int, set[str]]:
     """Return how many rows of a block are in the query's window, and which of its fields have a value there."""
     if query.window.start_us <= block.first_us and block.last_us < query.window.end_us:
-        directory, _ = await read_directory(connection, query.host_id, query.stat, block.start_us)
+        async with reading_block(connection, query.host_id, query.stat, block.start_us):
+            directory, _ = await read_directory(connection, query.host_id, query.stat, block.start_us)
         printed = {own.key for own, n in zip(directory.fields, directory.n_values, strict=True) if n}
         return block.n_rows, printed & {field.key for field in query.fields}
     rows = await read_block(connection, query, block)
@@ -78,14 +100,16 @@ async def count_in_block(connection: psycopg.AsyncConnection, query: SealedQuery
 
 async def read_report_times(connection: psycopg.AsyncConnection, query: SealedQuery, block: BlockSpan) -> Int64Array:
     """Return the instants of the query's window at which a block has rows, ascending."""
-    directory, body = await read_directory(connection, query.host_id, query.stat, block.start_us)
-    part = directory.rows
-    [data] = (
-        await read_parts(connection, query.host_id, query.stat, block.start_us, [part])
-        if body is None
-        else [body[part.start : part.end]]
-    )
-    times = unpack_times(data)
+    async with reading_block(connection, query.host_id, query.stat, block.start_us):
+        directory, body = await read_directory(connection, query.host_id, query.stat, block.start_us)
+        part = directory.rows
+        [data] = (
+            await read_parts(connection, query.host_id, query.stat, block.start_us, [part])
+            if body is None
+            else [body[part.start : part.end]]
+        )
+        part.require_whole(data)
+        times = unpack_times(data)
     start, end = np.searchsorted(times, [query.window.start_us, query.window.end_us])
     return times[start:end]
 

@@ -4,17 +4,21 @@ Whoever moves samples between rows and blocks, or removes samples of either, hol
 they see one state of the database.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import anyio.to_thread
+import numpy as np
 import psycopg
 
+from normstat.errors import DamagedSamples
+from normstat.metrics import DAMAGED_BLOCKS
 from normstat.stats.records import Int64Array
 from normstat.storage.host_locks import try_host_lock, wait_host_lock
-from normstat.storage.sealed.sealed_codec import Directory, Part, SealedRows, pack, read_head, unpack
+from normstat.storage.sealed.sealed_codec import DAMAGE, Directory, Part, SealedRows, pack, read_head, unpack
 from normstat.window import Window, from_us, to_us
 
 # With the number of the host.
@@ -37,6 +41,16 @@ SEALED_HOSTS: Final = """
           AND b.start_at > %(start)s::timestamptz - interval '1 day' AND b.start_at < %(end)s
           AND b.last_at >= %(start)s AND b.first_at < %(end)s AND b.n_rows > 0
     )
+"""
+# The blocks of many hosts at once, with the bodies of small ones.
+READ_OF_HOSTS: Final = """
+    SELECT b.host_id, b.start_at, b.end_at, b.n_rows, b.first_at, b.last_at, b.head,
+        CASE WHEN octet_length(b.body) <= %(n_bytes)s THEN b.body END
+    FROM sealed_blocks AS b
+    WHERE b.host_id = ANY (%(host_ids)s::int4[]) AND b.stat_id = (SELECT id FROM stats WHERE name = %(stat)s)
+      AND b.start_at > %(start)s::timestamptz - interval '1 day' AND b.start_at < %(end)s
+      AND b.last_at >= %(start)s AND b.first_at < %(end)s AND b.n_rows > 0
+    ORDER BY b.host_id, b.start_at
 """
 READ: Final = """
     SELECT b.head, CASE WHEN octet_length(b.body) <= %(n_bytes)s THEN b.body END
@@ -76,6 +90,20 @@ OF_STREAM: Final = """
     FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
     WHERE b.host_id = %(host_id)s AND b.stream_ids @> ARRAY[%(stream_id)s::int4]
     ORDER BY s.name, b.start_at
+"""
+NAMED: Final = """
+    SELECT h.name, b.end_at, b.n_rows
+    FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id JOIN hosts AS h ON h.id = b.host_id
+    WHERE b.host_id = %(host_id)s AND s.name = %(stat)s AND b.start_at = %(start)s
+"""
+LEAVE: Final = """
+    UPDATE sealed_blocks SET stream_ids = array_remove(stream_ids, %(stream_id)s::int4)
+    WHERE host_id = %(host_id)s AND start_at = %(start)s AND stat_id = (SELECT id FROM stats WHERE name = %(stat)s)
+"""
+DELETE_LEFT: Final = """
+    DELETE FROM sealed_blocks
+    WHERE host_id = %(host_id)s AND start_at = %(start)s AND stat_id = (SELECT id FROM stats WHERE name = %(stat)s)
+      AND stream_ids = '{}'
 """
 OLDEST: Final = """
     SELECT b.start_at, b.end_at, b.n_rows
@@ -127,6 +155,49 @@ async def list_sealed_hosts(connection: psycopg.AsyncConnection, host_ids: Itera
     return {int(str(host_id)) for (host_id,) in await cursor.fetchall()}
 
 
+@asynccontextmanager
+async def reading_block(connection: psycopg.AsyncConnection, host_id: int, stat: str, start_us: int) -> AsyncIterator[None]:
+    """Say which block it is that cannot be read in the block of code.
+
+    Raises: DamagedSamples
+    """
+    try:
+        yield
+    except DAMAGE as error:
+        asked = {"host_id": host_id, "stat": stat, "start": from_us(start_us)}
+        row = await (await connection.execute(NAMED, asked)).fetchone()
+        host, end, n_rows = ("?", from_us(start_us), 0) if row is None else row
+        DAMAGED_BLOCKS.inc()
+        raise DamagedSamples(
+            f"{n_rows:,} sealed samples of {host}, {stat}, from {from_us(start_us):%Y-%m-%dT%H:%M:%SZ} to {end:%Y-%m-%dT%H:%M:%SZ}"
+            f" cannot be read: {error}. Make them again from the raw text: normstat reparse --host {host}. Or restore a backup",
+            {"host": str(host), "stat": stat, "start": f"{from_us(start_us):%Y-%m-%dT%H:%M:%SZ}", "n_samples": int(str(n_rows))},
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBlock:
+    """A block with samples that was read already: its head, and its body where that is small."""
+
+    span: BlockSpan
+    head: bytes
+    body: bytes | None
+
+
+async def read_blocks_of_hosts(
+    connection: psycopg.AsyncConnection, host_ids: Sequence[int], stat: str, window: Window
+) -> dict[int, list[FoundBlock]]:
+    """Return the blocks with samples of the stat in the window, by host, in the order of time: one query."""
+    asked = {"host_ids": list(host_ids), "stat": stat, "start": window.start, "end": window.end, "n_bytes": WHOLE_UP_TO}
+    found: dict[int, list[FoundBlock]] = {}
+    async with connection.cursor(binary=True) as cursor:
+        await cursor.execute(READ_OF_HOSTS, asked, prepare=False)
+        for host_id, start, end, n_rows, first, last, head, body in await cursor.fetchall():
+            span = BlockSpan(_us(start), _us(end), int(str(n_rows)), _us(first), _us(last))
+            found.setdefault(int(str(host_id)), []).append(FoundBlock(span, head, body))
+    return found
+
+
 async def read_directory(
     connection: psycopg.AsyncConnection, host_id: int, stat: str, start_us: int
 ) -> tuple[Directory, bytes | None]:
@@ -172,7 +243,10 @@ def _cut(runs: dict[Part, object], part: Part) -> bytes:
 
 
 async def read_whole(connection: psycopg.AsyncConnection, host_id: int, stat: str, start_us: int) -> SealedRows | None:
-    """Return all rows of a block. Missing: None where there is none, or an unsealed one"""
+    """Return all rows of a block. Missing: None where there is none, or an unsealed one
+
+    Raises: DamagedSamples
+    """
     asked = {"host_id": host_id, "stat": stat, "start": from_us(start_us), "n_bytes": 2**31 - 1}
     async with connection.cursor(binary=True) as cursor:
         row = await (await cursor.execute(READ, asked)).fetchone()
@@ -181,7 +255,8 @@ async def read_whole(connection: psycopg.AsyncConnection, host_id: int, stat: st
     head, body = row
     assert isinstance(head, bytes)
     assert isinstance(body, bytes)
-    return await anyio.to_thread.run_sync(unpack, head, body)
+    async with reading_block(connection, host_id, stat, start_us):
+        return await anyio.to_thread.run_sync(unpack, head, body)
 
 
 async def write_block(
@@ -221,20 +296,35 @@ async def delete_block(connection: psycopg.AsyncConnection, host_id: int, stat: 
 
 @dataclass(frozen=True, slots=True)
 class RemovedRows:
-    """Samples that are gone from a block. Shape: instance_id, time_us (n,) int64"""
+    """Samples that are gone from a block. Shape: instance_id, time_us (n,) int64
+
+    `span`: that of a damaged block, of whose samples nothing else is known
+    """
 
     stat: str
     instance_id: Int64Array
     time_us: Int64Array
+    span: Window | None = None
 
 
 async def delete_stream(connection: psycopg.AsyncConnection, host_id: int, stream_id: int) -> list[RemovedRows]:
-    """Delete the sealed samples of a stream, block by block. Needs the seal lock."""
+    """Delete the sealed samples of a stream, block by block. Needs the seal lock.
+
+    A damaged block goes with the last of its streams: until then, who reads it is told.
+    """
     cursor = await connection.execute(OF_STREAM, {"host_id": host_id, "stream_id": stream_id})
     removed = []
     for name, start, end in await cursor.fetchall():
         stat, start_us = str(name), _us(start)
-        rows = await read_whole(connection, host_id, stat, start_us)
+        try:
+            rows = await read_whole(connection, host_id, stat, start_us)
+        except DamagedSamples:
+            asked = {"host_id": host_id, "stat": stat, "start": start, "stream_id": stream_id}
+            await connection.execute(LEAVE, asked)
+            await connection.execute(DELETE_LEFT, asked)
+            nothing = np.empty(0, np.int64)
+            removed.append(RemovedRows(stat, nothing, nothing, Window(from_us(start_us), from_us(_us(end)))))
+            continue
         if rows is None:
             continue
         is_gone = rows.stream_id == stream_id
