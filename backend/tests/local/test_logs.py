@@ -127,7 +127,7 @@ from normstat.local.log_files import LogFiles
 from normstat.local.processes import ChildProcess
 logs = LogFiles(Path(sys.argv[1]), ["server"], max_bytes=20_000, n_files=1000)
 logs.start()
-code = "import signal, time\\nsignal.signal(signal.SIGTERM, lambda *_: print('last words', flush=True) or exit())\\n" \
+code = "import os, signal, time\\nsignal.signal(signal.SIGTERM, lambda *_: os.write(1, b'last words\\\\n') and exit())\\n" \
     "print('on', flush=True)\\ntime.sleep(600)"
 child = ChildProcess([sys.executable, "-c", code], output=logs.output("server"), environment={})
 print(child.pid, logs._writer.pid, flush=True)
