@@ -46,11 +46,14 @@ PLAN: Final = (
     Run("disk"),
     Run("draw"),
     Run("fetch"),
+    Run("sealed"),
+    Run("heavy"),
     Run("export"),
     Run("live"),
     Run("agent"),
     Run("idle"),
     Run("life"),
+    Run("year"),
 )
 
 

@@ -1,6 +1,6 @@
-"""A year of one host with 64 CPUs, through the product: posted, rolled up, sealed and packed day by day, drawn, compared, exported.
+"""Weeks, or a year, of one host with 64 CPUs, through the product, day by day: posted, rolled up, sealed, packed, drawn, compared.
 
-    python -m bench.bench_year [--days 365] [--interval 30] [--cpus 64] [--data FOLDER]
+    python -m bench.bench_year [--days 28] [--interval 30] [--cpus 64] [--data FOLDER]
 
 The host prints mpstat of all CPUs, vmstat, iostat and pidstat (year_text.py). A real `normstat serve` on a real PostgreSQL, as
 `make run` has them, live through the year: their clock is set forward after each day (faked_clock.c; nothing else is faked), so all
@@ -362,7 +362,7 @@ def report_cost(used: Usage, year: Year, wall_s: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--days", type=int, default=365)
+    parser.add_argument("--days", type=int, default=28, help="365: a year, which takes an hour or more")
     parser.add_argument("--interval", type=int, default=30, help="seconds between reports")
     parser.add_argument("--cpus", type=int, default=64)
     parser.add_argument("--data", type=Path, help="keeps the database in this folder")
