@@ -26,8 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -39,15 +38,13 @@ import psycopg
 
 from bench.http_load import Poster
 from bench.record import record
-from bench.rig import Rig, Usage, cpu_seconds, serving
+from bench.rig import Rig, Usage, cpu_seconds, embedded_database, serving
 from bench.year_text import YearHost
-from normstat.embedded import EmbeddedPostgres
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.packing.packing_run import limit_at, pack_chunks
 from normstat.query.disk_usage import StorageInfo, read_storage_info
 from normstat.rollups.rollup_job import roll_up
 from normstat.sealing.seal_job import Sealing
-from normstat.storage.schema.migrations import upgrade
 from normstat.storage.session import make_engine, make_sessions, open_read_session
 from normstat.storage.storage_sizes import note_sizes
 from normstat.storage.turns import Turns
@@ -130,15 +127,13 @@ class Sender:
         self.generated_s += time.process_time() - began
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Look:
-    """What was found after so many days."""
+    """Tells what is found after so many days."""
 
     days: int
-    figures: dict[str, tuple[float, str]] = field(default_factory=dict)
 
     def note(self, name: str, value: float, unit: str) -> None:
-        self.figures[name] = (value, unit)
         print(f"  {name:58} {value:12,.2f} {unit}", flush=True)
         record("embedded", f"year, {self.days} days, {name}", value, unit)
 
@@ -155,9 +150,8 @@ class Year:
         self._sessions = make_sessions(self._engine)
         self._sealing = Sealing(self._sessions, 1)
 
-    def run(self, days: int, looks: tuple[int, ...]) -> list[Look]:
+    def run(self, days: int, looks: tuple[int, ...]) -> None:
         """Lives `days`, and looks after some of them."""
-        found = []
         for day in range(days):
             end = self.sender.host.start + (day + 1) * DAY
             self.clock.set(end + AFTER_MIDNIGHT)
@@ -174,8 +168,7 @@ class Year:
                 steps = ", ".join(f"{end - begin:.1f}" for begin, end in pairwise(times))
                 print(f"day {day + 1}: {self._sizes()}; sent, vacuumed and worked on in {steps} s", flush=True)
             if (day + 1) in looks or day + 1 == days:
-                found.append(self._look(day + 1))
-        return found
+                self._look(day + 1)
 
     def _mark_baseline(self) -> None:
         begin = self.sender.host.start + BASELINE_DAY * DAY
@@ -218,7 +211,7 @@ class Year:
         assert row is not None
         return f"{row[0] / MB:,.0f} MB, {self.sender.n_text / MB:,.0f} MB of text"
 
-    def _look(self, days: int) -> Look:
+    def _look(self, days: int) -> None:
         look = Look(days)
         print(f"\nafter {days} days", flush=True)
         with log_in(self._normstat("login-link").splitlines()[-1]) as client:
@@ -227,7 +220,6 @@ class Year:
             self._compare(look, client)
             self._export(look, client)
             look.note("million values so far", n_values / 1e6, "")
-        return look
 
     def _look_at_disk(self, look: Look) -> int:
         with psycopg.connect(self.rig.database_url, autocommit=True) as connection:
@@ -317,22 +309,6 @@ class Year:
             look.note(f"{name}: lines", n_lines, "")
 
 
-def _say_nothing(text: str) -> None:
-    del text
-
-
-@contextmanager
-def own_database(folder: Path, clock: FakedClock) -> Iterator[str]:
-    """An empty, migrated database as `make run` has it, living by the faked clock."""
-    postgres = EmbeddedPostgres(folder, say=_say_nothing, environment=clock.environment())
-    try:
-        postgres.start()
-        upgrade(postgres.url)
-        yield postgres.url
-    finally:
-        postgres.stop()
-
-
 def live(options: argparse.Namespace, folder: Path) -> None:
     looks = tuple(look for look in LOOKS if look < options.days)
     today = dt.datetime.now(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -343,7 +319,7 @@ def live(options: argparse.Namespace, folder: Path) -> None:
     clock.set(start)
     incident_days = frozenset(day - 2 for day in (*looks, options.days))
     host = YearHost(start, n_cpus=options.cpus, interval_s=options.interval, incident_days=incident_days)
-    with own_database(folder, clock) as url, serving(url, 1) as rig:
+    with embedded_database(folder, clock.environment()) as url, serving(url, 1) as rig:
         sender = Sender(host, Poster(rig.port, rig.agent_token(), HOST, keeps=False))
         year = Year(rig, clock, sender)
         before = rig.usage()
@@ -367,6 +343,8 @@ def main() -> None:
     parser.add_argument("--cpus", type=int, default=64)
     parser.add_argument("--data", type=Path, help="keeps the database in this folder")
     options = parser.parse_args()
+    if options.days < 3:
+        parser.error("--days: 3 at least, or no day comes before that of the incident")
     if CLOCK_VARIABLE not in os.environ:
         folder = Path(tempfile.mkdtemp(prefix="normstat-clock-"))
         folder.chmod(0o711)

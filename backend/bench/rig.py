@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -141,18 +141,25 @@ def _say_nothing(text: str) -> None:
 
 
 @contextlib.contextmanager
+def embedded_database(folder: Path, environment: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The URL of a migrated database in that folder, as `make run` has it; its process gets these variables."""
+    postgres = EmbeddedPostgres(folder, say=_say_nothing, environment=environment)
+    try:
+        postgres.start()
+        upgrade(postgres.url)
+        yield postgres.url
+    finally:
+        postgres.stop()
+
+
+@contextlib.contextmanager
 def database(kind: str) -> Iterator[str]:
     """The URL of a migrated, empty database: `embedded` as `make run` has it, `timescaledb`, or the URL of one that is there."""
     with tempfile.TemporaryDirectory(prefix="normstat-bench-") as folder:
         Path(folder).chmod(0o711)
         if kind == "embedded":
-            postgres = EmbeddedPostgres(Path(folder), say=_say_nothing)
-            try:
-                postgres.start()
-                upgrade(postgres.url)
-                yield postgres.url
-            finally:
-                postgres.stop()
+            with embedded_database(Path(folder)) as url:
+                yield url
         elif kind == "timescaledb":
             server: TestServer = TimescaleServer(**ON_DISK)
             server.start()

@@ -42,6 +42,18 @@ class Piece:
     text: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class _Day:
+    """What all tools of a day share. Shape: load, is_backup, is_incident (n_reports,); clocks one more: that before the first"""
+
+    rng: np.random.Generator
+    midnight: dt.datetime
+    load: Floats
+    is_backup: npt.NDArray[np.bool_]
+    is_incident: npt.NDArray[np.bool_]
+    clocks: list[str]
+
+
 class YearHost:
     """The tools of the host, each with a report every `interval_s`; day 0 begins at `start` (midnight, UTC)."""
 
@@ -62,15 +74,19 @@ class YearHost:
         n = DAY_S // self.interval_s
         midnight = self.start + dt.timedelta(days=day)
         hours = np.arange(1, n + 1) * self.interval_s / 3600
-        is_backup = (hours > BACKUP_HOURS[0]) & (hours <= BACKUP_HOURS[1])
-        is_incident = (hours > INCIDENT_HOURS[0]) & (hours <= INCIDENT_HOURS[1]) & (day in self.incident_days)
-        load = self._load(rng, hours, is_weekend=midnight.weekday() >= 5)
-        clocks = [f"{s // 3600 % 24:02}:{s // 60 % 60:02}:{s % 60:02}" for s in range(0, DAY_S + 1, self.interval_s)]
+        own = _Day(
+            rng,
+            midnight,
+            self._load(rng, hours, is_weekend=midnight.weekday() >= 5),
+            is_backup=(hours > BACKUP_HOURS[0]) & (hours <= BACKUP_HOURS[1]),
+            is_incident=(hours > INCIDENT_HOURS[0]) & (hours <= INCIDENT_HOURS[1]) & (day in self.incident_days),
+            clocks=[f"{s // 3600 % 24:02}:{s // 60 % 60:02}:{s % 60:02}" for s in range(0, DAY_S + 1, self.interval_s)],
+        )
         parts = (
-            ("mpstat_linux", f"mpstat -P ALL {self.interval_s}", self._mpstat(rng, load, is_incident, clocks)),
-            ("vmstat_linux", f"vmstat -t {self.interval_s}", self._vmstat(rng, load, is_backup, is_incident, midnight)),
-            ("iostat_linux", f"iostat -x -t {self.interval_s}", self._iostat(rng, load, is_backup, is_incident, midnight)),
-            ("pidstat_linux", f"pidstat -dru -h {self.interval_s}", self._pidstat(rng, load, is_backup, is_incident, clocks)),
+            ("mpstat_linux", f"mpstat -P ALL {self.interval_s}", self._mpstat(own)),
+            ("vmstat_linux", f"vmstat -t {self.interval_s}", self._vmstat(own)),
+            ("iostat_linux", f"iostat -x -t {self.interval_s}", self._iostat(own)),
+            ("pidstat_linux", f"pidstat -dru -h {self.interval_s}", self._pidstat(own)),
         )
         banner = f"Linux 6.1.0-40-amd64 (year) \t{midnight:%Y-%m-%d} \t_x86_64_\t({self.n_cpus} CPU)\n"
         for piece in range(n_pieces):
@@ -94,11 +110,11 @@ class YearHost:
         load: Floats = np.clip(0.06 + (0.12 if is_weekend else 0.38) * busy + noise, 0.01, 0.95)
         return load
 
-    def _mpstat(self, rng: np.random.Generator, load: Floats, is_incident: npt.NDArray[np.bool_], clocks: list[str]) -> list[str]:
-        n, n_cpus = len(load), self.n_cpus
+    def _mpstat(self, own: _Day) -> list[str]:
+        rng, load, n, n_cpus = own.rng, own.load, len(own.load), self.n_cpus
         busy = np.clip(100 * load[:, None] * self._weights * rng.gamma(16, 1 / 16, (n, n_cpus)), 0, 96)
         # The incident: system time rises by half of what is idle, on every CPU.
-        sys = busy * 0.2 * rng.gamma(25, 1 / 25, (n, n_cpus)) + is_incident[:, None] * (96 - busy) * 0.5
+        sys = busy * 0.2 * rng.gamma(25, 1 / 25, (n, n_cpus)) + own.is_incident[:, None] * (96 - busy) * 0.5
         waiting = rng.gamma(0.3, 0.4, (n, n_cpus))
         soft = np.where(np.arange(n_cpus) < 4, rng.gamma(2, 0.5, (n, n_cpus)), rng.gamma(0.2, 0.1, (n, n_cpus)))
         usr = np.clip(busy * 0.8, 0, 100 - sys - waiting - soft)
@@ -110,33 +126,26 @@ class YearHost:
         head = "     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
         found = []
         for at, rows in enumerate(values.tolist()):
-            clock = clocks[at + 1]
+            clock = own.clocks[at + 1]
             lines = [MPSTAT_ROW % (clock, name, *row) for name, row in zip(names, rows, strict=True)]
-            found.append(f"\n{clocks[at]}{head}{''.join(lines)}")
+            found.append(f"\n{own.clocks[at]}{head}{''.join(lines)}")
         return found
 
-    def _vmstat(
-        self,
-        rng: np.random.Generator,
-        load: Floats,
-        is_backup: npt.NDArray[np.bool_],
-        is_incident: npt.NDArray[np.bool_],
-        midnight: dt.datetime,
-    ) -> list[str]:
-        n = len(load)
+    def _vmstat(self, own: _Day) -> list[str]:
+        rng, load, n = own.rng, own.load, len(own.load)
         us = np.round(80 * load).astype(int)
-        sy = np.round(20 * load + 30 * is_incident).astype(int)
+        sy = np.round(20 * load + 30 * own.is_incident).astype(int)
         free = 20_000_000 + np.cumsum(rng.integers(-9000, 9001, n))
         columns = zip(
             rng.poisson(load * self.n_cpus).tolist(),
-            rng.poisson(0.1 + 6 * is_backup).tolist(),
+            rng.poisson(0.1 + 6 * own.is_backup).tolist(),
             free.tolist(),
             (800_000 + np.arange(n) * 3).tolist(),
             (90_000_000 - free // 2).tolist(),
-            rng.poisson(200 + 90_000 * is_backup).tolist(),
+            rng.poisson(200 + 90_000 * own.is_backup).tolist(),
             rng.poisson(1500 * load).tolist(),
             rng.poisson(40_000 * load).tolist(),
-            rng.poisson(60_000 * load * (1 + 4 * is_incident)).tolist(),
+            rng.poisson(60_000 * load * (1 + 4 * own.is_incident)).tolist(),
             us.tolist(),
             sy.tolist(),
             (100 - us - sy).tolist(),
@@ -144,28 +153,21 @@ class YearHost:
         )
         found = []
         for at, row in enumerate(columns):
-            time = midnight + dt.timedelta(seconds=(at + 1) * self.interval_s)
+            time = own.midnight + dt.timedelta(seconds=(at + 1) * self.interval_s)
             text = "%2d %2d      0 %d %d %d    0    0 %5d %5d %4d %4d %2d %2d %2d  0  0" % row  # noqa: UP031
             found.append(f"{VMSTAT_HEAD if at and at % 20 == 0 else ''}{text} {time:%Y-%m-%d %H:%M:%S}\n")
         return found
 
-    def _iostat(
-        self,
-        rng: np.random.Generator,
-        load: Floats,
-        is_backup: npt.NDArray[np.bool_],
-        is_incident: npt.NDArray[np.bool_],
-        midnight: dt.datetime,
-    ) -> list[str]:
-        n = len(load)
+    def _iostat(self, own: _Day) -> list[str]:
+        rng, load, n = own.rng, own.load, len(own.load)
         shape = (n, N_DEVICES)
-        reads = rng.poisson(5 + 400 * load[:, None] + 3000 * is_backup[:, None], shape) / self.interval_s
+        reads = rng.poisson(5 + 400 * load[:, None] + 3000 * own.is_backup[:, None], shape) / self.interval_s
         writes = rng.poisson(20 + 900 * load[:, None], shape) / self.interval_s
         by_column = dict.fromkeys(IOSTAT_COLUMNS, np.zeros(shape)) | {
             "r/s": reads,
             "rkB/s": reads * rng.gamma(30, 1, shape),
             "rrqm/s": reads * 0.02,
-            "r_await": rng.gamma(9, 0.05, shape) + 2 * is_backup[:, None],
+            "r_await": rng.gamma(9, 0.05, shape) + 2 * own.is_backup[:, None],
             "rareq-sz": rng.gamma(30, 1, shape),
             "w/s": writes,
             "wkB/s": writes * rng.gamma(20, 1, shape),
@@ -180,31 +182,24 @@ class YearHost:
         head = f"{'Device':12}" + "".join(f"{column:>9}" for column in IOSTAT_COLUMNS) + "\n"
         found = []
         for at, rows in enumerate(values):
-            time = midnight + dt.timedelta(seconds=(at + 1) * self.interval_s)
-            usr, kernel = 80 * load[at], 20 * load[at] + 30 * is_incident[at]
+            time = own.midnight + dt.timedelta(seconds=(at + 1) * self.interval_s)
+            usr, kernel = 80 * load[at], 20 * load[at] + 30 * own.is_incident[at]
             cpu = "".join(f"{value:8.2f}" for value in (usr, 0, kernel, 0.25, 0, 99.75 - usr - kernel))
             lines = [IOSTAT_ROW % (f"nvme{device}n1", *row) for device, row in enumerate(rows)]
             clock = f"\n{time:%Y-%m-%dT%H:%M:%S}+0000\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n        "
             found.append(f"{clock}{cpu}\n\n{head}{''.join(lines)}\n")
         return found
 
-    def _pidstat(
-        self,
-        rng: np.random.Generator,
-        load: Floats,
-        is_backup: npt.NDArray[np.bool_],
-        is_incident: npt.NDArray[np.bool_],
-        clocks: list[str],
-    ) -> list[str]:
-        n = len(load)
+    def _pidstat(self, own: _Day) -> list[str]:
+        rng, load, n = own.rng, own.load, len(own.load)
         shape = (n, N_PROCESSES)
         usr = 100 * load[:, None] * self._process_weights * rng.gamma(9, 1 / 9, shape)
         kernel = usr * 0.2 + rng.gamma(0.5, 0.5, shape)
         # One process is the incident's culprit.
-        kernel[:, 7] += 1500 * is_incident * rng.gamma(50, 1 / 50, n)
+        kernel[:, 7] += 1500 * own.is_incident * rng.gamma(50, 1 / 50, n)
         rss = 50_000 + 1000 * np.cumsum(rng.integers(-1, 2, shape), axis=0)
         reads = rng.gamma(0.4, 20, shape)
-        reads[:, 3] += 90_000 * is_backup
+        reads[:, 3] += 90_000 * own.is_backup
         columns = np.stack(
             [
                 usr,
@@ -225,7 +220,7 @@ class YearHost:
         ).tolist()
         found = []
         for at, rows in enumerate(columns):
-            clock = clocks[at + 1]
+            clock = own.clocks[at + 1]
             lines = [PIDSTAT_ROW % (clock, 900 + process, *row, f"worker{process}") for process, row in enumerate(rows)]
             found.append(f"{PIDSTAT_HEAD}{''.join(lines)}\n")
         return found

@@ -45,7 +45,7 @@ CHECK_S: Final = 30.0
 # Work left after this time waits for the next run.
 ROLLUPS_S: Final = 30.0
 SEALING_S: Final = 150.0
-SEALING_EVERY_MIN: Final = 5
+SEALING_EVERY_S: Final = 300
 PROFILES_S: Final = 25.0
 PACKING_S: Final = 50.0
 # Half an hour of the means of 500 hosts with 800 series each takes half of it.
@@ -89,79 +89,35 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     baseline_turns: Turns[int] = Turns("baseline_update_failed")
     began = datetime.now(UTC)
 
-    def after(seconds: float) -> datetime:
-        return began + timedelta(seconds=seconds)
-
     scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
+
+    def repeat(
+        task_id: str, task: Callable[..., Awaitable[object]], *args: object, first_s: float, every_s: int, **options: object
+    ) -> None:
+        start = began + timedelta(seconds=first_s)
+        scheduler.add_job(
+            wait_for_database(task), "interval", args=args, kwargs=options, seconds=every_s, start_date=start, id=task_id
+        )
+
     scheduler.add_job(wait_for_database(delete_expired_logins), "interval", args=[sessions], minutes=15, id="delete_expired_logins")
     scheduler.add_job(wait_for_database(queue_nightly_retention), "cron", args=[sessions], hour=1, minute=23, id="retention")
-    options: dict[str, object] = {"budget_s": ROLLUPS_S, "turns": rollup_turns}
-    scheduler.add_job(
-        wait_for_database(run_rollups),
-        "interval",
-        args=[sessions],
-        kwargs=options,
-        minutes=1,
-        start_date=after(FIRST_ROLLUPS_S),
-        id="rollups",
-    )
+    repeat("rollups", run_rollups, sessions, first_s=FIRST_ROLLUPS_S, every_s=60, budget_s=ROLLUPS_S, turns=rollup_turns)
     if settings.seal_after_days != 0:
         sealing = Sealing(sessions, settings.seal_after_days)
-        scheduler.add_job(
-            wait_for_database(sealing.run),
-            "interval",
-            kwargs={"budget_s": SEALING_S},
-            minutes=SEALING_EVERY_MIN,
-            start_date=after(FIRST_SEALING_S),
-            id="sealing",
-        )
+        repeat("sealing", sealing.run, first_s=FIRST_SEALING_S, every_s=SEALING_EVERY_S, budget_s=SEALING_S)
     if settings.pack_after_days:
-        options = {"after_days": settings.pack_after_days, "budget_s": PACKING_S, "turns": packing_turns}
-        scheduler.add_job(
-            wait_for_database(run_packing),
-            "interval",
-            args=[sessions],
-            kwargs=options,
-            minutes=1,
-            start_date=after(FIRST_PACKING_S),
-            id="packing",
-        )
-    options = {"turns": baseline_turns}
-    scheduler.add_job(
-        wait_for_database(update_baselines),
-        "interval",
-        args=[sessions],
-        kwargs=options,
-        minutes=1,
-        start_date=after(FIRST_BASELINES_S),
-        id="update_baselines",
-    )
-    options = {"turns": rolling_turns}
-    scheduler.add_job(
-        wait_for_database(update_rolling_baselines),
-        "interval",
-        args=[sessions],
-        kwargs=options,
-        minutes=1,
-        start_date=after(FIRST_ROLLING_S),
-        id="rolling_baselines",
-    )
-    scheduler.add_job(
-        wait_for_database(run_profiles),
-        "interval",
-        args=[sessions],
-        kwargs={"budget_s": PROFILES_S},
-        seconds=30,
-        start_date=after(FIRST_PROFILES_S),
-        id="profiles",
-    )
+        options: dict[str, object] = {"after_days": settings.pack_after_days, "budget_s": PACKING_S, "turns": packing_turns}
+        repeat("packing", run_packing, sessions, first_s=FIRST_PACKING_S, every_s=60, **options)
+    repeat("update_baselines", update_baselines, sessions, first_s=FIRST_BASELINES_S, every_s=60, turns=baseline_turns)
+    repeat("rolling_baselines", update_rolling_baselines, sessions, first_s=FIRST_ROLLING_S, every_s=60, turns=rolling_turns)
+    repeat("profiles", run_profiles, sessions, first_s=FIRST_PROFILES_S, every_s=30, budget_s=PROFILES_S)
     continuous = ContinuousComparison(ScoreMemory(MinuteStore(SCORES_MAX_BYTES, time.monotonic)))
     # When the minute has settled.
     scheduler.add_job(wait_for_database(continuous.run), "cron", args=[sessions], second=20, id="scores")
     watcher = Watcher(sessions, database_url=settings.database_url, database_dir=settings.database_dir)
-    scheduler.add_job(wait_for_database(watcher.run), "interval", seconds=WATCH_S, start_date=after(FIRST_WATCH_S), id="watch")
+    repeat("watch", watcher.run, first_s=FIRST_WATCH_S, every_s=WATCH_S)
     router = AlertRouter(sessions, settings.public_url)
-    scheduler.add_job(wait_for_database(router.run), "interval", seconds=ALERTS_S, start_date=after(FIRST_ALERTS_S), id="alerts")
+    repeat("alerts", router.run, first_s=FIRST_ALERTS_S, every_s=ALERTS_S)
     if settings.alert_days:
         scheduler.add_job(
             wait_for_database(forget_alerts), "cron", args=[sessions, settings.alert_days], hour=1, minute=43, id="forget_alerts"

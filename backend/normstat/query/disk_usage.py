@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.field_docs import Documented
-from normstat.storage.hypertables import Storage, TableSize
+from normstat.storage.hypertables import Storage, TableSize, packs_by_itself
 from normstat.storage.schema.models import StatField, StatTable
 from normstat.storage.storage_sizes import (
     NOT_SEALED,
@@ -164,7 +164,7 @@ async def read_storage_info(
     disk = await read_disk(session, database_url, folder)
     counted = select(StatTable.name, func.count()).join(StatField, StatField.stat_id == StatTable.id).group_by(StatTable.name)
     n_fields = {row[0]: row[1] for row in await session.execute(counted)}
-    is_sealing = seal_after_days != 0 and (seal_after_days is not None or sizes.kind != "timescaledb-community")
+    is_sealing = seal_after_days != 0 and (seal_after_days is not None or not packs_by_itself(sizes.kind))
     return build_info(sizes, days, disk, n_fields, is_sealing=is_sealing)
 
 

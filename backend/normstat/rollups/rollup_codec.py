@@ -21,7 +21,15 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.stats.records import Int64Array
-from normstat.storage.packed_numbers import compress, decompress, pack_integers, pack_numbers, unpack_integers, unpack_numbers
+from normstat.storage.packed_numbers import (
+    EXACT,
+    compress,
+    decompress,
+    pack_integers,
+    pack_numbers,
+    unpack_integers,
+    unpack_numbers,
+)
 
 Float64Array = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -43,8 +51,6 @@ MAX_FEW: Final = 3
 CONSTANT, WHOLE, FLOAT, CONSTANT_FLOAT = range(4)
 # A day of minutes of one instance.
 ROWS_PER_GROUP: Final = 1440
-# Whole numbers from here on are not exact in a float64.
-EXACT: Final = 2.0**53
 NOT_SCALED: Final = 255
 INTEGERS: Final = tuple(np.dtype(name) for name in ("<u1", "<u2", "<u4", "<i8"))
 FLOAT_CODE: Final = len(INTEGERS)

@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.jobs.periodic import recorded
 from normstat.rollups.rollup_rows import MINUTE_US, try_lock
-from normstat.storage.hypertables import EmptyParts, allow_large_changes, read_storage
+from normstat.storage.hypertables import EmptyParts, allow_large_changes, packs_by_itself, read_storage
 from normstat.storage.lookup import StatRef, find_stats, list_host_stats
 from normstat.storage.sample_pages import Page, PageQuery, find_first_row, read_hot_pages
 from normstat.storage.schema.job_models import JobKind
@@ -109,7 +109,7 @@ class Sealing:
         """
         if not self._is_asked:
             async with open_read_session(self._sessions) as session:
-                if await read_storage(session) == "timescaledb-community":
+                if packs_by_itself(await read_storage(session)):
                     return
         async with recorded(self._sessions, JobKind.SEALING, unit="samples") as outcome:
             done = await self.seal(now=datetime.now(UTC), budget_s=budget_s)

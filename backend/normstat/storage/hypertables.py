@@ -58,6 +58,11 @@ async def read_storage(session: AsyncSession) -> Storage:
     return _storage_of(list(await session.scalars(text(EDITION))))
 
 
+def packs_by_itself(storage: Storage) -> bool:
+    """Return whether the database packs samples of past days itself, in a columnstore."""
+    return storage == "timescaledb-community"
+
+
 async def make_hypertable(connection: psycopg.AsyncConnection, table: sql.Identifier) -> None:
     """Turn a new, empty table with a column `time` into a hypertable; does nothing with plain PostgreSQL."""
     storage = _storage_of([edition for (edition,) in await (await connection.execute(EDITION)).fetchall()])
@@ -69,7 +74,7 @@ async def make_hypertable(connection: psycopg.AsyncConnection, table: sql.Identi
             " create_default_indexes => false)"
         ).format(table=sql.Literal(table.as_string(connection)), interval=CHUNK_INTERVAL)
     )
-    if storage == "timescaledb-community":
+    if packs_by_itself(storage):
         await _add_columnstore(connection, table)
 
 
@@ -168,7 +173,7 @@ async def keep_columnstores(sessions: async_sessionmaker[AsyncSession], schema: 
     Data already compressed stays as it is until it is compressed again.
     """
     async with open_read_session(sessions) as session:
-        is_wanted = await read_storage(session) == "timescaledb-community"
+        is_wanted = packs_by_itself(await read_storage(session))
         names = list(await session.scalars(LACKING, {"schema": schema})) if is_wanted else []
     failures = Failures("columnstore_failed")
     for name in names:
@@ -384,7 +389,7 @@ async def read_delete_step(session: AsyncSession) -> timedelta:
     In the columnstore whole batches are deleted without decompression when a full day goes; elsewhere an hour is a short
     transaction.
     """
-    return timedelta(days=1) if await read_storage(session) == "timescaledb-community" else timedelta(hours=1)
+    return timedelta(days=1) if packs_by_itself(await read_storage(session)) else timedelta(hours=1)
 
 
 async def read_table_sizes(session: AsyncSession, schema: str) -> list[TableSize]:

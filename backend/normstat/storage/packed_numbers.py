@@ -9,8 +9,10 @@ import zstandard
 from pcodec import ChunkConfig, standalone
 
 Ints = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.int64] | npt.NDArray[np.int32] | npt.NDArray[np.float64] | npt.NDArray[np.float32]
+NumberArray = npt.NDArray[np.int64] | npt.NDArray[np.int32] | npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
+# Whole numbers from here on are not exact in a float64.
+EXACT: Final = 2.0**53
 LEVEL: Final = 8
 ZSTD_LEVEL: Final = 9
 PACKED_BY_ZSTD, PACKED_BY_PCODEC = range(2)
@@ -36,14 +38,14 @@ def unpack_integers(data: bytes) -> Ints:
     return np.cumsum(steps, dtype=np.int64)
 
 
-def pack_numbers(numbers: Numbers) -> bytes:
+def pack_numbers(numbers: NumberArray) -> bytes:
     """Return numbers of any kind packed by pcodec."""
     return bytes(standalone.simple_compress(np.ascontiguousarray(numbers), _CONFIG))
 
 
-def unpack_numbers(data: bytes) -> Numbers:
+def unpack_numbers(data: bytes) -> NumberArray:
     """Return what `pack_numbers` packed, of its type."""
-    return cast("Numbers", standalone.simple_decompress(data))
+    return cast("NumberArray", standalone.simple_decompress(data))
 
 
 def compress(data: bytes, *, has_checksum: bool = False) -> bytes:

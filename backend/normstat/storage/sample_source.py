@@ -18,8 +18,9 @@ from psycopg.pq import Format
 
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Storage
+from normstat.storage.packed_numbers import NumberArray
 from normstat.storage.samples import NULL_LENGTH, POSTGRES_EPOCH_US
-from normstat.storage.sealed.sealed_codec import NumberArray, SealedRows, find_missing
+from normstat.storage.sealed.sealed_codec import SealedRows, find_missing
 from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
 from normstat.storage.sealed.sealed_rows import find_blocks
 from normstat.storage.stat_tables import SQL_TYPES, table_of

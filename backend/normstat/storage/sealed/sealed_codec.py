@@ -24,6 +24,8 @@ import zstandard
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Storage
 from normstat.storage.packed_numbers import (
+    EXACT,
+    NumberArray,
     compress,
     decompress,
     pack_integers,
@@ -35,8 +37,6 @@ from normstat.storage.packed_numbers import (
 VERSION: Final = 1
 # Groups of instances have at least so many rows: smaller ones pack worse, and a larger one is read whole for one instance.
 ROWS_PER_GROUP: Final = 4000
-# Whole numbers from here on are not exact in a float64.
-EXACT: Final = 2.0**53
 # Kinds of a column's values in a group.
 CONSTANT, WHOLE, SCALED, FLOAT = range(4)
 # Added to the kind where some values are missing.
@@ -49,7 +49,6 @@ NUMPY_TYPES: Final[Mapping[Storage, type[np.generic]]] = {
     Storage.FLOAT8: np.float64,
 }
 
-NumberArray = npt.NDArray[np.int64] | npt.NDArray[np.int32] | npt.NDArray[np.float64] | npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
 
 

@@ -11,10 +11,10 @@ import psycopg
 
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
+from normstat.storage.packed_numbers import NumberArray
 from normstat.storage.sealed.sealed_codec import (
     NUMPY_TYPES,
     Directory,
-    NumberArray,
     Part,
     SealedField,
     SealedRows,
