@@ -30,6 +30,7 @@ from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.slots import Slots
 from normstat.api.state import AppState
 from normstat.api.turnstile import TurnstileMiddleware, make_turnstile
+from normstat.artefacts.reading import MAX_BYTES as MAX_ARTEFACT_BYTES
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.client_address import TrustedProxies, parse_networks
@@ -78,6 +79,8 @@ LOOKUPS_AT_ONCE = 2
 UNNEEDED_S = 120.0
 # Each is a process that reads for a second or two.
 MAX_PREVIEWS = 2
+# Texts of artefacts read at once; a large one takes gigabytes.
+MAX_ARTEFACTS = 2
 # Means by minute of the fleet: an hour of 1,000 hosts takes some 30 MB.
 FLEET_MAX_BYTES = 128 << 20
 GZIP_FROM_BYTES = 1024
@@ -116,6 +119,8 @@ def create_app(settings: Settings) -> FastAPI:
         limits_of_streams={
             f"{PREFIX}/ingest": settings.ingest_max_body_bytes,
             f"{PREFIX}/imports": settings.import_max_upload_bytes,
+            f"{PREFIX}/artefacts": MAX_ARTEFACT_BYTES,
+            f"{PREFIX}/ingest/artefacts": MAX_ARTEFACT_BYTES,
         },
         budget=BodyBudget(settings.max_body_bytes_at_once),
     )
@@ -124,7 +129,9 @@ def create_app(settings: Settings) -> FastAPI:
         TurnstileMiddleware, turnstile=make_turnstile(settings.max_running_requests), open_paths=frozenset({f"{PREFIX}/health"})
     )
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
-    app.add_middleware(HostGuard, open_paths=frozenset({f"{PREFIX}/ingest", f"{PREFIX}/ingest/events"}))
+    app.add_middleware(
+        HostGuard, open_paths=frozenset({f"{PREFIX}/ingest", f"{PREFIX}/ingest/events", f"{PREFIX}/ingest/artefacts"})
+    )
     app.add_middleware(
         RequestContextMiddleware,
         proxies=TrustedProxies(parse_networks(settings.trusted_proxies)),
@@ -173,6 +180,7 @@ def make_state(settings: Settings) -> AppState:
             n_at_once=min(settings.export_max_at_once, max(1, settings.database_pool_size // 2)),
             max_wait_s=settings.busy_max_wait_s,
         ),
+        artefact_slots=Slots("readings of artefacts", n_at_once=MAX_ARTEFACTS, max_wait_s=settings.busy_max_wait_s),
         comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
         comparison_memory=MemoryPool(settings.compare_max_bytes),
         comparisons=ComparisonCache(settings.compare_cache_max_bytes),

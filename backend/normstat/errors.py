@@ -51,6 +51,13 @@ class DamagedSamples(NormstatError):
     status = 500
 
 
+class DamagedArtefact(NormstatError):
+    """A stored part or the raw text of an artefact cannot be read: disk damage, manual changes, or a newer normstat wrote it."""
+
+    code = "damaged_artefact"
+    status = 500
+
+
 class BadFrame(NormstatError):
     """The body of an ingest request does not consist of frames; nothing of it was stored."""
 

@@ -113,7 +113,7 @@ async def restore_event(id: IdPath, session: WriteSession) -> HostEvent:  # noqa
 @router.post("/ingest/events", status_code=201, responses=guarded_answers(BadRequest, NotFound))
 async def report_event(body: EventReport, agent: Agent, session: WriteSession) -> HostEvent:
     """Note an event of a host with an agent's token, for example from a script that deploys."""
-    name, host = await _find_agent_host(session, agent, body.host)
+    name, host = await find_agent_host(session, agent, body.host)
     draft = EventDraft(
         at=body.at or datetime.now(UTC),
         end=body.end,
@@ -127,7 +127,7 @@ async def report_event(body: EventReport, agent: Agent, session: WriteSession) -
     return to_host_event(await event_rows.create_event(session, draft))
 
 
-async def _find_agent_host(session: WriteSession, agent: AgentPrincipal, host: str | None) -> tuple[str, str]:
+async def find_agent_host(session: WriteSession, agent: AgentPrincipal, host: str | None) -> tuple[str, str]:
     """Return the name of the token, and of the host that it may report about.
 
     Raises: NotAuthenticated for a token that was revoked a moment ago; NotAllowed for another host; BadRequest without one

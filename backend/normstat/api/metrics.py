@@ -80,6 +80,7 @@ def measure(state: AppState) -> None:
         ("exports", state.export_slots),
         ("comparisons", state.comparison_slots),
         ("previews", state.preview_slots),
+        ("artefacts", state.artefact_slots),
     ):
         metrics.RUNNING.labels(kind).set(slots.n_held)
     for name, engine in (("people", state.engine), ("ingest", state.ingest_engine)):

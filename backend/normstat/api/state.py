@@ -33,7 +33,8 @@ class AppState:
     /health answers under any load. `agents_dir` is None where there are no agent files to download. `ingest_gate` bounds the memory
     held by agents' requests, `lobby` the requests whose token is not known yet; `ingest_queue` stores what agents send.
     `preview_slots` bounds the spec previews read at once, each in a process of its own; `export_slots` the running exports, each
-    with a connection; `comparison_slots` and `comparison_memory` the comparisons; `comparisons` keeps their
+    with a connection; `artefact_slots` the texts of artefacts read at once; `comparison_slots`
+    and `comparison_memory` the comparisons; `comparisons` keeps their
     results; `fleet_memory` what was read of the fleet, `fleet_answers` the answers made of it;
     `use_answers` those of the fleet's USE matrices.
     """
@@ -57,6 +58,7 @@ class AppState:
     storage: StorageMonitor
     preview_slots: Slots
     export_slots: Slots
+    artefact_slots: Slots
     comparison_slots: Slots
     comparison_memory: MemoryPool
     comparisons: ComparisonCache

@@ -136,6 +136,17 @@ POLICY = {
     # Whoever got the message may silence it: the token in its link is the permission.
     "checkSilenceLink": OPEN,
     "useSilenceLink": OPEN,
+    "listArtefacts": Role.VIEWER,
+    "createArtefact": Role.OPERATOR,
+    "putArtefact": AGENT,
+    "getArtefact": Role.VIEWER,
+    "updateArtefact": Role.OPERATOR,
+    "deleteArtefact": Role.OPERATOR,
+    "restoreArtefact": Role.OPERATOR,
+    "reparseText": Role.OPERATOR,
+    "downloadArtefact": Role.VIEWER,
+    "readArtefactTable": Role.VIEWER,
+    "readArtefactHistogram": Role.VIEWER,
     "listViews": Role.VIEWER,
     # A private view belongs to its author; what others see is changed by operators (tests/api/test_views.py).
     "createView": Role.VIEWER,

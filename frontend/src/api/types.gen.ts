@@ -302,6 +302,123 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Artefacts
+     * @description List artefacts, newest first.
+     */
+    get: operations["listArtefacts"];
+    put?: never;
+    /**
+     * Create Artefact
+     * @description Keep the text in the body as an artefact of a host, and read it. The host is created if needed.
+     */
+    post: operations["createArtefact"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Artefact
+     * @description Return one artefact, with the lines of its text that could not be read.
+     */
+    get: operations["getArtefact"];
+    /**
+     * Update Artefact
+     * @description Change what people say of an artefact: its time, title, question, command and effect.
+     */
+    put: operations["updateArtefact"];
+    post?: never;
+    /**
+     * Delete Artefact
+     * @description Delete an artefact. It can be restored for a day.
+     */
+    delete: operations["deleteArtefact"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/histogram": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Artefact Histogram
+     * @description Return the distributions of a histogram part.
+     */
+    get: operations["readArtefactHistogram"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/table": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Artefact Table
+     * @description Return rows of a table part, the costliest first, each with its share and the cumulative share.
+     */
+    get: operations["readArtefactTable"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/raw": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Download Artefact
+     * @description Return the raw text as it came.
+     */
+    get: operations["downloadArtefact"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/reparse": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Reparse Text
+     * @description Read the raw text again, with the current readers.
+     */
+    post: operations["reparseText"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Artefact
+     * @description Undo the deletion of an artefact.
+     */
+    post: operations["restoreArtefact"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/auth/link": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get?: never;
@@ -1292,6 +1409,21 @@ export interface paths {
      * @description Store frames of raw tool output (docs/wire-format.md); a 200 answer means that they are committed.
      */
     post: operations["ingest"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/ingest/artefacts": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Put Artefact
+     * @description Keep the text in the body as an artefact of an agent's host: what `normstat-agent ask` and `put` send.
+     */
+    post: operations["putArtefact"];
     delete?: never;
     options?: never;
     head?: never;
@@ -2370,6 +2502,155 @@ export interface components {
       role: components["schemas"]["Role"];
     };
     /**
+     * Artefact
+     * @description One run of a tool on a host, and what its output holds.
+     */
+    Artefact: {
+      /** Author */
+      author: string;
+      /** Command */
+      command: string;
+      /**
+       * Created
+       * Format: date-time
+       */
+      created: string;
+      /**
+       * Duration S
+       * @description How long the tool watched, by its own text or its command; totals are compared per second of it. Null if unknown.
+       */
+      duration_s: number | null;
+      /**
+       * Effect
+       * @description none, light or heavy: how much the tool disturbs what it watches.
+       */
+      effect: string;
+      /**
+       * End
+       * @description Null where only its moment is known.
+       */
+      end: string | null;
+      /** File Name */
+      file_name: string;
+      /** Host */
+      host: string;
+      /** Id */
+      id: number;
+      /** N Bytes */
+      n_bytes: number;
+      /** N Lines */
+      n_lines: number;
+      /** N Rejected */
+      n_rejected: number;
+      /** Parts */
+      parts: components["schemas"]["ArtefactPartInfo"][];
+      /**
+       * Question
+       * @description What was asked: a sentence, or the program's text.
+       */
+      question: string;
+      /** Sha256 */
+      sha256: string;
+      /**
+       * Source
+       * @description upload, api, cli, agent, import or bundle.
+       */
+      source: string;
+      /** Spec */
+      spec: string;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+      /** Title */
+      title: string;
+      /**
+       * Tool
+       * @description Empty where no reader knows the text.
+       */
+      tool: string;
+    };
+    /**
+     * ArtefactDetails
+     * @description An artefact and the first of its rejected lines.
+     */
+    ArtefactDetails: {
+      artefact: components["schemas"]["Artefact"];
+      /** Rejected */
+      rejected: components["schemas"]["RejectedArtefactLine"][];
+    };
+    /**
+     * ArtefactPage
+     * @description A page of a list of artefacts.
+     */
+    ArtefactPage: {
+      /**
+       * Artefacts
+       * @description Newest first.
+       */
+      artefacts: components["schemas"]["Artefact"][];
+      /** N Total */
+      n_total: number;
+      /**
+       * Tools
+       * @description All tools that there are artefacts of, whatever the filter.
+       */
+      tools: string[];
+    };
+    /**
+     * ArtefactPartInfo
+     * @description A part of an artefact, without its numbers.
+     */
+    ArtefactPartInfo: {
+      /**
+       * Kind
+       * @description table, stacks, histogram or log: how it is drawn.
+       */
+      kind: string;
+      /**
+       * N Rows
+       * @description Its rows, different stacks, distributions or events.
+       */
+      n_rows: number;
+      /** Position */
+      position: number;
+      /** Stat */
+      stat: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ArtefactReparse
+     * @description The spec that reads the text; null: the one that fits it best.
+     */
+    ArtefactReparse: {
+      /** Spec */
+      spec?: string | null;
+    };
+    /**
+     * ArtefactUpdate
+     * @description All of an artefact that can be changed; its text, tool and parts stay.
+     */
+    ArtefactUpdate: {
+      /** Command */
+      command: string;
+      /** Duration S */
+      duration_s: number | null;
+      effect: components["schemas"]["Effect"];
+      /** End */
+      end: (string | number) | null;
+      /** Question */
+      question: string;
+      /**
+       * Start
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      start: string | number;
+      /** Title */
+      title: string;
+    };
+    /**
      * AskedSeries
      * @description A series of a comparison, ranked or not.
      */
@@ -3305,6 +3586,33 @@ export interface components {
       total_bytes: number | null;
     };
     /**
+     * Distribution
+     * @description The counts of one key in one report.
+     */
+    Distribution: {
+      /**
+       * Counts
+       * @description One for each bucket.
+       */
+      counts: number[];
+      /** Key */
+      key: string;
+      /** Report */
+      report: number;
+      /** Total */
+      total: number;
+    };
+    /**
+     * Effect
+     * @description How much a tool slows down what it watches.
+     *
+     *     none   it looks afterwards, or costs nothing that can be measured
+     *     light  some percent: sampling profilers, counters, aggregations in the kernel
+     *     heavy  several times: it stops a process at each call, or traces every event
+     * @enum {string}
+     */
+    Effect: "none" | "light" | "heavy";
+    /**
      * EmailSettings
      * @description Mail through an SMTP server. The server's certificate is always checked.
      */
@@ -4234,6 +4542,47 @@ export interface components {
       storage: "timescaledb-community" | "timescaledb-apache" | "postgresql" | "unknown";
       /** Version */
       version: string;
+    };
+    /**
+     * HistogramBucket
+     * @description A bucket; null where it has no end on that side.
+     */
+    HistogramBucket: {
+      /** High */
+      high: number | null;
+      /** Label */
+      label: string;
+      /** Low */
+      low: number | null;
+    };
+    /**
+     * HistogramView
+     * @description Distributions that share their buckets.
+     */
+    HistogramView: {
+      /** Buckets */
+      buckets: components["schemas"]["HistogramBucket"][];
+      /**
+       * Distributions
+       * @description Those with most events first, at most 2,000.
+       */
+      distributions: components["schemas"]["Distribution"][];
+      /** N Distributions */
+      n_distributions: number;
+      /**
+       * Reports
+       * @description Milliseconds since the epoch of each report; null where the text prints no time.
+       */
+      reports: (number | null)[];
+      /** Stat */
+      stat: string;
+      /** Title */
+      title: string;
+      /**
+       * Unit
+       * @description Of the buckets' ends; empty where the tool does not say.
+       */
+      unit: string;
     };
     /**
      * HostAccounts
@@ -6083,6 +6432,18 @@ export interface components {
       unit: string;
       /** Value */
       value: number;
+    };
+    /**
+     * RejectedArtefactLine
+     * @description A line that could not be read.
+     */
+    RejectedArtefactLine: {
+      /** Line No */
+      line_no: number;
+      /** Reason */
+      reason: string;
+      /** Text */
+      text: string;
     };
     /**
      * RejectedLineInfo
@@ -8040,6 +8401,100 @@ export interface components {
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
+     * TableColumn
+     * @description A column of a table.
+     */
+    TableColumn: {
+      /** Decimals */
+      decimals: number;
+      /** Help */
+      help: string;
+      /**
+       * Is Additive
+       * @description Whether its values may be summed over rows.
+       */
+      is_additive: boolean;
+      /** Key */
+      key: string;
+      /** Kind */
+      kind: string;
+      /** Title */
+      title: string;
+      /** Unit */
+      unit: string;
+      /** Worse */
+      worse: string;
+    };
+    /**
+     * TableRow
+     * @description A row of a table, or several that share a key.
+     */
+    TableRow: {
+      /**
+       * Cumulative
+       * @description The share of this row and all above it.
+       */
+      cumulative: number | null;
+      /** Key */
+      key: string[];
+      /** N Rows */
+      n_rows: number;
+      /**
+       * Share
+       * @description Its share of the sum of the ordering column, 0 to 1; null where that cannot be summed.
+       */
+      share: number | null;
+      /**
+       * Values
+       * @description One for each column; of several rows the sum, null for columns that cannot be summed.
+       */
+      values: (number | null)[];
+    };
+    /**
+     * TableView
+     * @description Rows of a table part.
+     */
+    TableView: {
+      /**
+       * All Key Names
+       * @description What rows can be grouped by.
+       */
+      all_key_names: string[];
+      /** Columns */
+      columns: components["schemas"]["TableColumn"][];
+      /**
+       * Key Names
+       * @description Names of the parts of a key; those of the grouping if there is one.
+       */
+      key_names: string[];
+      /**
+       * N Rows
+       * @description All rows that the search leaves, also those not listed.
+       */
+      n_rows: number;
+      /**
+       * Order
+       * @description The key of the column that orders the rows, highest first.
+       */
+      order: string;
+      /**
+       * Reports
+       * @description Milliseconds since the epoch of each report in the text; null where it prints no time.
+       */
+      reports: (number | null)[];
+      /** Rows */
+      rows: components["schemas"]["TableRow"][];
+      /** Stat */
+      stat: string;
+      /** Title */
+      title: string;
+      /**
+       * Total
+       * @description Sum of the ordering column over all rows of the part, also those that the search leaves out.
+       */
+      total: number | null;
+    };
+    /**
      * TaggedHost
      * @description A host and its tags.
      */
@@ -9214,6 +9669,282 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listArtefacts: {
+    parameters: {
+      query?: {
+        /** @description artefacts of these hosts */
+        host?: string[] | null;
+        /** @description artefacts of these tools */
+        tool?: string[] | null;
+        /** @description artefacts that overlap the time from here on */
+        start?: (string | number) | null;
+        /** @description artefacts that began before this instant */
+        end?: (string | number) | null;
+        /** @description words that must all stand in the title, question, command, names or host */
+        search?: string;
+        limit?: number;
+        offset?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactPage"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createArtefact: {
+    parameters: {
+      query: {
+        /** @description name of the host */
+        host: string;
+        /** @description name of the file; its words may tell the tool */
+        name?: string;
+        /** @description a name for lists and reports */
+        title?: string;
+        /** @description what was asked: a sentence, or the program's text */
+        question?: string;
+        /** @description the command that printed it */
+        command?: string;
+        /** @description when the tool began; default: the first time that the text prints, else now */
+        start?: (string | number) | null;
+        /** @description when it ended */
+        end?: (string | number) | null;
+        /** @description the spec that reads it, where the text leaves a doubt */
+        spec?: string | null;
+        /** @description zone of times that do not name theirs, e.g. Europe/Berlin; UTC */
+        zone?: string | null;
+        /** @description how much the tool disturbed what it watched; default: what is known of it */
+        effect?: components["schemas"]["Effect"] | null;
+        /** @description where it comes from */
+        source?: "upload" | "api" | "cli";
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: { content: { "application/octet-stream": string } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Insufficient Storage: no_space */
+      507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getArtefact: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateArtefact: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ArtefactUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteArtefact: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readArtefactHistogram: {
+    parameters: { query?: never; header?: never; path: { id: number; part: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HistogramView"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readArtefactTable: {
+    parameters: {
+      query?: {
+        /** @description key of the column that orders the rows */
+        order?: string;
+        /** @description keys to group and sum by, e.g. lock */
+        group?: string[] | null;
+        /** @description words that the key must have */
+        search?: string;
+        /** @description one report of several, from 0; default: all together */
+        report?: number | null;
+        limit?: number;
+        offset?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["TableView"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  downloadArtefact: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description the text, byte for byte */
+      200: { headers: { [name: string]: unknown }; content: { "application/octet-stream": string } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  reparseText: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ArtefactReparse"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreArtefact: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -11468,6 +12199,56 @@ export interface operations {
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: overloaded, database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  putArtefact: {
+    parameters: {
+      query?: {
+        /** @description the host; needed where the token is for any host */
+        host?: string | null;
+        /** @description name of the file; its words may tell the tool */
+        name?: string;
+        /** @description a name for lists and reports */
+        title?: string;
+        /** @description what was asked: a sentence, or the program's text */
+        question?: string;
+        /** @description the command that printed it */
+        command?: string;
+        /** @description when the tool began; default: the first time that the text prints, else now */
+        start?: (string | number) | null;
+        /** @description when it ended */
+        end?: (string | number) | null;
+        /** @description the spec that reads it, where the text leaves a doubt */
+        spec?: string | null;
+        /** @description how much the tool disturbed what it watched; default: what is known of it */
+        effect?: components["schemas"]["Effect"] | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: { content: { "application/octet-stream": string } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Insufficient Storage: no_space */
+      507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
   reportEvent: {

@@ -1,0 +1,49 @@
+"""How long the tool of an artefact watched: as it printed, else as its command says."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from normstat.artefacts.parts import Part, TablePart
+
+# Stat -> the column that holds the seconds of the run, and the key of the row ("" for any).
+PRINTED: Final = {
+    "lockstat_section": ("seconds", ""),
+    "truss_totals": ("seconds", "elapsed"),
+    "time": ("real_s", ""),
+    "perf_stat_run": ("elapsed_s", ""),
+}
+# lockstat CMD sleep 10, perf record ... sleep 10; plockstat -e 10; tick-10s, interval:s:10; strace under timeout 10.
+COMMANDS: Final = (
+    re.compile(r"\bsleep\s+(\d+(?:\.\d+)?)\b"),
+    re.compile(r"\btimeout\s+(?:-\S+\s+)*(\d+(?:\.\d+)?)s?\b"),
+    re.compile(r"\bplockstat\b.*\s-e\s*(\d+)\b"),
+    re.compile(r"\btick-(\d+)s(?:ec)?\b"),
+    re.compile(r"\binterval:s:(\d+)\b"),
+)
+
+
+def printed_duration(parts: Sequence[Part]) -> float | None:
+    """Return the seconds that the text of a run states. Missing: None where it does not."""
+    for part in parts:
+        if not isinstance(part, TablePart) or part.stat not in PRINTED:
+            continue
+        column, key = PRINTED[part.stat]
+        if all(each.key != column for each in part.columns):
+            continue
+        for row, value in enumerate(part.column(column)):
+            if value and (not key or part.keys[0][row] == key):
+                return float(value)
+    return None
+
+
+def commanded_duration(command: str) -> float | None:
+    """Return the seconds that a command or program was to run. Missing: None where it does not say.
+
+    >>> commanded_duration("lockstat -kP sleep 5"), commanded_duration("plockstat -A -e 10 -p 4"), commanded_duration("iozone -a")
+    (5.0, 10.0, None)
+    """
+    for pattern in COMMANDS:
+        if (found := pattern.search(command)) is not None:
+            return float(found[1])
+    return None

@@ -1,0 +1,48 @@
+"""What the key of a row consists of, by stat: the instance of a lockstat row is a section, a lock and a caller."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+# How readers tell rows of one name apart.
+REPEAT: Final = re.compile(r" #\d+$")
+LOCK: Final = re.compile(r"(?:(?P<section>[^:]{1,100}): )?(?P<lock>\S+) (?P<caller>.+)", re.DOTALL)
+IOZONE: Final = re.compile(r"(?P<size>\d+) kB reclen (?P<record>\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRule:
+    """The names of a key's parts, and what takes an instance apart into them."""
+
+    names: tuple[str, ...]
+    split: Callable[[str], tuple[str, ...]]
+
+
+def _split_lock(instance: str) -> tuple[str, ...]:
+    found = LOCK.fullmatch(instance)
+    return ("", instance, "") if found is None else (found["section"] or "", found["lock"], found["caller"])
+
+
+def _split_iozone(instance: str) -> tuple[str, ...]:
+    found = IOZONE.fullmatch(instance)
+    return (instance, "") if found is None else (found["size"], found["record"])
+
+
+LOCKS: Final = KeyRule(("section", "lock", "caller"), _split_lock)
+FILES: Final = KeyRule(("file size (kB)", "record length (kB)"), _split_iozone)
+RULES: Final = {"lockstat": LOCKS, "plockstat": LOCKS, "iozone": FILES, "iozone_ops": FILES, "iozone_us": FILES}
+
+
+def key_rule(stat: str, instance_title: str) -> KeyRule:
+    """Return the rule of a stat: one key with the stat's own title, unless it is known to have more."""
+    return RULES.get(stat) or KeyRule((instance_title or "row",), lambda instance: (instance,))
+
+
+def without_repeat(instance: str) -> str:
+    """Return the instance as the tool printed it.
+
+    >>> without_repeat("libc_malloc_lock main+0x1c #2")
+    'libc_malloc_lock main+0x1c'
+    """
+    return REPEAT.sub("", instance)

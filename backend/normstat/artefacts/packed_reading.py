@@ -1,0 +1,180 @@
+"""What was read of an artefact, packed to be stored; read in a process of its own where the text is large.
+
+A text of a hundred MiB takes a reader minutes, and its stacks gigabytes: a separate process has limits, and the server goes on.
+"""
+
+import asyncio
+import base64
+import contextlib
+import dataclasses
+import hashlib
+import resource
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import anyio.to_thread
+import orjson
+import structlog
+
+from normstat.artefacts.part_codec import pack_part
+from normstat.artefacts.part_words import find_words
+from normstat.artefacts.reading import MAX_BYTES, RejectedText, read_artefact
+from normstat.artefacts.tools import Effect
+from normstat.errors import BadRequest, NormstatError, NotFound, TooLarge
+from normstat.stats.records import Timing
+
+log = structlog.get_logger()
+
+# What a thread of the server reads: a quarter of a second.
+INLINE_BYTES: Final = 128 << 10
+TIMEOUT_S: Final = 900.0
+MAX_CPU_S: Final = 600
+MAX_MEMORY: Final = 6 << 30
+PACKAGES: Final = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedPart:
+    """A part as it is stored."""
+
+    kind: str
+    stat: str
+    title: str
+    n_rows: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PackedReading:
+    """What a text holds; see ArtefactReading. `words`: names in its parts, for the search. `sha256`: of the text, hexadecimal."""
+
+    spec: str
+    spec_version: int
+    tool: str
+    effect: Effect
+    first_us: int | None
+    last_us: int | None
+    duration_s: float | None
+    n_bytes: int
+    n_lines: int
+    n_rejected: int
+    rejected: Sequence[RejectedText]
+    words: str
+    sha256: str
+    parts: Sequence[PackedPart]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRequest:
+    """What is known of a text: the name of its file, the command that printed it, its spec where somebody named it, its times."""
+
+    name: str = ""
+    command: str = ""
+    spec: str | None = None
+    zone: str | None = None
+    start_us: int | None = None
+
+
+async def read_packed(path: Path, asked: ReadingRequest) -> PackedReading:
+    """Return what the file holds.
+
+    Raises: NotFound for an unknown spec; TooLarge; BadRequest for a text that takes too much time or memory
+    """
+    n_bytes = path.stat().st_size  # noqa: ASYNC240 (a file of ours, written a moment ago)
+    if n_bytes > MAX_BYTES:
+        raise TooLarge(f"The text has {n_bytes / 1e6:.0f} MB; an artefact has up to {MAX_BYTES >> 20} MiB: send less of it")
+    if n_bytes <= INLINE_BYTES:
+        return await anyio.to_thread.run_sync(pack_reading, path, asked)
+    return await _read_isolated(path, asked)
+
+
+def pack_reading(path: Path, asked: ReadingRequest) -> PackedReading:
+    """Return what the file holds, read in this process.
+
+    Raises: NotFound for an unknown spec
+    """
+    data = path.read_bytes()
+    timing = Timing(zone=asked.zone, start_us=asked.start_us)
+    found = read_artefact(data, name=asked.name, command=asked.command, spec=asked.spec, timing=timing)
+    return PackedReading(
+        spec=found.spec,
+        spec_version=found.spec_version,
+        tool=found.tool,
+        effect=found.effect,
+        first_us=found.first_us,
+        last_us=found.last_us,
+        duration_s=found.duration_s,
+        n_bytes=len(data),
+        n_lines=found.n_lines,
+        n_rejected=found.n_rejected,
+        rejected=found.rejected,
+        words=find_words(found.parts),
+        sha256=hashlib.sha256(data).hexdigest(),
+        parts=[PackedPart(part.kind, part.stat, part.title, part.n_rows, pack_part(part)) for part in found.parts],
+    )
+
+
+async def _read_isolated(path: Path, asked: ReadingRequest) -> PackedReading:
+    given = orjson.dumps({"path": str(path), **dataclasses.asdict(asked)})
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        __name__,
+        cwd=PACKAGES,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            answer, _ = await process.communicate(given)
+    except TimeoutError:
+        raise BadRequest(f"Reading the text takes longer than {TIMEOUT_S / 60:.0f} minutes; send less of it") from None
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if process.returncode:
+        log.warning("artefact_reading_ended", status=process.returncode)
+        raise BadRequest(
+            f"Reading the text needs more than {MAX_MEMORY >> 30} GiB or {MAX_CPU_S // 60} minutes of CPU time; send less of it"
+        )
+    return await anyio.to_thread.run_sync(_unpack_answer, answer)
+
+
+def _unpack_answer(answer: bytes) -> PackedReading:
+    found: dict[str, Any] = orjson.loads(answer)
+    if "refusal" in found:
+        raise NotFound(found["refusal"])
+    parts = [PackedPart(**{**part, "body": base64.b64decode(part["body"])}) for part in found.pop("parts")]
+    rejected = [RejectedText(**line) for line in found.pop("rejected")]
+    return PackedReading(**{**found, "effect": Effect(found["effect"])}, parts=parts, rejected=rejected)
+
+
+def main() -> None:
+    """Read what `_read_isolated` asks for, and write it."""
+    _limit()
+    given = orjson.loads(sys.stdin.buffer.read())
+    path = Path(given.pop("path"))
+    try:
+        found = dataclasses.asdict(pack_reading(path, ReadingRequest(**given)))
+        for part in found["parts"]:
+            part["body"] = base64.b64encode(part["body"]).decode()
+    except NormstatError as error:
+        found = {"refusal": error.message}
+    sys.stdout.buffer.write(orjson.dumps(found))
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_S, MAX_CPU_S + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+
+
+if __name__ == "__main__":
+    main()

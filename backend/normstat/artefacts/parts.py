@@ -1,0 +1,172 @@
+"""The parts of an artefact: what was read from its text, in the shape in which it is drawn and compared.
+
+A part is columnar and never changed once made. Whole numbers stay int, so nanoseconds come back digit for digit; None is a value
+that the tool did not print.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from normstat.stats.spec import Kind, Worse
+
+Number = int | float
+# Of the key of a row, a stack or a distribution that has none.
+NO_KEY: Final = ""
+
+
+class PartKind(StrEnum):
+    """How a part is drawn.
+
+    table      rows with a key, ranked by one column: bars and their cumulative share
+    stacks     stacks with a weight: a flame graph
+    histogram  distributions: buckets of one or more keys, at one or more times
+    log        events in their order: a line for each CPU or thread
+    """
+
+    TABLE = "table"
+    STACKS = "stacks"
+    HISTOGRAM = "histogram"
+    LOG = "log"
+
+
+@dataclass(frozen=True, slots=True)
+class PartColumn:
+    """A column of numbers. `is_additive`: its values may be summed over rows and over reports (counts and times, not means)."""
+
+    key: str
+    title: str
+    unit: str
+    kind: Kind
+    worse: Worse
+    decimals: int
+    help: str
+    is_additive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    """Rows with keys.
+
+    Shape: keys[i] n texts for each of `key_names`; values[j] n numbers or None for each of `columns`; report (n) numbers into
+    `report_us`. `weight` is the key of the column that ranks the rows, "" where none does.
+    Units: report_us microseconds since the epoch, None where no time is known.
+    """
+
+    stat: str
+    title: str
+    key_names: tuple[str, ...]
+    keys: tuple[Sequence[str], ...]
+    columns: tuple[PartColumn, ...]
+    values: tuple[Sequence[Number | None], ...]
+    weight: str
+    report: Sequence[int]
+    report_us: tuple[int | None, ...]
+    kind: PartKind = PartKind.TABLE
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.report)
+
+    def column(self, key: str) -> Sequence[Number | None]:
+        """Return the values of a column.
+
+        Raises: KeyError
+        """
+        for column, values in zip(self.columns, self.values, strict=True):
+            if column.key == key:
+                return values
+        raise KeyError(key)
+
+
+@dataclass(frozen=True, slots=True)
+class StackPart:
+    """Stacks as a tree that starts at the root of each stack; equal beginnings are one node.
+
+    Node 0 is the whole. A node's parent comes before it. `values[j]` holds what belongs to the node itself, not to its callees.
+    Shape: parent, name (n_nodes) int32, name is a number into `names`; values[j] (n_nodes) int64 or float64 for each of `columns`.
+    `n_cut` stacks lost their deepest frames, because there were too many nodes; their weight is in the frame above.
+    """
+
+    stat: str
+    title: str
+    columns: tuple[PartColumn, ...]
+    weight: str
+    names: Sequence[str]
+    parent: npt.NDArray[np.int32]
+    name: npt.NDArray[np.int32]
+    values: tuple[npt.NDArray[np.int64] | npt.NDArray[np.float64], ...]
+    n_stacks: int
+    n_cut: int = 0
+    kind: PartKind = PartKind.STACKS
+
+    @property
+    def n_rows(self) -> int:
+        """Number of different stacks."""
+        return self.n_stacks
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A bucket of a distribution, half-open [low, high). Missing: None where it has no end on that side."""
+
+    label: str
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramPart:
+    """Distributions that share their buckets, by key and report.
+
+    Shape: counts[i] one count for each of `buckets`, in the distribution keys[i] of the report report[i].
+    Units: `unit` that of the buckets' ends, "" where the tool does not say.
+    """
+
+    stat: str
+    title: str
+    unit: str
+    buckets: tuple[Bucket, ...]
+    keys: Sequence[str]
+    report: Sequence[int]
+    report_us: tuple[int | None, ...]
+    counts: Sequence[Sequence[Number]]
+    kind: PartKind = PartKind.HISTOGRAM
+
+    @property
+    def n_rows(self) -> int:
+        """Number of distributions."""
+        return len(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class LogPart:
+    """Events of a trace, in the order of their lines.
+
+    Shape: all sequences (n). Units: time_ns nanoseconds since the epoch, or since the midnight of an unknown day (`has_day` false).
+    Missing: cpu and pid None, texts "".
+    """
+
+    stat: str
+    title: str
+    has_day: bool
+    time_ns: Sequence[int]
+    cpu: Sequence[int | None]
+    pid: Sequence[int | None]
+    command: Sequence[str]
+    event: Sequence[str]
+    function: Sequence[str]
+    kind: PartKind = PartKind.LOG
+
+    @property
+    def n_rows(self) -> int:
+        """Number of events."""
+        return len(self.time_ns)
+
+
+Part = TablePart | StackPart | HistogramPart | LogPart

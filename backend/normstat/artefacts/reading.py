@@ -1,0 +1,91 @@
+"""Read the text of an artefact: find its tool, and make parts of what was read. Pure: no SQL, no clock.
+
+A text that no reader knows is an artefact without parts: it is kept and shown as it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from normstat.artefacts.duration import commanded_duration, printed_duration
+from normstat.artefacts.part_making import make_parts
+from normstat.artefacts.parts import Part
+from normstat.artefacts.tools import Effect, effect_of
+from normstat.stats.catalogue import require_spec
+from normstat.stats.guess import guess_spec
+from normstat.stats.readers import read
+from normstat.stats.records import NO_TIME, NO_TIMING, Timing
+from normstat.stats.spec import Spec
+
+# The largest text that is taken; `perf script` of minutes is larger, its folded stacks are not.
+MAX_BYTES: Final = 256 << 20
+MAX_REJECTED: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedText:
+    """A line of an artefact that could not be read."""
+
+    line_no: int
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArtefactReading:
+    """What a text holds.
+
+    `spec` and `tool` are "" for an unknown tool. `first_us`, `last_us`: the first and last time that it prints, None without any.
+    `duration_s`: how long the tool watched, None where nothing says it. `rejected`: the first MAX_REJECTED of `n_rejected` lines.
+    """
+
+    spec: str
+    spec_version: int
+    tool: str
+    effect: Effect
+    parts: Sequence[Part]
+    first_us: int | None
+    last_us: int | None
+    duration_s: float | None
+    n_lines: int
+    n_rejected: int
+    rejected: Sequence[RejectedText]
+
+
+def read_artefact(
+    data: bytes, *, name: str = "", command: str = "", spec: str | None = None, timing: Timing = NO_TIMING
+) -> ArtefactReading:
+    """Return the parts of a text. `name` (of a file) and `command` help to find the tool where the text leaves a doubt.
+
+    Raises: NotFound for an unknown `spec`
+    """
+    found = require_spec(spec) if spec else guess_spec(data, name or command)
+    if found is None:
+        return ArtefactReading(
+            "", 0, "", effect_of("", command), (), None, None, commanded_duration(command), _count_lines(data), 0, ()
+        )
+    return _read(found, data if data.endswith(b"\n") or not data else data + b"\n", command, timing)
+
+
+def _read(spec: Spec, data: bytes, command: str, timing: Timing) -> ArtefactReading:
+    result = read(spec, data, state={}, offset=0, is_final=True, timing=timing, command=command)
+    blocks = [block for block in (*result.blocks, *result.since_boot) if len(block)]
+    parts = make_parts(blocks)
+    times = [time for block in blocks for time in block.time_us.tolist() if time != NO_TIME]
+    return ArtefactReading(
+        spec=spec.name,
+        spec_version=spec.version,
+        tool=spec.tool,
+        effect=effect_of(spec.tool, command),
+        parts=parts,
+        first_us=min(times, default=None),
+        last_us=max(times, default=None),
+        duration_s=printed_duration(parts) or commanded_duration(command),
+        n_lines=sum(result.accounts.n_lines.values()),
+        n_rejected=len(result.rejected),
+        rejected=[RejectedText(line.line_no, line.text, line.reason) for line in result.rejected[:MAX_REJECTED]],
+    )
+
+
+def _count_lines(data: bytes) -> int:
+    return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))

@@ -1,0 +1,169 @@
+"""Store artefacts, load their parts, and read their text again after a reader has learned something."""
+
+import dataclasses
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, TypeVar
+
+import anyio.to_thread
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.artefacts.packed_reading import PackedReading, ReadingRequest, read_packed
+from normstat.artefacts.part_codec import unpack_part
+from normstat.artefacts.parts import Part
+from normstat.artefacts.tools import Effect
+from normstat.errors import BadRequest
+from normstat.storage import artefact_rows
+from normstat.storage.artefact_rows import Artefact, ArtefactSource
+from normstat.storage.schema.artefact_models import ArtefactPartRow, ArtefactRow
+from normstat.storage.session import open_read_session, open_write_session
+from normstat.window import from_us, to_us
+
+Sessions = async_sessionmaker[AsyncSession]
+Part_ = TypeVar("Part_", bound=Part)
+# PostgreSQL's text has no NUL.
+NUL: Final = "\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class ArtefactDraft:
+    """What is known of a text that becomes an artefact. Without `start` its own times say when it was, else `now`.
+
+    `effect` None: as the tool and its command usually have. `duration_s` None: as the text or the command says, else from start to
+    end.
+    """
+
+    host: str
+    source: ArtefactSource
+    author: str
+    start: datetime | None = None
+    end: datetime | None = None
+    duration_s: float | None = None
+    title: str = ""
+    question: str = ""
+    command: str = ""
+    file_name: str = ""
+    spec: str | None = None
+    zone: str | None = None
+    effect: Effect | None = None
+
+    def __post_init__(self) -> None:
+        """Raise BadRequest when it ends before it starts."""
+        if self.start is not None and self.end is not None and self.end < self.start:
+            raise BadRequest(f"The artefact ends at {self.end.isoformat()}, before its start {self.start.isoformat()}")
+
+
+async def make_artefact(sessions: Sessions, draft: ArtefactDraft, path: Path, *, now: datetime) -> Artefact:
+    """Return the artefact made of a file's text; the same one when this host has this text at this time already.
+
+    Raises: NotFound for an unknown spec; TooLarge; BadRequest for an empty text, or one that takes too much time or memory
+    """
+    if not path.stat().st_size:  # noqa: ASYNC240 (a file of ours, written a moment ago)
+        raise BadRequest("The text is empty; there is nothing to keep. Did the command print to standard error?")
+    start_us = None if draft.start is None else to_us(draft.start)
+    asked = ReadingRequest(draft.file_name, draft.command or draft.question, draft.spec, draft.zone, start_us)
+    found = await read_packed(path, asked)
+    pieces = await anyio.to_thread.run_sync(lambda: artefact_rows.compress_text(path.read_bytes()))
+    row = _to_row(draft, found, now)
+    async with open_write_session(sessions) as session:
+        same = await artefact_rows.find_same(session, draft.host, found.sha256, row.start_at)
+        return same or await artefact_rows.add_artefact(session, row, draft.host, pieces, _to_part_rows(found))
+
+
+def _to_row(draft: ArtefactDraft, found: PackedReading, now: datetime) -> ArtefactRow:
+    start = draft.start or (from_us(found.first_us) if found.first_us is not None else now)
+    end = draft.end
+    if end is None and found.last_us is not None and from_us(found.last_us) > start:
+        end = from_us(found.last_us)
+    duration_s = draft.duration_s or found.duration_s
+    if duration_s is None and end is not None and end > start:
+        duration_s = (end - start).total_seconds()
+    if end is None and duration_s:
+        end = start + timedelta(seconds=duration_s)
+    row = ArtefactRow(
+        start_at=start,
+        end_at=end,
+        duration_s=duration_s,
+        title=draft.title,
+        question=draft.question,
+        command=draft.command,
+        file_name=draft.file_name,
+        effect=draft.effect or found.effect,
+        source=draft.source,
+        author=draft.author,
+        n_bytes=found.n_bytes,
+        sha256=found.sha256,
+        **_read_columns(found),
+    )
+    row.search_text = artefact_rows.search_text_of(row, found.words)
+    return row
+
+
+def _read_columns(found: PackedReading) -> dict[str, object]:
+    return {
+        "tool": found.tool,
+        "spec": found.spec,
+        "spec_version": found.spec_version,
+        "n_lines": found.n_lines,
+        "n_rejected": found.n_rejected,
+        "rejected": [
+            {**dataclasses.asdict(line), "text": line.text.replace(NUL, "\N{SYMBOL FOR NULL}")} for line in found.rejected
+        ],
+    }
+
+
+def _to_part_rows(found: PackedReading) -> list[ArtefactPartRow]:
+    return [
+        ArtefactPartRow(kind=part.kind, stat=part.stat, title=part.title, n_rows=part.n_rows, body=part.body)
+        for part in found.parts
+    ]
+
+
+async def reparse_artefact(sessions: Sessions, artefact_id: int, *, spec: str | None = None) -> Artefact:
+    """Return the artefact, its text read again with the readers of now, or with the spec that somebody names.
+
+    Raises: NotFound, DamagedArtefact, BadRequest
+    """
+    async with open_read_session(sessions) as session:
+        known = await artefact_rows.read_artefact_row(session, artefact_id)
+        with tempfile.NamedTemporaryFile(prefix="normstat-artefact-") as file:
+            async for piece in artefact_rows.read_text(session, artefact_id):
+                await anyio.to_thread.run_sync(file.write, piece)
+            file.flush()
+            asked = ReadingRequest(known.file_name, known.command or known.question, spec, None, to_us(known.start))
+            found = await read_packed(Path(file.name), asked)
+    values = _read_columns(found)
+    if known.duration_s is None:
+        values["duration_s"] = found.duration_s
+    async with open_write_session(sessions) as session:
+        return await artefact_rows.replace_parts(session, artefact_id, values, found.words, _to_part_rows(found))
+
+
+async def load_part(session: AsyncSession, artefact_id: int, position: int, kind: type[Part_]) -> Part_:
+    """Return a part of the kind asked for.
+
+    Raises: NotFound; BadRequest for a part of another kind; DamagedArtefact
+    """
+    body = await artefact_rows.read_part_body(session, artefact_id, position)
+    part = await anyio.to_thread.run_sync(unpack_part, body)
+    if not isinstance(part, kind):
+        raise BadRequest(f"Part {position} of artefact {artefact_id} is a {part.kind}, which cannot be asked for in this form")
+    return part
+
+
+async def load_parts(session: AsyncSession, artefact_id: int) -> Sequence[Part]:
+    """Return all parts of an artefact.
+
+    Raises: NotFound, DamagedArtefact
+    """
+    known = await artefact_rows.read_artefact_row(session, artefact_id)
+    bodies = [await artefact_rows.read_part_body(session, artefact_id, part.position) for part in known.parts]
+    return await anyio.to_thread.run_sync(lambda: [unpack_part(body) for body in bodies])
+
+
+def now_utc() -> datetime:
+    """Return the instant; callers hand it on, so that tests can choose it."""
+    return datetime.now(UTC)

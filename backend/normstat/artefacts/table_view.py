@@ -1,0 +1,180 @@
+"""A table part as a page shows it: rows grouped and summed, ranked by a column, with bars, shares and their cumulative sum."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from normstat.artefacts.parts import Number, TablePart
+from normstat.errors import BadRequest, shorten
+from normstat.field_docs import Documented
+
+MAX_ROWS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn(Documented):
+    """A column of a table."""
+
+    key: str
+    title: str
+    unit: str
+    kind: str
+    worse: str
+    decimals: int
+    help: str
+    is_additive: bool
+    """Whether its values may be summed over rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow(Documented):
+    """A row of a table, or several that share a key."""
+
+    key: list[str]
+    values: list[float | int | None]
+    """One for each column; of several rows the sum, null for columns that cannot be summed."""
+
+    n_rows: int
+    share: float | None
+    """Its share of the sum of the ordering column, 0 to 1; null where that cannot be summed."""
+
+    cumulative: float | None
+    """The share of this row and all above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableView(Documented):
+    """Rows of a table part."""
+
+    title: str
+    stat: str
+    key_names: list[str]
+    """Names of the parts of a key; those of the grouping if there is one."""
+
+    all_key_names: list[str]
+    """What rows can be grouped by."""
+
+    columns: list[TableColumn]
+    order: str
+    """The key of the column that orders the rows, highest first."""
+
+    rows: list[TableRow]
+    n_rows: int
+    """All rows that the search leaves, also those not listed."""
+
+    total: float | int | None
+    """Sum of the ordering column over all rows of the part, also those that the search leaves out."""
+
+    reports: list[int | None]
+    """Milliseconds since the epoch of each report in the text; null where it prints no time."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRequest:
+    """Which rows of a table to show. `report` None: all reports, summed where a key is in several."""
+
+    order: str = ""
+    group: tuple[str, ...] = ()
+    search: str = ""
+    report: int | None = None
+    limit: int = 100
+    offset: int = 0
+
+
+def view_table(part: TablePart, asked: TableRequest) -> TableView:
+    """Return the rows that were asked for.
+
+    Raises: BadRequest for a column, key or report that the part does not have
+    """
+    order = _require(asked.order or part.weight, [column.key for column in part.columns], "column")
+    group = tuple(_require(name, list(part.key_names), "key") for name in asked.group) or part.key_names
+    if asked.report is not None and not 0 <= asked.report < len(part.report_us):
+        raise BadRequest(f"There is no report {asked.report}; this part has {len(part.report_us)}, numbered from 0")
+    merged = merge_rows(part, group, asked.report)
+    at = next((at for at, column in enumerate(part.columns) if column.key == order), None)
+    is_additive = at is not None and part.columns[at].is_additive
+    ordered = sorted(merged, key=lambda row: _rank(row.values[at] if at is not None else None))
+    total = sum_of(row.values[at] for row in ordered) if at is not None and is_additive else None
+    found: list[TableRow] = []
+    running: Number = 0
+    words = asked.search.casefold().split()
+    for row in ordered:
+        value = row.values[at] if at is not None else None
+        share = cumulative = None
+        if total:
+            running += value or 0
+            share, cumulative = (value or 0) / total, running / total
+        if all(any(word in key.casefold() for key in row.key) for word in words):
+            found.append(TableRow(list(row.key), list(row.values), row.n_rows, share, cumulative))
+    return TableView(
+        title=part.title,
+        stat=part.stat,
+        key_names=list(group),
+        all_key_names=list(part.key_names),
+        columns=[
+            TableColumn(each.key, each.title, each.unit, each.kind, each.worse, each.decimals, each.help, each.is_additive)
+            for each in part.columns
+        ],
+        order=order,
+        rows=found[asked.offset : asked.offset + asked.limit],
+        n_rows=len(found),
+        total=total,
+        reports=[None if time is None else time // 1000 for time in part.report_us],
+    )
+
+
+@dataclass(slots=True)
+class MergedRow:
+    """Rows of one key."""
+
+    key: tuple[str, ...]
+    values: list[Number | None]
+    n_rows: int
+
+
+def merge_rows(part: TablePart, group: Sequence[str], report: int | None = None) -> list[MergedRow]:
+    """Return a row for each key of the grouping, in the order of their first rows.
+
+    Missing: None for a column that cannot be summed, where a key has several rows.
+    """
+    places = [part.key_names.index(name) for name in group]
+    merged: dict[tuple[str, ...], MergedRow] = {}
+    for row in range(part.n_rows):
+        if report is not None and part.report[row] != report:
+            continue
+        key = tuple(part.keys[place][row] for place in places)
+        values = [column[row] for column in part.values]
+        known = merged.get(key)
+        if known is None:
+            merged[key] = MergedRow(key, values, 1)
+            continue
+        known.n_rows += 1
+        for at, (column, value) in enumerate(zip(part.columns, values, strict=True)):
+            known.values[at] = add(known.values[at], value) if column.is_additive else None
+    return list(merged.values())
+
+
+def add(left: Number | None, right: Number | None) -> Number | None:
+    """Return the sum; None counts as nothing, and is the sum of two of them."""
+    if left is None or right is None:
+        return right if left is None else left
+    return left + right
+
+
+def sum_of(values: Iterable[Number | None]) -> Number | None:
+    """Return the sum of numbers. Missing: None where all are."""
+    total: Number | None = None
+    for value in values:
+        total = add(total, value)
+    return total
+
+
+def _rank(value: Number | None) -> tuple[bool, float]:
+    return (value is None, 0.0 if value is None or math.isnan(value) else -float(value))
+
+
+def _require(name: str, known: list[str], what: str) -> str:
+    if name and name not in known:
+        raise BadRequest(f"There is no {what} {shorten(name)}; this part has {', '.join(known)}")
+    return name

@@ -1,0 +1,55 @@
+"""The tools whose output is an artefact, and how far each of them disturbs what it watches."""
+
+import re
+from enum import StrEnum
+from typing import Final
+
+from normstat.stats.spec import Spec
+
+# Specs whose output is one answer, not a series: reports of a run, and traces.
+TOOLS: Final = frozenset({
+    "bcc", "bpftrace", "dtrace", "iozone", "lkst", "lockstat", "ltrace", "mcelog", "opreport", "perf", "perf-tools", "plockstat",
+    "strace", "systemtap", "time", "truss",
+})  # fmt: skip
+
+
+class Effect(StrEnum):
+    """How much a tool slows down what it watches.
+
+    none   it looks afterwards, or costs nothing that can be measured
+    light  some percent: sampling profilers, counters, aggregations in the kernel
+    heavy  several times: it stops a process at each call, or traces every event
+    """
+
+    NONE = "none"
+    LIGHT = "light"
+    HEAVY = "heavy"
+
+
+EFFECTS: Final = {
+    "truss": Effect.HEAVY, "strace": Effect.HEAVY, "ltrace": Effect.HEAVY, "systemtap": Effect.HEAVY,
+    "bcc": Effect.LIGHT, "bpftrace": Effect.LIGHT, "dtrace": Effect.LIGHT, "lkst": Effect.LIGHT, "lockstat": Effect.LIGHT,
+    "plockstat": Effect.LIGHT, "opreport": Effect.LIGHT, "perf": Effect.LIGHT, "perf-tools": Effect.LIGHT,
+}  # fmt: skip
+# Probes that fire at every function of the kernel or of a process.
+HEAVY_PROBES: Final = re.compile(
+    r"\bfbt:[^:]*:[^:]*:|\bpid(?:\d+|\$target):[^:\s]*:[^:\s]*:(?:entry|return)?|\bkprobe:\*|\buprobe:[^:]+:\*"
+)
+
+
+def is_artefact(spec: Spec) -> bool:
+    """Return whether what the spec's tool prints is an artefact."""
+    return spec.tool in TOOLS
+
+
+def effect_of(tool: str, command: str) -> Effect:
+    """Return how much a tool disturbs, by its name and its command or program.
+
+    >>> effect_of("truss", "truss -c -p 4711"), effect_of("dtrace", "dtrace -n 'pid$target:libc::entry { @ = count(); }'")
+    (<Effect.HEAVY: 'heavy'>, <Effect.HEAVY: 'heavy'>)
+    >>> effect_of("dtrace", "dtrace -n 'syscall:::entry { @ = count(); }'"), effect_of("iozone", "iozone -a")
+    (<Effect.LIGHT: 'light'>, <Effect.NONE: 'none'>)
+    """
+    if HEAVY_PROBES.search(command) is not None:
+        return Effect.HEAVY
+    return EFFECTS.get(tool, Effect.NONE)

@@ -1,0 +1,105 @@
+"""Artefacts over HTTP: uploaded, listed, drawn as tables and distributions, changed, deleted, read again."""
+
+import httpx
+import pytest
+
+from normstat.auth.roles import Role
+from tests.api.people import People
+from tests.api.samples import HOST
+from tests.api.test_access import assert_envelope
+
+ARTEFACTS = "/api/v1/artefacts"
+BEFORE = b"""Mutex block
+
+Count     nsec Lock                         Caller
+-------------------------------------------------------------------------------
+   78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
+   44    99867 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x36c
+    1    10483 libc.so.1`libc_malloc_lock   libnsl.so.1`netconfig_free+0x10
+"""
+DISTRIBUTION = b"""
+           value  ------------- Distribution ------------- count
+               0 |                                         0
+               1 |@@@@@@@@@@@@@@@@@@@@                     5
+               2 |@@@@@@@@@@@@@@@@@@@@                     5
+               4 |                                         0
+
+"""
+
+
+@pytest.fixture
+async def operator(people: People) -> httpx.AsyncClient:
+    return await people.enter(Role.OPERATOR)
+
+
+async def upload(client: httpx.AsyncClient, text: bytes, **params: str) -> dict[str, object]:
+    response = await client.post(ARTEFACTS, content=text, params={"host": HOST} | params)
+    assert response.status_code == 201, response.text
+    found: dict[str, object] = response.json()
+    return found
+
+
+async def test_a_table_is_read_ranked_and_grouped(operator: httpx.AsyncClient) -> None:
+    made = await upload(operator, BEFORE, command="plockstat -A -e 10 -p 4711", start="2026-11-22T00:00:00Z")
+    assert (made["tool"], made["effect"], made["duration_s"], made["source"]) == ("plockstat", "light", 10.0, "api")
+    assert (made["end"], made["n_rejected"]) == ("2026-11-22T00:00:10Z", 0)
+    [part] = made["parts"]  # type: ignore[misc]
+    assert (part["kind"], part["stat"], part["n_rows"]) == ("table", "plockstat", 3)
+    view = (await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/table")).json()
+    assert (view["order"], view["total"]) == ("total_ns", 78 * 69427 + 44 * 99867 + 10483)
+    assert [row["key"][2] for row in view["rows"]] == [
+        "libzip.so`deflate+0x29c",
+        "libzip.so`deflate+0x36c",
+        "libnsl.so.1`netconfig_free+0x10",
+    ]
+    assert view["rows"][-1]["cumulative"] == pytest.approx(1)
+    [row] = (await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/table", params={"group": "lock"})).json()["rows"]
+    # The mean duration of several rows is no sum of theirs.
+    assert (row["key"], row["n_rows"], row["values"]) == (["libc.so.1`libc_malloc_lock"], 3, [123, None, view["total"]])
+    raw = await operator.get(f"{ARTEFACTS}/{made['id']}/raw")
+    assert raw.content == BEFORE
+    assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}/parts/1/table"), 404, "not_found")
+    assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/histogram"), 400, "bad_request")
+    assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/table", params={"order": "x"}), 400, "bad_request")
+
+
+async def test_a_distribution_and_an_unknown_text(operator: httpx.AsyncClient) -> None:
+    made = await upload(operator, DISTRIBUTION, question="how long are writes?")
+    assert made["tool"] == "dtrace"
+    view = (await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/histogram")).json()
+    assert [distribution["counts"] for distribution in view["distributions"]] == [[0, 5, 5, 0]]
+    other = await upload(operator, b"who knows what this is\n\x00\xff")
+    assert (other["tool"], other["parts"], other["n_lines"]) == ("", [], 2)
+    assert (await operator.get(f"{ARTEFACTS}/{other['id']}/raw")).content == b"who knows what this is\n\x00\xff"
+    assert_envelope(await operator.post(ARTEFACTS, content=b"", params={"host": HOST}), 400, "bad_request")
+    assert_envelope(await operator.post(ARTEFACTS, content=b"x", params={"host": "no good name"}), 400, "bad_request")
+
+
+async def test_found_changed_deleted_restored_and_read_again(operator: httpx.AsyncClient) -> None:
+    made = await upload(operator, BEFORE, start="2026-11-22T00:00:00Z", title="Malloc")
+    assert (await upload(operator, BEFORE, start="2026-11-22T00:00:00Z"))["id"] == made["id"], "the same text twice"
+    for search, n in {"malloc netconfig_free": 1, HOST: 1, "nothing like it": 0}.items():
+        assert (await operator.get(ARTEFACTS, params={"search": search})).json()["n_total"] == n
+    window = {"start": "2026-11-22T00:00:01Z", "end": "2026-11-22T01:00:00Z"}
+    assert (await operator.get(ARTEFACTS, params=window)).json()["n_total"] == 0
+    change = {
+        "start": "2026-11-22T00:00:00Z", "end": "2026-11-22T00:00:10Z", "duration_s": 10, "title": "Locks of mqd", "question": "",
+        "command": "plockstat -A", "effect": "heavy",
+    }  # fmt: skip
+    assert (await operator.put(f"{ARTEFACTS}/{made['id']}", json=change)).json()["title"] == "Locks of mqd"
+    assert (await operator.get(ARTEFACTS, params=window | {"search": "mqd netconfig_free"})).json()["n_total"] == 1
+    assert (await operator.get(ARTEFACTS, params={"search": "malloc"})).json()["n_total"] == 1
+    assert (await operator.delete(f"{ARTEFACTS}/{made['id']}")).status_code == 200
+    assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}"), 404, "not_found")
+    assert (await operator.get(ARTEFACTS)).json()["n_total"] == 0
+    assert (await operator.post(f"{ARTEFACTS}/{made['id']}/restore")).json()["id"] == made["id"]
+    again = (await operator.post(f"{ARTEFACTS}/{made['id']}/reparse", json={})).json()
+    assert (again["parts"], again["title"]) == (made["parts"], "Locks of mqd")
+
+
+async def test_an_agent_puts_evidence_of_its_own_host(people: People) -> None:
+    async with await people.agent(HOST) as agent:
+        response = await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"command": "plockstat -e 5 -p 1"})
+        assert response.status_code == 201, response.text
+        assert (response.json()["host"], response.json()["source"]) == (HOST, "agent")
+        assert_envelope(await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"host": "web9"}), 403, "not_allowed")
