@@ -18,10 +18,10 @@ from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL, Body, Empty, Name
 from normstat.api.state import AppState
 from normstat.api.streaming import PieceResponse, Pieces
+from normstat.artefacts.artefact_service import ArtefactDraft, load_part, make_artefact, now_utc, reparse_artefact
 from normstat.artefacts.histogram_view import HistogramView, view_histogram
 from normstat.artefacts.parts import HistogramPart, TablePart
-from normstat.artefacts.service import ArtefactDraft, load_part, make_artefact, now_utc, reparse_artefact
-from normstat.artefacts.table_view import MAX_ROWS, TableRequest, TableView, view_table
+from normstat.artefacts.table_view import MAX_ROWS, ArtefactTable, TableRequest, view_table
 from normstat.artefacts.tools import Effect
 from normstat.errors import BadRequest, DamagedArtefact, NoSpace, NotFound, Overloaded, TooLarge
 from normstat.ingest.imports.import_queue import remove_file
@@ -245,7 +245,7 @@ async def read_artefact_table(  # noqa: PLR0917 (parameters of a route, given by
     report: Annotated[int | None, Query(description="one report of several, from 0; default: all together", ge=0)] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_ROWS)] = 100,
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
-) -> TableView:
+) -> ArtefactTable:
     """Return rows of a table part, the costliest first, each with its share and the cumulative share."""
     found = await load_part(session, id, part, TablePart)
     asked = TableRequest(order, tuple(group or ()), search, report, limit, offset)

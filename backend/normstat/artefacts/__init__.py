@@ -2,5 +2,5 @@
 
 Responsible for: the parts of such an output and how each is drawn, diffs of two artefacts, what several of them say together.
 Never: how a tool's lines are read (`stats`), SQL (`storage.artefact_rows`), HTTP. Entry points: `reading.read_artefact` makes parts
-of bytes, `parts` says what they are, `service` stores and loads them.
+of bytes, `parts` says what they are, `artefact_service` stores and loads them.
 """

@@ -56,7 +56,8 @@ def _to_part(fields: dict[str, Any]) -> Part:
             fields[name] = tuple(fields[name])
     if kind is PartKind.TABLE:
         fields["values"] = tuple(fields["values"])
-    return TYPES[kind](**fields)
+    part: Part = TYPES[kind](**fields)
+    return part
 
 
 def _to_column(fields: dict[str, Any]) -> PartColumn:

@@ -172,7 +172,7 @@ def _make_histogram(blocks: Sequence[SampleBlock]) -> HistogramPart:
         rows.setdefault((key, reports.number(times[row], instances[row])), {})[bucket] = 0 if count is None else count
     found = sorted(buckets.items(), key=lambda item: (_end(item[0][0], -np.inf), _end(item[0][1], np.inf), item[0][2]))
     place = {number: at for at, (_, number) in enumerate(found)}
-    labels = {}
+    labels: dict[tuple[Number | None, Number | None, str], str] = {}
     for row in order:
         label = split_bucket(without_repeat(instances[row]))[1]
         low, high = lows[row], highs[row]

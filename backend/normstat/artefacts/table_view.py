@@ -13,7 +13,7 @@ MAX_ROWS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class TableColumn(Documented):
+class ArtefactTableColumn(Documented):
     """A column of a table."""
 
     key: str
@@ -28,7 +28,7 @@ class TableColumn(Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class TableRow(Documented):
+class ArtefactTableRow(Documented):
     """A row of a table, or several that share a key."""
 
     key: list[str]
@@ -44,7 +44,7 @@ class TableRow(Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class TableView(Documented):
+class ArtefactTable(Documented):
     """Rows of a table part."""
 
     title: str
@@ -55,11 +55,11 @@ class TableView(Documented):
     all_key_names: list[str]
     """What rows can be grouped by."""
 
-    columns: list[TableColumn]
+    columns: list[ArtefactTableColumn]
     order: str
     """The key of the column that orders the rows, highest first."""
 
-    rows: list[TableRow]
+    rows: list[ArtefactTableRow]
     n_rows: int
     """All rows that the search leaves, also those not listed."""
 
@@ -82,7 +82,7 @@ class TableRequest:
     offset: int = 0
 
 
-def view_table(part: TablePart, asked: TableRequest) -> TableView:
+def view_table(part: TablePart, asked: TableRequest) -> ArtefactTable:
     """Return the rows that were asked for.
 
     Raises: BadRequest for a column, key or report that the part does not have
@@ -96,7 +96,7 @@ def view_table(part: TablePart, asked: TableRequest) -> TableView:
     is_additive = at is not None and part.columns[at].is_additive
     ordered = sorted(merged, key=lambda row: _rank(row.values[at] if at is not None else None))
     total = sum_of(row.values[at] for row in ordered) if at is not None and is_additive else None
-    found: list[TableRow] = []
+    found: list[ArtefactTableRow] = []
     running: Number = 0
     words = asked.search.casefold().split()
     for row in ordered:
@@ -106,14 +106,14 @@ def view_table(part: TablePart, asked: TableRequest) -> TableView:
             running += value or 0
             share, cumulative = (value or 0) / total, running / total
         if all(any(word in key.casefold() for key in row.key) for word in words):
-            found.append(TableRow(list(row.key), list(row.values), row.n_rows, share, cumulative))
-    return TableView(
+            found.append(ArtefactTableRow(list(row.key), list(row.values), row.n_rows, share, cumulative))
+    return ArtefactTable(
         title=part.title,
         stat=part.stat,
         key_names=list(group),
         all_key_names=list(part.key_names),
         columns=[
-            TableColumn(each.key, each.title, each.unit, each.kind, each.worse, each.decimals, each.help, each.is_additive)
+            ArtefactTableColumn(each.key, each.title, each.unit, each.kind, each.worse, each.decimals, each.help, each.is_additive)
             for each in part.columns
         ],
         order=order,

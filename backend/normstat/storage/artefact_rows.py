@@ -349,8 +349,9 @@ async def _to_artefacts(session: AsyncSession, rows: Sequence[ArtefactRow]) -> l
         .order_by(ArtefactPartRow.position)
     )  # fmt: skip
     parts: dict[int, list[ArtefactPartInfo]] = {}
-    for artefact_id, *values in (await session.execute(query)).all():
-        parts.setdefault(artefact_id, []).append(ArtefactPartInfo(*values))
+    for row in (await session.execute(query)).all():
+        info = ArtefactPartInfo(row.position, row.kind, row.stat, row.title, row.n_rows)
+        parts.setdefault(row.artefact_id, []).append(info)
     return [_to_artefact(row, hosts[row.host_id], parts.get(row.id, [])) for row in rows]
 
 

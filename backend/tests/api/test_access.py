@@ -192,6 +192,7 @@ POLICY = {
 }
 # What the path's parameters stand for; the guard answers before anybody looks the thing up.
 PARAMETERS = {
+    "part": "0",
     "id": "1",
     "key": "use",
     "name": "somebody",

@@ -2629,6 +2629,100 @@ export interface components {
       spec?: string | null;
     };
     /**
+     * ArtefactTable
+     * @description Rows of a table part.
+     */
+    ArtefactTable: {
+      /**
+       * All Key Names
+       * @description What rows can be grouped by.
+       */
+      all_key_names: string[];
+      /** Columns */
+      columns: components["schemas"]["ArtefactTableColumn"][];
+      /**
+       * Key Names
+       * @description Names of the parts of a key; those of the grouping if there is one.
+       */
+      key_names: string[];
+      /**
+       * N Rows
+       * @description All rows that the search leaves, also those not listed.
+       */
+      n_rows: number;
+      /**
+       * Order
+       * @description The key of the column that orders the rows, highest first.
+       */
+      order: string;
+      /**
+       * Reports
+       * @description Milliseconds since the epoch of each report in the text; null where it prints no time.
+       */
+      reports: (number | null)[];
+      /** Rows */
+      rows: components["schemas"]["ArtefactTableRow"][];
+      /** Stat */
+      stat: string;
+      /** Title */
+      title: string;
+      /**
+       * Total
+       * @description Sum of the ordering column over all rows of the part, also those that the search leaves out.
+       */
+      total: number | null;
+    };
+    /**
+     * ArtefactTableColumn
+     * @description A column of a table.
+     */
+    ArtefactTableColumn: {
+      /** Decimals */
+      decimals: number;
+      /** Help */
+      help: string;
+      /**
+       * Is Additive
+       * @description Whether its values may be summed over rows.
+       */
+      is_additive: boolean;
+      /** Key */
+      key: string;
+      /** Kind */
+      kind: string;
+      /** Title */
+      title: string;
+      /** Unit */
+      unit: string;
+      /** Worse */
+      worse: string;
+    };
+    /**
+     * ArtefactTableRow
+     * @description A row of a table, or several that share a key.
+     */
+    ArtefactTableRow: {
+      /**
+       * Cumulative
+       * @description The share of this row and all above it.
+       */
+      cumulative: number | null;
+      /** Key */
+      key: string[];
+      /** N Rows */
+      n_rows: number;
+      /**
+       * Share
+       * @description Its share of the sum of the ordering column, 0 to 1; null where that cannot be summed.
+       */
+      share: number | null;
+      /**
+       * Values
+       * @description One for each column; of several rows the sum, null for columns that cannot be summed.
+       */
+      values: (number | null)[];
+    };
+    /**
      * ArtefactUpdate
      * @description All of an artefact that can be changed; its text, tool and parts stay.
      */
@@ -8401,100 +8495,6 @@ export interface components {
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
-     * TableColumn
-     * @description A column of a table.
-     */
-    TableColumn: {
-      /** Decimals */
-      decimals: number;
-      /** Help */
-      help: string;
-      /**
-       * Is Additive
-       * @description Whether its values may be summed over rows.
-       */
-      is_additive: boolean;
-      /** Key */
-      key: string;
-      /** Kind */
-      kind: string;
-      /** Title */
-      title: string;
-      /** Unit */
-      unit: string;
-      /** Worse */
-      worse: string;
-    };
-    /**
-     * TableRow
-     * @description A row of a table, or several that share a key.
-     */
-    TableRow: {
-      /**
-       * Cumulative
-       * @description The share of this row and all above it.
-       */
-      cumulative: number | null;
-      /** Key */
-      key: string[];
-      /** N Rows */
-      n_rows: number;
-      /**
-       * Share
-       * @description Its share of the sum of the ordering column, 0 to 1; null where that cannot be summed.
-       */
-      share: number | null;
-      /**
-       * Values
-       * @description One for each column; of several rows the sum, null for columns that cannot be summed.
-       */
-      values: (number | null)[];
-    };
-    /**
-     * TableView
-     * @description Rows of a table part.
-     */
-    TableView: {
-      /**
-       * All Key Names
-       * @description What rows can be grouped by.
-       */
-      all_key_names: string[];
-      /** Columns */
-      columns: components["schemas"]["TableColumn"][];
-      /**
-       * Key Names
-       * @description Names of the parts of a key; those of the grouping if there is one.
-       */
-      key_names: string[];
-      /**
-       * N Rows
-       * @description All rows that the search leaves, also those not listed.
-       */
-      n_rows: number;
-      /**
-       * Order
-       * @description The key of the column that orders the rows, highest first.
-       */
-      order: string;
-      /**
-       * Reports
-       * @description Milliseconds since the epoch of each report in the text; null where it prints no time.
-       */
-      reports: (number | null)[];
-      /** Rows */
-      rows: components["schemas"]["TableRow"][];
-      /** Stat */
-      stat: string;
-      /** Title */
-      title: string;
-      /**
-       * Total
-       * @description Sum of the ordering column over all rows of the part, also those that the search leaves out.
-       */
-      total: number | null;
-    };
-    /**
      * TaggedHost
      * @description A host and its tags.
      */
@@ -9880,7 +9880,7 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["TableView"] } };
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactTable"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
