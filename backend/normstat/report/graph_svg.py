@@ -1,7 +1,7 @@
 """A graph of series as SVG that needs no style sheet: for reports, PDF and `normstat graph`. Light, for paper.
 
-Every point is a real sample, as query/series_points.py chose it: of a pixel column with many the first, lowest, highest and last. The
-line through them is the envelope. Gaps stay gaps.
+Every point is a real sample, as query/series_points.py chose it: of a pixel column with many the first, lowest, highest and last.
+The line through them is the envelope. Gaps stay gaps.
 """
 
 import math
