@@ -15,6 +15,7 @@ class ExperimentRun(Documented):
     """A run of an experiment."""
 
     id: int
+    experiment: int
     host: str
     start: datetime
     end: datetime | None
@@ -46,8 +47,8 @@ class ExperimentRun(Documented):
 def describe_run(run: StoredRun) -> ExperimentRun:
     """Return a stored run as it is shown."""
     return ExperimentRun(
-        run.id, run.host, run.start, run.end, run.factors, run.command, run.exit_status, run.note, run.excluded_reason,
-        why_left_out(run), run.source, run.author, with_derived(run.results), len(run.results), run.artefacts,
+        run.id, run.experiment_id, run.host, run.start, run.end, run.factors, run.command, run.exit_status, run.note,
+        run.excluded_reason, why_left_out(run), run.source, run.author, with_derived(run.results), len(run.results), run.artefacts,
     )  # fmt: skip
 
 

@@ -1,14 +1,14 @@
 """experiments: named sets of runs with factors, and what each run measured.
 
-Compatibility: code before 0026 works after it.
+Compatibility: code before 0027 works after it.
 """
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0026"
-down_revision = "0025"
+revision = "0027"
+down_revision = "0026"
 branch_labels = None
 depends_on = None
 
