@@ -84,6 +84,18 @@ const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/events/EventsPage"), "EventsPage"),
 });
 
+const experimentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/experiments",
+  component: lazyRouteComponent(() => import("./pages/experiments/ExperimentsPage"), "ExperimentsPage"),
+});
+
+const experimentRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/experiments/$experiment",
+  component: lazyRouteComponent(() => import("./pages/experiments/ExperimentPage"), "ExperimentPage"),
+});
+
 const importsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/imports",
@@ -177,6 +189,8 @@ const routeTree = rootRoute.addChildren([
     baselinesRoute,
     comparisonRoute,
     eventsRoute,
+    experimentsRoute,
+    experimentRoute,
     importsRoute,
     jobsRoute,
     specsRoute,
