@@ -4503,6 +4503,8 @@ export interface components {
        * @description As a shell has it: 128 + N for signal N; null where no command was run.
        */
       exit_status: number | null;
+      /** Experiment */
+      experiment: number;
       /** Factors */
       factors: { [key: string]: string };
       /** Host */
