@@ -3,7 +3,7 @@
 import type { ExperimentAnalysis, ExperimentRun, RunLevel, ScalingFit, VariantScaling } from "./api";
 import { formatScore } from "./number";
 import { words } from "../words";
-import { type EpochMs, fromApi, type Window } from "./time";
+import { type DurationMs, type EpochMs, fromApi, SECOND, toDurationMs, type Window } from "./time";
 
 export type Tone = "good" | "limit" | "plain";
 
@@ -38,6 +38,13 @@ export function formatPercent(share: number | null): string {
   return share === null ? "–" : `${formatDigits(100 * share)} %`;
 }
 
+/** Return how far measured values are from a model, by level: `1: +0.5 %, 2: −3 %`. */
+export function describeResiduals(fit: ScalingFit): string {
+  return fit.residuals
+    .map(({ x, residual_pct }) => `${formatDigits(x)}: ${residual_pct < 0 ? "−" : "+"}${formatScore(Math.abs(residual_pct))} %`)
+    .join(", ");
+}
+
 /** Return the value of a result of a run. Missing: null where the run has none. */
 export function resultOf(run: ExperimentRun, name: string): { readonly value: number; readonly unit: string } | null {
   return run.results.find((each) => each.name === name) ?? null;
@@ -52,10 +59,10 @@ export function windowOfRun(run: ExperimentRun): Window | null {
   return window.end > window.start ? window : null;
 }
 
-/** Return the length of the longer of two runs, for series over each other. Missing: null where both are unknown. */
-export function longerOf(first: ExperimentRun, second: ExperimentRun): number | null {
+/** Return the length of the longer of two runs in whole seconds, for series over each other. Missing: null where both are unknown. */
+export function longerOf(first: ExperimentRun, second: ExperimentRun): DurationMs | null {
   const lengths = [first, second].map(windowOfRun).flatMap((window) => (window === null ? [] : [window.end - window.start]));
-  return lengths.length === 0 ? null : Math.max(...lengths);
+  return lengths.length === 0 ? null : toDurationMs(SECOND * Math.max(1, Math.ceil(Math.max(...lengths) / SECOND)));
 }
 
 /** Return the start of a run. */
@@ -96,7 +103,11 @@ export function describeFit(fit: ScalingFit, factor: string, levels: readonly Ru
       const detail = serial === null ? quality : `${say.interval(intervalOf(serial, 100, " %"))} ${quality}`;
       const isOpen = most === null || (serial?.low ?? 0) === 0;
       return isOpen
-        ? { text: say.noSerial(factor, formatDigits(last), formatDigits(100 * (serial?.high ?? serial?.value ?? 0))), detail, tone: "good" }
+        ? {
+            text: say.noSerial(factor, formatDigits(last), formatDigits(100 * (serial?.high ?? serial?.value ?? 0))),
+            detail,
+            tone: "good",
+          }
         : { text: say.serial(share, most), detail, tone: "limit" };
     }
     case "usl": {
@@ -116,11 +127,7 @@ export function describeFit(fit: ScalingFit, factor: string, levels: readonly Ru
   }
 }
 
-function intervalOf(
-  found: { readonly low: number | null; readonly high: number | null },
-  factor = 1,
-  unit = "",
-): string {
+function intervalOf(found: { readonly low: number | null; readonly high: number | null }, factor = 1, unit = ""): string {
   return found.low === null || found.high === null
     ? words.experiments.verdict.noInterval
     : `${formatDigits(factor * found.low)} – ${formatDigits(factor * found.high)}${unit}`;
@@ -152,11 +159,6 @@ export function extremeOf(analysis: ExperimentAnalysis): string | null {
   return words.experiments.verdict.extreme(result.name, name(high), ratio, name(low));
 }
 
-/** Return the command that begins an experiment, to copy. */
-export function exampleCommand(name: string): string {
-  return `normstat run --experiment ${name} --factor threads=1 --repeat 3 -- xz -k -f -T1 big.tar`;
-}
-
 /** Return factors as text, one a line: what a person edits. */
 export function formatFactors(factors: Readonly<Record<string, string>>): string {
   return Object.entries(factors)
@@ -183,7 +185,9 @@ export function parseFactorLines(text: string): Readonly<Record<string, string>>
 }
 
 /** Return results as text, one a line: what a person edits. */
-export function formatResultLines(results: readonly { readonly name: string; readonly value: number; readonly unit: string }[]): string {
+export function formatResultLines(
+  results: readonly { readonly name: string; readonly value: number; readonly unit: string }[],
+): string {
   return results.map(({ name, value, unit }) => `${name}=${String(value)}${unit === "" ? "" : ` ${unit}`}`).join("\n");
 }
 

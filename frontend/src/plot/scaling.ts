@@ -61,7 +61,9 @@ export function buildScalingFigure(input: ScalingInput): Figure {
       return mark === null ? [] : [{ ...mark, x: place(level.level, level.x) }];
     });
     xs.push(...marks.map(({ x }) => x));
-    ys.push(...marks.flatMap(({ value, low, high }) => [value, ...(low === null ? [] : [low]), ...(high === null ? [] : [high])]));
+    ys.push(
+      ...marks.flatMap(({ value, low, high }) => [value, ...(low === null ? [] : [low]), ...(high === null ? [] : [high])]),
+    );
     const scaling = analysis.scaling.find((each) => each.variant === variant);
     const drawn = input.models.length === 0 ? [scaling?.best ?? ""] : input.models;
     for (const { fit, curve } of scaling?.curves ?? []) {
@@ -120,8 +122,8 @@ export function buildScalingFigure(input: ScalingInput): Figure {
       },
     });
   });
-  const isLogX = isNumeric && input.log !== null && input.log.includes("x");
-  const isLogY = input.log !== null && input.log.includes("y");
+  const isLogX = isNumeric && input.log?.includes("x") === true;
+  const isLogY = input.log?.includes("y") === true;
   const ideal = idealLine(input, xs, isNumeric, ink.zero);
   return {
     data: [...ideal, ...data],

@@ -1484,15 +1484,18 @@ export const de: Words = {
     experiments: "Experimente",
     documentTitle: "Experimente · normstat",
     titleOf: (name) => `${name} · Experimente · normstat`,
-    intro: "Benannte Läufe eines Befehls mit Faktoren (threads=4, size=8G), wiederholt: was ist schneller, um wie viel, und was begrenzt es.",
+    intro:
+      "Benannte Läufe eines Befehls mit Faktoren (threads=4, size=8G), wiederholt: was ist schneller, um wie viel, und was begrenzt es.",
     search: "Nach Name oder Notiz filtern",
     loading: "Experimente",
     noneYet: "Noch keine Experimente",
     noneMatch: (search) => `Kein Experiment passt zu „${search}“`,
     clearFilter: "Ohne Filter sind alle zu sehen.",
-    teach: "Einen Befehl messen, auf jedem Host mit normstat. Danach mit einer anderen Stufe des Faktors wiederholen und hierher zurückkommen:",
+    teach:
+      "Einen Befehl messen, auf jedem Host mit normstat. Danach mit einer anderen Stufe des Faktors wiederholen und hierher zurückkommen:",
     teachElse:
       "Auf einem anderen Host als dem Server vorher NORMSTAT_SERVER und NORMSTAT_API_TOKEN setzen. Ein Artefakt von IOzone oder time wird auf seiner eigenen Seite zum Experiment, ein markierter Zeitraum eines Hosts mit „Als Lauf aufnehmen“ zum Lauf.",
+    example: (name) => `normstat run --experiment ${name} --factor threads=1 --repeat 3 -- xz -k -f -T1 big.tar`,
     command: "Befehl",
     columns: { runs: "Läufe", factors: "Faktoren", hosts: "Hosts", last: "Letzter Lauf", title: "Titel" },
     nRuns: (n) => counted(n, "Lauf", "Läufe"),
@@ -1550,7 +1553,8 @@ export const de: Words = {
       interval: (interval) => `95-%-Intervall ${interval}.`,
       noInterval: "unbekannt: zu wenige Läufe",
       usl: (alpha, beta) => `Konkurrenz ${alpha} %, Kohärenz ${beta} %.`,
-      peak: (factor, peak, most) => `Am schnellsten mit ${factor}=${peak} (${most}-mal so schnell wie 1); mehr macht es langsamer`,
+      peak: (factor, peak, most) =>
+        `Am schnellsten mit ${factor}=${peak} (${most}-mal so schnell wie 1); mehr macht es langsamer`,
       noPeak: (most) => `Kein Maximum: höchstens ${most}-mal so schnell`,
       power: (factor, slope, doubling) => `Wächst mit ${factor} hoch ${slope}: das Doppelte kostet das ${doubling}-Fache`,
       quality: (r2, n) => `R² ${r2}, ${counted(n, "Lauf", "Läufe")}.`,
@@ -1581,7 +1585,8 @@ export const de: Words = {
       exit: "Exit",
       times: "×",
       group: "Gruppe",
-      groupHelp: "A: schnell und ausgelastet. B: langsam und untätig, wartet. C: langsam und ausgelastet. D: schnell mit wenig CPU",
+      groupHelp:
+        "A: schnell und ausgelastet. B: langsam und untätig, wartet. C: langsam und ausgelastet. D: schnell mit wenig CPU",
       artefacts: "Artefakte",
       artefact: (id) => `Nr. ${String(id)}`,
       leftOut: "zählt nicht",

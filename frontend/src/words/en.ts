@@ -1457,7 +1457,8 @@ export const en = {
     experiments: "Experiments",
     documentTitle: "Experiments · normstat",
     titleOf: (name: string) => `${name} · Experiments · normstat`,
-    intro: "Named runs of a command with factors (threads=4, size=8G), repeated: what is faster, by how much, and what limits it.",
+    intro:
+      "Named runs of a command with factors (threads=4, size=8G), repeated: what is faster, by how much, and what limits it.",
     search: "Filter by name or note",
     loading: "experiments",
     noneYet: "No experiments yet",
@@ -1466,6 +1467,7 @@ export const en = {
     teach: "Measure a command on any host that has normstat. Run it with another level of the factor, then come back:",
     teachElse:
       "On another host than the server set NORMSTAT_SERVER and NORMSTAT_API_TOKEN first. An artefact of IOzone or time becomes an experiment on its own page, and a marked window of a host becomes a run with “Add as run”.",
+    example: (name: string) => `normstat run --experiment ${name} --factor threads=1 --repeat 3 -- xz -k -f -T1 big.tar`,
     command: "command",
     columns: { runs: "Runs", factors: "Factors", hosts: "Hosts", last: "Last run", title: "Title" },
     nRuns: (n: number) => counted(n, "run"),

@@ -2,13 +2,10 @@ import { Button, Group, Text } from "@mantine/core";
 import { PageButton } from "../../components/PageLink";
 import type { ExperimentRun } from "../../logic/api";
 import { longerOf, startOfRun, windowOfRun } from "../../logic/experiment";
-import { toDurationMs } from "../../logic/time";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import type { ExperimentView } from "../../state/experiment";
 import { DEFAULT_GRAPH_VIEW, encodeGraphView } from "../../state/graph";
 import { words } from "../../words";
-
-const SHORTEST = 1_000;
 
 interface CompareRunsProps {
   readonly runs: readonly ExperimentRun[];
@@ -79,7 +76,7 @@ function ChosenRuns({ first, second, view, onView }: ChosenRunsProps) {
             ...DEFAULT_GRAPH_VIEW,
             clock: view.clock,
             runs: [first, second].map((run) => ({ host: run.host, start: startOfRun(run) })),
-            length: toDurationMs(Math.max(SHORTEST, Math.ceil(length / 1000) * 1000)),
+            length,
           })}
         >
           {say.overEachOther}

@@ -4,7 +4,13 @@ import { IconDownload, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { deleteExperiment, experimentAnalysisQuery, experimentQuery, restoreExperiment, runsCsvAddress } from "../../api/experiments";
+import {
+  deleteExperiment,
+  experimentAnalysisQuery,
+  experimentQuery,
+  restoreExperiment,
+  runsCsvAddress,
+} from "../../api/experiments";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
@@ -12,12 +18,7 @@ import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { ExperimentDetails } from "../../logic/api";
 import { downloadFrom } from "../../state/download";
-import {
-  decodeExperimentView,
-  encodeExperimentList,
-  encodeExperimentView,
-  type ExperimentView,
-} from "../../state/experiment";
+import { decodeExperimentView, encodeExperimentList, encodeExperimentView, type ExperimentView } from "../../state/experiment";
 import { words } from "../../words";
 import { CompareRuns } from "./CompareRuns";
 import { EditExperimentDialog } from "./ExperimentDialogs";
@@ -131,9 +132,7 @@ function ShownExperiment({ details, view, onView }: ShownExperimentProps) {
       )}
       {runs.length === 0 ? (
         <div className="card">
-          <StateView
-            state={{ kind: "empty", title: words.experiments.noRuns, next: <TeachRun name={experiment.name} /> }}
-          />
+          <StateView state={{ kind: "empty", title: words.experiments.noRuns, next: <TeachRun name={experiment.name} /> }} />
         </div>
       ) : (
         <>

@@ -13,7 +13,6 @@ import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { Experiment } from "../../logic/api";
-import { exampleCommand } from "../../logic/experiment";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import {
@@ -63,11 +62,7 @@ export function ExperimentsPage() {
           <StateView state={{ kind: "empty", title: words.experiments.noneYet, next: <TeachRun name="xz" /> }} />
         ) : (
           <StateView
-            state={{
-              kind: "empty",
-              title: words.experiments.noneMatch(view.search),
-              next: words.experiments.clearFilter,
-            }}
+            state={{ kind: "empty", title: words.experiments.noneMatch(view.search), next: words.experiments.clearFilter }}
           />
         )}
       </ScrollCard>
@@ -80,7 +75,7 @@ export function TeachRun({ name }: { readonly name: string }) {
   return (
     <Stack gap="xs">
       <Text fz="sm">{words.experiments.teach}</Text>
-      <CopyBox text={exampleCommand(name)} what={words.experiments.command} />
+      <CopyBox text={words.experiments.example(name)} what={words.experiments.command} />
       <Text fz="sm">{words.experiments.teachElse}</Text>
     </Stack>
   );
@@ -124,7 +119,9 @@ function ExperimentTable({ experiments, clock, zone }: ExperimentTableProps) {
             <Table.Td className="number">{each.n_runs}</Table.Td>
             <Table.Td>{each.factors.join(", ")}</Table.Td>
             <Table.Td>{each.hosts.join(", ")}</Table.Td>
-            <Table.Td>{each.last === null ? words.experiments.runs.none : <Instant at={fromApi(each.last)} zone={zone} />}</Table.Td>
+            <Table.Td>
+              {each.last === null ? words.experiments.runs.none : <Instant at={fromApi(each.last)} zone={zone} />}
+            </Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>

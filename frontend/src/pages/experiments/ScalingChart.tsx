@@ -7,12 +7,10 @@ import { Plot } from "../../plot/Plot";
 import { buildScalingFigure } from "../../plot/scaling";
 import {
   EXPERIMENT_SHOWS,
-  type ExperimentShow,
   type ExperimentView,
   LOG_AXES,
   type LogAxes,
   SCALING_MODELS,
-  type ScalingModel,
 } from "../../state/experiment";
 import { words } from "../../words";
 
@@ -130,7 +128,7 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
           ]}
           onChange={(event) => {
             const model = event.currentTarget.value;
-            onView({ models: model === "" ? [] : [model as ScalingModel] });
+            onView({ models: model === "" ? [] : SCALING_MODELS.filter((each) => each === model) });
           }}
         />
         <NativeSelect
@@ -159,7 +157,7 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
         value={view.show}
         data={EXPERIMENT_SHOWS.map((show) => ({ value: show, label: say.shows[show] }))}
         onChange={(show) => {
-          onView({ show: show as ExperimentShow });
+          onView({ show });
         }}
       />
       {variant !== null && (

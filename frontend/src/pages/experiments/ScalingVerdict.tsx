@@ -1,6 +1,6 @@
 import { Text } from "@mantine/core";
 import type { ExperimentAnalysis, VariantScaling } from "../../logic/api";
-import { describeFit, extremeOf, formatDigits, leadOf } from "../../logic/experiment";
+import { describeFit, describeResiduals, extremeOf, leadOf } from "../../logic/experiment";
 import { words } from "../../words";
 
 /** What the runs say: the sentence that matters, then every model with its parameters, its fit and its residuals. */
@@ -44,20 +44,21 @@ function VariantVerdict({ analysis, scaling }: { readonly analysis: ExperimentAn
           return (
             <li key={fit.model}>
               <b>{names[fit.model]}</b>
-              {fit.model === scaling.best && <span className="soft"> ({say.best})</span>}: {found.text}. <span>{found.detail}</span>
+              {fit.model === scaling.best && <span className="soft"> ({say.best})</span>}: {found.text}.{" "}
+              <span>{found.detail}</span>
               <br />
               <span className="soft">
-                {say.residuals}:{" "}
-                {fit.residuals
-                  .map(({ x, residual_pct }) => `${formatDigits(x)}: ${residual_pct < 0 ? "−" : "+"}${formatDigits(Math.abs(residual_pct))} %`)
-                  .join(", ")}
+                {say.residuals}: {describeResiduals(fit)}
               </span>
             </li>
           );
         })}
         {scaling.refusals.map(({ model, reason }) => (
           <li key={model}>
-            <b>{names[model]}</b>: <span className="soft">{say.notFitted}. {reason}</span>
+            <b>{names[model]}</b>:{" "}
+            <span className="soft">
+              {say.notFitted}. {reason}
+            </span>
           </li>
         ))}
       </ul>
