@@ -78,10 +78,11 @@ const figure = (change: Partial<Parameters<typeof buildScalingFigure>[0]> = {}) 
 describe("the chart of an experiment", () => {
   it("has runs, means with intervals, and the curve of the best model, pale beyond the last level", () => {
     const { data, layout } = figure();
-    expect(data.map(({ uid }) => uid)).toEqual(["c0amdahl0", "c0amdahl1", "p0", "m0"]);
-    expect(data[0]).toMatchObject({ x: [1, 2], y: [8, 4], opacity: 0.9 });
-    expect(data[1]).toMatchObject({ x: [2, 4], y: [4, 2], opacity: 0.35 });
-    expect(data[3]).toMatchObject({ y: [8, 4], error_y: { array: [1, 1], arrayminus: [1, 1] } });
+    expect(data.map(({ uid }) => uid)).toEqual(["c0amdahl0", "c0amdahl1", "p0", "i0", "m0"]);
+    expect(data[0]).toMatchObject({ x: [1, 2], y: [8, 4] });
+    expect(data[1]).toMatchObject({ x: [2, 4], y: [4, 2], line: { color: "#0068a859" } });
+    expect(data[3]).toMatchObject({ x: [1, 1, null, 2, 2, null], y: [7, 9, null, 3, 5, null] });
+    expect(data[4]).toMatchObject({ y: [8, 4] });
     expect(layout.yaxis?.range?.[0]).toBe(0);
     expect(layout.xaxis?.ticktext).toEqual(["1", "2"]);
   });

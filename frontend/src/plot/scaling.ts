@@ -87,8 +87,7 @@ export function buildScalingFigure(input: ScalingInput): Figure {
           y: piece.map(({ y }) => y),
           mode: "lines",
           // What lies beyond the last level is a prediction.
-          opacity: part === 0 ? 0.9 : 0.35,
-          line: { color, width: 1.5, dash: DASHES[fit.model] ?? "solid" },
+          line: { color: part === 0 ? color : `${color}59`, width: 1.5, dash: DASHES[fit.model] ?? "solid" },
         });
       }
     }
@@ -103,6 +102,18 @@ export function buildScalingFigure(input: ScalingInput): Figure {
       mode: "markers",
       marker: { color, size: 6, symbol: "circle-open", opacity: 0.65 },
     });
+    const spans = marks.flatMap(({ x, low, high }) => (low === null || high === null ? [] : [{ x, low, high }]));
+    data.push({
+      ...common,
+      uid: `i${String(slot)}`,
+      // Gaps between the bars.
+      x: spans.flatMap(({ x }) => [x, x, null]),
+      y: spans.flatMap(({ low, high }) => [low, high, null]),
+      mode: "lines+markers",
+      connectgaps: false,
+      line: { color, width: 1.6 },
+      marker: { color, size: 9, symbol: "line-ew-open" },
+    });
     data.push({
       ...common,
       uid: `m${String(slot)}`,
@@ -111,15 +122,6 @@ export function buildScalingFigure(input: ScalingInput): Figure {
       mode: isNumeric && scaling?.best !== null ? "markers" : "lines+markers",
       line: { color, width: 1 },
       marker: { color, size: 9, symbol: slot % 2 === 0 ? "circle" : "diamond" },
-      error_y: {
-        type: "data",
-        symmetric: false,
-        array: marks.map(({ value, high }) => (high === null ? 0 : high - value)),
-        arrayminus: marks.map(({ value, low }) => (low === null ? 0 : value - low)),
-        color,
-        thickness: 1.6,
-        width: 5,
-      },
     });
   });
   const isLogX = isNumeric && input.log?.includes("x") === true;

@@ -151,7 +151,9 @@ function ShownExperiment({ details, view, onView }: ShownExperimentProps) {
                 <ScalingChart analysis={analysis.data} view={view} onView={onView} />
                 <ScalingVerdict analysis={analysis.data} />
               </div>
-              <LevelTable analysis={analysis.data} />
+              <div className="experiment-levels">
+                <LevelTable analysis={analysis.data} />
+              </div>
             </div>
           )}
           <CompareRuns runs={runs} view={view} onView={onView} />
