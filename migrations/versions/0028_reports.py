@@ -1,14 +1,14 @@
 """reports: ordered notes of people, with frozen graphs, comparisons and files.
 
-Compatibility: code before 0026 works after it.
+Compatibility: code before 0028 works after it.
 """
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0026"
-down_revision = "0025"
+revision = "0028"
+down_revision = "0027"
 branch_labels = None
 depends_on = None
 
