@@ -21,7 +21,7 @@ from normstat.api.state import AppState
 from normstat.errors import BadRequest, Conflict, DamagedArtefact, NoData, NotFound, Overloaded, TooLarge
 from normstat.field_docs import Documented
 from normstat.report import note_freezing
-from normstat.report.block_html import render_document
+from normstat.report.block_html import POLICY, render_document
 from normstat.report.block_pdf import render_pdf
 from normstat.report.blocks import Block, ReportDocument, StoredFile, pack_blocks
 from normstat.report.comparison_blocks import comparison_blocks
@@ -311,7 +311,9 @@ async def export_report_html(
     """Return a report as one HTML file: also its preview."""
     document = await read_document(state, id, principal.name)
     page = await anyio.to_thread.run_sync(render_document, document)
-    return HTMLResponse(page, headers=_named(document, "html", is_saved=download))
+    # The page of normstat shows it in a frame; it runs nothing there, nor opened by itself.
+    framed = {"X-Frame-Options": "SAMEORIGIN", "Content-Security-Policy": f"{POLICY}; frame-ancestors 'self'"}
+    return HTMLResponse(page, headers=_named(document, "html", is_saved=download) | framed)
 
 
 @router.get(
