@@ -3,6 +3,7 @@
 Members are found by the names in the manifest, and never become files: no path of a bundle reaches the disk.
 """
 
+import contextlib
 import hashlib
 import json
 import zipfile
@@ -49,13 +50,13 @@ class BundleFile:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
             _refuse(f"{path.name} is cut off or damaged: the end of the bundle is missing; nothing was loaded; copy it again")
-        try:
+        with contextlib.ExitStack() as opened:
+            opened.callback(self._zip.close)
             self._names = self._check_entries()
             self.manifest = self._read_manifest()
             self._check_members(max_bytes)
-        except BaseException:
-            self._zip.close()
-            raise
+            # It is sound, and stays open.
+            opened.pop_all()
 
     def close(self) -> None:
         """Close the file."""
