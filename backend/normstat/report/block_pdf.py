@@ -42,7 +42,7 @@ from normstat.report.blocks import (
     TextBlock,
 )
 from normstat.report.markdown_pdf import link_markup, to_flowables
-from normstat.report.pdf_fonts import printable
+from normstat.report.pdf_fonts import BOLD, printable, text_width
 from normstat.report.pdf_look import (
     BLUE,
     BOTTOM_MARGIN,
@@ -66,6 +66,9 @@ from normstat.report.svg_subset import read_svg
 
 MAX_FIGURE_HEIGHT: Final = HEIGHT * 0.75
 STORY_GRAPH: Final = 0.4
+# As in the styles of cells, and the space beside their text.
+CELL_SIZE: Final = 7.8
+CELL_PADDING: Final = 7.0
 SVG_TYPE: Final = "image/svg+xml"
 TONES: Final = {"lead": "lead", "plain": "text", "soft": "soft", "warning": "warning"}
 
@@ -185,8 +188,28 @@ def table_flowables(block: TableBlock) -> list[Flowable]:
         shares = [sum(shares) * 0.12, *shares]
         for place, row in enumerate(rows):
             row.insert(0, Bar(block.bars[place] if place < len(block.bars) else 0.0))
-    body = grid([head, *rows], shares)
+    body = grid([head, *rows], _shares_of(block, shares))
     return [said(block.caption, "soft"), body] if block.caption else [body]
+
+
+def _shares_of(block: TableBlock, shares: list[float]) -> list[float]:
+    """Return the widths of columns: a number is never folded, the other columns share what is left."""
+    first = len(shares) - len(block.columns)
+    wanted = {
+        first + place: max(
+            max((text_width(row[place], CELL_SIZE) for row in block.rows), default=0.0),
+            max((text_width(word, CELL_SIZE, BOLD) for word in column.title.split()), default=0.0),
+        )
+        + CELL_PADDING
+        for place, column in enumerate(block.columns)
+        if column.is_number
+    }
+    others = sum(share for place, share in enumerate(shares) if place not in wanted)
+    left = WIDTH - sum(wanted.values())
+    # Where numbers take nearly all, texts still need some room: then all shrink alike.
+    if others and left < WIDTH * 0.2:
+        left = WIDTH * 0.2
+    return [wanted.get(place, left * share / others if others else 0.0) for place, share in enumerate(shares)]
 
 
 class Bar(Flowable):

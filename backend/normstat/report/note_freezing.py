@@ -20,7 +20,7 @@ from normstat.report.blocks import Block, BlockColumn, FigureBlock, HeadingBlock
 from normstat.report.graph_svg import GraphPicture, PictureLine, PictureMark, draw_graph
 from normstat.report.note_models import ArtefactDiffNote, ArtefactNote, EventsNote, FactsNote, GraphNote
 from normstat.report.words import count, instant
-from normstat.stats.fact_lines import BOOT_ID
+from normstat.stats.fact_lines import BOOT_ID, BOOT_TIME
 from normstat.stats.fact_words import find_label, find_section, format_value
 from normstat.storage.artefact_rows import read_artefact_row
 from normstat.storage.lookup import require_host
@@ -29,6 +29,8 @@ from normstat.window import Window
 GRAPH_WIDTH: Final = 640
 MAX_EVENT_ROWS: Final = 300
 MAX_EVENT_MARKS: Final = 40
+# Of seconds since the epoch, until the year 2286.
+MAX_DIGITS: Final = 10
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -135,10 +137,15 @@ async def freeze_facts(session: AsyncSession, note: FactsNote) -> list[Block]:
     sections: dict[str, list[tuple[str, str]]] = {}
     for name in sorted((name for name in last.facts if name.key != BOOT_ID), key=order_of):
         label = f"{find_label(name.key)} {name.item}".strip()
-        sections.setdefault(find_section(name.key), []).append((label, format_value(name.key, last.facts[name])))
+        sections.setdefault(find_section(name.key), []).append((label, _fact_text(name.key, last.facts[name])))
     for section, pairs in sections.items():
         blocks += [HeadingBlock(section), PairsBlock(pairs)]
     return blocks
+
+
+def _fact_text(key: str, value: str) -> str:
+    is_time = key == BOOT_TIME and value.isdecimal() and len(value) <= MAX_DIGITS
+    return instant(datetime.fromtimestamp(int(value), UTC)) if is_time else format_value(key, value)
 
 
 async def freeze_events(session: AsyncSession, note: EventsNote) -> list[Block]:
