@@ -3589,6 +3589,11 @@ export interface components {
      */
     Circumstance: {
       /**
+       * Artefact
+       * @description The artefact of the tool that disturbed the host.
+       */
+      artefact?: number | null;
+      /**
        * Command
        * @description The tool that disturbed the host, where its process was recorded.
        */
@@ -4283,7 +4288,9 @@ export interface components {
       | "incident"
       | "log"
       | "clock"
-      | "tool";
+      | "tool"
+      | "tracer"
+      | "artefact";
     /**
      * EventPage
      * @description A page of a list of events.
@@ -4328,7 +4335,7 @@ export interface components {
      * @description Where an event comes from.
      * @enum {string}
      */
-    EventSource: "user" | "api" | "cli" | "agent" | "import" | "facts";
+    EventSource: "user" | "api" | "cli" | "agent" | "import" | "facts" | "artefact";
     /**
      * EventUpdate
      * @description All of an event that can be changed: nothing may be left out but `end` (a moment) and `hosts` (all of them).
@@ -5287,6 +5294,11 @@ export interface components {
      */
     HostEvent: {
       /**
+       * Artefact
+       * @description The artefact that it is derived from.
+       */
+      artefact?: number | null;
+      /**
        * At
        * Format: date-time
        * @description When it happened or began; if `not_before` is given, when it was seen. By the host's clock.
@@ -5309,7 +5321,7 @@ export interface components {
       hosts: string[] | null;
       /**
        * Id
-       * @description Null for events that are derived from facts: they can neither be changed nor deleted.
+       * @description Null for events that are derived from facts or artefacts: they can neither be changed nor deleted.
        */
       id: number | null;
       kind: components["schemas"]["EventKind"];
@@ -5318,7 +5330,10 @@ export interface components {
        * @description The earliest time at which it may have happened; null if `at` is exact.
        */
       not_before: string | null;
-      /** @description user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts: derived from the host's facts. */
+      /**
+       * @description user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts, artefact: derived from the host's
+       *     facts, and from its artefacts.
+       */
       source: components["schemas"]["EventSource"];
       /** Tags */
       tags: string[];
