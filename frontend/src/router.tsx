@@ -94,6 +94,16 @@ const experimentRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/experiments/$experiment",
   component: lazyRouteComponent(() => import("./pages/experiments/ExperimentPage"), "ExperimentPage"),
+const reportsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/reports",
+  component: lazyRouteComponent(() => import("./pages/reports/ReportsPage"), "ReportsPage"),
+});
+
+const reportRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/reports/$report",
+  component: lazyRouteComponent(() => import("./pages/reports/ReportPage"), "ReportPage"),
 });
 
 const importsRoute = createRoute({
@@ -191,6 +201,8 @@ const routeTree = rootRoute.addChildren([
     eventsRoute,
     experimentsRoute,
     experimentRoute,
+    reportsRoute,
+    reportRoute,
     importsRoute,
     jobsRoute,
     specsRoute,
