@@ -94,6 +94,8 @@ const experimentRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/experiments/$experiment",
   component: lazyRouteComponent(() => import("./pages/experiments/ExperimentPage"), "ExperimentPage"),
+});
+
 const reportsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/reports",
