@@ -5,13 +5,7 @@ import type { ExperimentAnalysis } from "../../logic/api";
 import { strokeOf } from "../../logic/palette";
 import { Plot } from "../../plot/Plot";
 import { buildScalingFigure } from "../../plot/scaling";
-import {
-  EXPERIMENT_SHOWS,
-  type ExperimentView,
-  LOG_AXES,
-  type LogAxes,
-  SCALING_MODELS,
-} from "../../state/experiment";
+import { EXPERIMENT_SHOWS, type ExperimentView, LOG_AXES, type LogAxes, SCALING_MODELS } from "../../state/experiment";
 import { words } from "../../words";
 
 const HEIGHT = 400;
