@@ -63,7 +63,7 @@ class CallForest:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class FlameNodes:
     """The nodes of a flame graph, parents before their children, wide siblings first; node 0 is what it starts from.
 
     Shape: parent, name (n_nodes); own[j], total[j] (n_nodes) of each side. `hidden`: the weight of what was left out, of each side;
@@ -178,7 +178,7 @@ class _Group:
     weights: tuple[Weights, ...]
 
 
-def grow(forest: CallForest, asked: GrowthRequest) -> Growth:
+def grow(forest: CallForest, asked: GrowthRequest) -> FlameNodes:
     """Return the nodes that are at least as wide as asked for.
 
     Raises: BadRequest for a focus or a function that is not there
@@ -274,7 +274,7 @@ class _Grower:
         self._n_hidden = 0
         self._least = 0.0
 
-    def grow(self, start: _Group, name: int, path: Sequence[tuple[float | int, ...]]) -> Growth:
+    def grow(self, start: _Group, name: int, path: Sequence[tuple[float | int, ...]]) -> FlameNodes:
         whole = tuple(np.array([each]) for each in _sums(start.weights))
         self._add(np.array([-1]), np.array([name]), whole, self._rank_of(whole))
         self._least = self._asked.min_share * float(self._rank[0][0])
@@ -338,7 +338,7 @@ class _Grower:
             ranks = np.concatenate(self._rank)
             self._least = max(self._least, float(np.partition(ranks, -self._asked.max_nodes)[-self._asked.max_nodes]))
 
-    def _finish(self, path: Sequence[tuple[float | int, ...]]) -> Growth:
+    def _finish(self, path: Sequence[tuple[float | int, ...]]) -> FlameNodes:
         parent, name = np.concatenate(self._parent), np.concatenate(self._name)
         rank = np.concatenate(self._rank)
         total = [np.concatenate(sides) for sides in zip(*self._total, strict=True)]
@@ -353,7 +353,7 @@ class _Grower:
             name, total, below = name[kept], [values[kept] for values in total], [values[kept] for values in below]
         own = tuple(_clipped(values - under, values) for values, under in zip(total, below, strict=True))
         hidden = tuple(_rest(under, values) for values, under in zip(total, below, strict=True))
-        return Growth(parent, name, own, tuple(total), hidden, self._n_hidden, path)
+        return FlameNodes(parent, name, own, tuple(total), hidden, self._n_hidden, path)
 
 
 def _clipped(own: Weights, total: Weights) -> Weights:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.artefacts.call_tree import CallTree, Ints, Weights
-from normstat.artefacts.flame_growth import CallForest, Growth, GrowthRequest, Threads, grow, make_forest
+from normstat.artefacts.flame_growth import CallForest, FlameNodes, GrowthRequest, Threads, grow, make_forest
 from normstat.artefacts.parts import PartColumn
 from normstat.artefacts.table_view import ArtefactTableColumn
 from normstat.errors import BadRequest, shorten
@@ -243,7 +243,7 @@ def path_names(asked: GrowthRequest) -> list[int]:
     return [*([asked.function] if asked.function is not None else []), *asked.focus]
 
 
-def path_totals(found: Growth, side: int) -> list[float | int]:
+def path_totals(found: FlameNodes, side: int) -> list[float | int]:
     """Return the totals of `path_names`: a path begins with the whole, which has no name unless it is a function."""
     totals = [each[side] for each in found.path] + [found.total[side][0].item()]
     is_function = int(found.name[0]) != 0 and not found.path
