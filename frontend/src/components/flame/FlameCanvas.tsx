@@ -43,6 +43,8 @@ export function FlameCanvas(props: FlameCanvasProps) {
   const chosen = chosenIn?.nodes === nodes && (layout.depth[chosenIn.index] ?? -1) >= 0 ? chosenIn.index : null;
   const whole = layout.rows.length * ROW_HEIGHT;
   const height = whole < MAX_HEIGHT ? whole : MAX_HEIGHT;
+  // The canvas sticks to the top of the view until the end of the graph: its rows begin at most here.
+  const shown = scrolled > whole - height ? whole - height : scrolled;
 
   useLayoutEffect(() => {
     // Flames begin at the bottom.
@@ -72,8 +74,8 @@ export function FlameCanvas(props: FlameCanvasProps) {
       hovered: pointed?.index ?? null,
       isDark,
     };
-    drawFlame(context, paint, { width, height, scrolled });
-  }, [nodes, layout, isFlame, isDark, colours, label, matched, chosen, pointed, width, height, scrolled]);
+    drawFlame(context, paint, { width, height, scrolled: shown });
+  }, [nodes, layout, isFlame, isDark, colours, label, matched, chosen, pointed, width, height, shown]);
 
   const find = (event: PointerEvent | React.MouseEvent): Pointed | null => {
     const box = canvas.current?.getBoundingClientRect();
@@ -82,7 +84,7 @@ export function FlameCanvas(props: FlameCanvasProps) {
     }
     const x = event.clientX - box.left;
     const y = event.clientY - box.top;
-    const index = nodeAt(layout, rowAt(layout, isFlame, y + scrolled), x / width);
+    const index = nodeAt(layout, rowAt(layout, isFlame, y + shown), x / width);
     return index === null ? null : { index, x, y };
   };
   const choose = (index: number): void => {
