@@ -30,6 +30,7 @@ from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.slots import Slots
 from normstat.api.state import AppState
 from normstat.api.turnstile import TurnstileMiddleware, make_turnstile
+from normstat.artefacts.import_keeper import ImportKeeper
 from normstat.artefacts.reading import MAX_BYTES as MAX_ARTEFACT_BYTES
 from normstat.artefacts.tree_cache import TreeCache
 from normstat.auth.access import AgentTokenCache
@@ -199,6 +200,7 @@ def make_state(settings: Settings) -> AppState:
             settings.import_dir,
             settings.import_max_bytes,
             BundleLoader(engine, settings.import_max_bytes),
+            keeper=ImportKeeper(sessions),
         ),
         storage=StorageMonitor(settings.database_url, settings.database_dir, settings.seal_after_days),
     )

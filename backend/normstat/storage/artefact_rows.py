@@ -310,6 +310,15 @@ async def delete_artefact(session: AsyncSession, artefact_id: int) -> None:
     await session.execute(delete(ArtefactRow).where(ArtefactRow.deleted_at < func.now() - RESTORABLE))
 
 
+async def delete_imported(session: AsyncSession, artefact_id: int, since: datetime) -> None:
+    """Delete, for good, an artefact that an import made since an instant; one that was there before stays."""
+    await session.execute(
+        delete(ArtefactRow).where(
+            ArtefactRow.id == artefact_id, ArtefactRow.source == ArtefactSource.IMPORT, ArtefactRow.created_at >= since
+        )
+    )
+
+
 async def restore_artefact(session: AsyncSession, artefact_id: int) -> Artefact:
     """Return the deleted artefact, which is listed again.
 

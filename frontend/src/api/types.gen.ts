@@ -5764,6 +5764,11 @@ export interface components {
      * @description What became of a file of an import.
      */
     ImportedFile: {
+      /**
+       * Artefact
+       * @description The artefact made of it, where its tool answers a question once.
+       */
+      artefact?: number | null;
       /** First Sample At */
       first_sample_at: string | null;
       /**
