@@ -84,6 +84,30 @@ const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/events/EventsPage"), "EventsPage"),
 });
 
+const experimentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/experiments",
+  component: lazyRouteComponent(() => import("./pages/experiments/ExperimentsPage"), "ExperimentsPage"),
+});
+
+const experimentRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/experiments/$experiment",
+  component: lazyRouteComponent(() => import("./pages/experiments/ExperimentPage"), "ExperimentPage"),
+});
+
+const reportsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/reports",
+  component: lazyRouteComponent(() => import("./pages/reports/ReportsPage"), "ReportsPage"),
+});
+
+const reportRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/reports/$report",
+  component: lazyRouteComponent(() => import("./pages/reports/ReportPage"), "ReportPage"),
+});
+
 const importsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/imports",
@@ -177,6 +201,10 @@ const routeTree = rootRoute.addChildren([
     baselinesRoute,
     comparisonRoute,
     eventsRoute,
+    experimentsRoute,
+    experimentRoute,
+    reportsRoute,
+    reportRoute,
     importsRoute,
     jobsRoute,
     specsRoute,

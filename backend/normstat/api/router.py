@@ -14,6 +14,7 @@ from normstat.api import (
     auth,
     bands,
     baselines,
+    bundles,
     comparison,
     comparison_report,
     comparison_series,
@@ -22,7 +23,9 @@ from normstat.api import (
     document,
     events,
     exclusions,
+    experiments,
     exports,
+    flames,
     fleet,
     health,
     host_groups,
@@ -38,6 +41,7 @@ from normstat.api import (
     mutes,
     processes,
     reparses,
+    reports,
     retention,
     rules,
     saved_comparisons,
@@ -68,11 +72,11 @@ def build_router() -> APIRouter:
     router = APIRouter()
     for noun in (
         ingest, health, auth, users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
-        host_scores, artefacts, use_matrix, coverage,
+        host_scores, artefacts, experiments, reports, use_matrix, coverage,
         cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
-        comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, reparses, jobs, specs,
+        comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, bundles, reparses, jobs, specs,
         retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts,
-        document,
+        document, flames,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

@@ -321,6 +321,36 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts/diff/flame": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Diff Artefact Flames
+     * @description Return the nodes of two flame graphs, one over the other, with the values of both.
+     */
+    get: operations["diffArtefactFlames"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/diff/functions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Diff Artefact Functions
+     * @description List the functions of two parts with stacks, the largest change first.
+     */
+    get: operations["diffArtefactFunctions"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/artefacts/{id}": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -339,6 +369,36 @@ export interface paths {
      * @description Delete an artefact. It can be restored for a day.
      */
     delete: operations["deleteArtefact"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/flame": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Artefact Flame
+     * @description Return the nodes of a flame graph of a part with stacks.
+     */
+    get: operations["readArtefactFlame"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/functions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Artefact Functions
+     * @description List the functions of a part with stacks: those first that most of the weight ends in.
+     */
+    get: operations["listArtefactFunctions"];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -692,6 +752,38 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/bundle": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Bundle
+     * @description Return a host and a window as one file for another normstat: raw bytes, events, baselines, artefacts and more.
+     *
+     *     docs/bundles.md describes it.
+     */
+    get: operations["exportBundle"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/bundles": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Create Bundle Import
+     * @description Take a bundle of another normstat; it is opened in the background, and its results are those of an import.
+     */
+    post: operations["createBundleImport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/comparison": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -729,6 +821,21 @@ export interface paths {
      * @description Return a comparison as a file to read, archive and print, with graphs and numbers.
      */
     get: operations["reportComparison"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/comparison/report.pdf": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Report Pages
+     * @description Return a comparison as PDF in two pages: the answer with both values, then the ranked findings.
+     */
+    get: operations["reportPages"];
     put?: never;
     post?: never;
     delete?: never;
@@ -970,6 +1077,157 @@ export interface paths {
      * @description Delete an exclusion: baselines include the window again.
      */
     delete: operations["deleteExclusion"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Experiments
+     * @description List experiments, the one with the newest run first.
+     */
+    get: operations["listExperiments"];
+    put?: never;
+    /**
+     * Create Experiment
+     * @description Make an experiment without runs. The first run of a new name makes one, too.
+     */
+    post: operations["createExperiment"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/artefact-runs": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Create Artefact Runs
+     * @description Make runs of what an artefact holds: rows of IOzone, of a matrix of IOzone runs, of time(1).
+     */
+    post: operations["createArtefactRuns"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/runs": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Create Run
+     * @description Add a run to the experiment of that name, which is made if needed.
+     */
+    post: operations["createRun"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/runs/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Update Run
+     * @description Change the factors, the note and the results of a run, or exclude it with a reason.
+     */
+    put: operations["updateRun"];
+    post?: never;
+    /**
+     * Delete Run
+     * @description Delete a run. It can be restored for a day.
+     */
+    delete: operations["deleteRun"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/runs/{id}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Run
+     * @description Undo the deletion of a run.
+     */
+    post: operations["restoreRun"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Experiment
+     * @description Return an experiment and its runs.
+     */
+    get: operations["getExperiment"];
+    /**
+     * Update Experiment
+     * @description Change the name, the title and the note of an experiment.
+     */
+    put: operations["updateExperiment"];
+    post?: never;
+    /**
+     * Delete Experiment
+     * @description Delete an experiment with its runs; artefacts stay. It can be restored for a day.
+     */
+    delete: operations["deleteExperiment"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/{id}/analysis": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Analyse Experiment
+     * @description Return means of repeats with intervals, ratios, speed-up, efficiency and models of scaling for one result.
+     */
+    get: operations["analyseExperiment"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/{id}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Experiment
+     * @description Undo the deletion of an experiment.
+     */
+    post: operations["restoreExperiment"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/{id}/runs.csv": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Runs
+     * @description Export the runs: a column for each factor and each result.
+     */
+    get: operations["exportRuns"];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -1452,6 +1710,8 @@ export interface paths {
     /**
      * Put Artefact
      * @description Keep the text in the body as an artefact of an agent's host: what `normstat-agent ask` and `put` send.
+     *
+     *     The answer is short, since a shell reads it. Sent again, the same text makes no second artefact.
      */
     post: operations["putArtefact"];
     delete?: never;
@@ -1469,6 +1729,21 @@ export interface paths {
      * @description Note an event of a host with an agent's token, for example from a script that deploys.
      */
     post: operations["reportEvent"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/ingest/runs": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Report Run
+     * @description Add a run of a host with an agent's token, for hosts that have only the shell agent.
+     */
+    post: operations["reportRun"];
     delete?: never;
     options?: never;
     head?: never;
@@ -1648,6 +1923,232 @@ export interface paths {
      * @description Stop a reparse that waits or runs; streams that are done keep their new samples, all others their old ones.
      */
     delete: operations["stopReparse"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/report-files": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Upload Report File
+     * @description Keep the body as a file of a report. Images are PNG, JPEG, WebP or SVG.
+     */
+    post: operations["uploadReportFile"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/report-files/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Download Report File
+     * @description Return a file of a report, to save: a browser never shows it as a page.
+     */
+    get: operations["downloadReportFile"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/report-preview": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Preview Markdown
+     * @description Return Markdown as the export shows it.
+     */
+    post: operations["previewMarkdown"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/report-templates": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Report Templates
+     * @description List what a report can begin with.
+     */
+    get: operations["listReportTemplates"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Reports
+     * @description List all reports, last changed first.
+     */
+    get: operations["listReports"];
+    put?: never;
+    /**
+     * Create Report
+     * @description Start a report, empty or from a template.
+     */
+    post: operations["createReport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Report
+     * @description Return a report with its notes.
+     */
+    get: operations["getReport"];
+    /**
+     * Update Report
+     * @description Change a report's title, hosts and window.
+     */
+    put: operations["updateReport"];
+    post?: never;
+    /**
+     * Delete Report
+     * @description Delete a report or a template. It can be restored for a day.
+     */
+    delete: operations["deleteReport"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/export.html": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Report Html
+     * @description Return a report as one HTML file: also its preview.
+     */
+    get: operations["exportReportHtml"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/export.pdf": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Report Pdf
+     * @description Return a report as PDF.
+     */
+    get: operations["exportReportPdf"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/notes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Add Note
+     * @description Add a note. What it shows is read and frozen now, unless it is a live link.
+     */
+    post: operations["addNote"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/notes/{note}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Update Note
+     * @description Change a note. Its data is read again when what it shows changed, or when `freeze` says so.
+     */
+    put: operations["updateNote"];
+    post?: never;
+    /**
+     * Delete Note
+     * @description Delete a note. It can be restored for a day.
+     */
+    delete: operations["deleteNote"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/notes/{note}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Note
+     * @description Undo the deletion of a note.
+     */
+    post: operations["restoreNote"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/order": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Order Notes
+     * @description Give the notes another order.
+     */
+    put: operations["orderNotes"];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Report
+     * @description Undo the deletion of a report.
+     */
+    post: operations["restoreReport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/template": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Save As Template
+     * @description Save a report's notes as a template: texts as they are, all others as a title and what to add there.
+     */
+    post: operations["saveAsTemplate"];
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -2164,6 +2665,15 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /**
+     * AddedNote
+     * @description The id of a note that was added, and the report with it.
+     */
+    AddedNote: {
+      details: components["schemas"]["ReportDetails"];
+      /** Id */
+      id: number;
+    };
+    /**
      * AgentTokenCreate
      * @description A new agent token; without a host it may send for any host, and new hosts are created as needed.
      */
@@ -2560,6 +3070,11 @@ export interface components {
        * @description Null where only its moment is known.
        */
       end: string | null;
+      /**
+       * Exit Status
+       * @description How the command ended, 0 for success; null where nobody saw it.
+       */
+      exit_status: number | null;
       /** File Name */
       file_name: string;
       /** Host */
@@ -2611,6 +3126,75 @@ export interface components {
       rejected: components["schemas"]["RejectedArtefactLine"][];
     };
     /**
+     * ArtefactDiffNote
+     * @description Two artefacts of one tool, key by key with both values. Always frozen.
+     */
+    ArtefactDiffNote: {
+      /** Baseline */
+      baseline: number;
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Incident */
+      incident: number;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "artefact_diff";
+      /**
+       * Limit
+       * @default 20
+       */
+      limit: number;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
+     * ArtefactNote
+     * @description An artefact: frozen as it looks, or a link.
+     */
+    ArtefactNote: {
+      /** Artefact */
+      artefact: number;
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * Is Frozen
+       * @default true
+       */
+      is_frozen: boolean;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "artefact";
+      /**
+       * Limit
+       * @description rows of a table
+       * @default 20
+       */
+      limit: number;
+      /**
+       * Part
+       * @description one part; null: all
+       */
+      part?: number | null;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * ArtefactPage
      * @description A page of a list of artefacts.
      */
@@ -2657,6 +3241,18 @@ export interface components {
     ArtefactReparse: {
       /** Spec */
       spec?: string | null;
+    };
+    /**
+     * ArtefactRunsCreate
+     * @description Make runs of what an artefact of IOzone or time(1) holds; each gets `factors` too.
+     */
+    ArtefactRunsCreate: {
+      /** Artefact */
+      artefact: number;
+      /** Experiment */
+      experiment: string;
+      /** Factors */
+      factors?: { [key: string]: string };
     };
     /**
      * ArtefactTable
@@ -3299,6 +3895,11 @@ export interface components {
      */
     Circumstance: {
       /**
+       * Artefact
+       * @description The artefact of the tool that disturbed the host.
+       */
+      artefact?: number | null;
+      /**
        * Command
        * @description The tool that disturbed the host, where its process was recorded.
        */
@@ -3585,6 +4186,31 @@ export interface components {
       version?: number | null;
     };
     /**
+     * ComparisonNote
+     * @description A comparison: a saved one by its id, or the parameters of GET /comparison, run now. Always frozen.
+     */
+    ComparisonNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Comparison */
+      comparison?: number | null;
+      /** Inputs */
+      inputs?: { [key: string]: unknown } | null;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "comparison";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * ContextLine
      * @description One line of raw output.
      */
@@ -3721,6 +4347,20 @@ export interface components {
       step_ms: number;
     };
     /**
+     * CurvePoint
+     * @description A point of a model's curve.
+     */
+    CurvePoint: {
+      /** Efficiency */
+      efficiency: number | null;
+      /** Speedup */
+      speedup: number | null;
+      /** Value */
+      value: number;
+      /** X */
+      x: number;
+    };
+    /**
      * DeltaAxis
      * @description One time more than there are deltas: the first is start_ms, each further one adds its delta.
      */
@@ -3730,6 +4370,15 @@ export interface components {
       /** Start Ms */
       start_ms: number;
     };
+    /**
+     * Direction
+     * @description From where stacks are merged.
+     *
+     *     down  from their roots: what was called
+     *     up    from their leaves: who called it
+     * @enum {string}
+     */
+    Direction: "down" | "up";
     /**
      * DiskInfo
      * @description The file system of the database; null when it is not on the server's machine.
@@ -3968,7 +4617,9 @@ export interface components {
       | "incident"
       | "log"
       | "clock"
-      | "tool";
+      | "tool"
+      | "tracer"
+      | "artefact";
     /**
      * EventPage
      * @description A page of a list of events.
@@ -4013,7 +4664,7 @@ export interface components {
      * @description Where an event comes from.
      * @enum {string}
      */
-    EventSource: "user" | "api" | "cli" | "agent" | "import" | "facts";
+    EventSource: "user" | "api" | "cli" | "agent" | "import" | "facts" | "artefact";
     /**
      * EventUpdate
      * @description All of an event that can be changed: nothing may be left out but `end` (a moment) and `hosts` (all of them).
@@ -4033,6 +4684,41 @@ export interface components {
       tags: string[];
       /** Text */
       text: string;
+    };
+    /**
+     * EventsNote
+     * @description The events of hosts in a window. Always frozen.
+     */
+    EventsNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * End
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      end: string;
+      /** Hosts */
+      hosts: string[];
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "events";
+      /**
+       * Start
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      start: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
     };
     /**
      * ExcludedWindow
@@ -4141,6 +4827,218 @@ export interface components {
       n_baselines: number;
     };
     /**
+     * Experiment
+     * @description A named set of runs.
+     */
+    Experiment: {
+      /** Author */
+      author: string;
+      /**
+       * Created
+       * Format: date-time
+       */
+      created: string;
+      /**
+       * Factors
+       * @description Names of the factors of its runs.
+       */
+      factors: string[];
+      /**
+       * First
+       * @description When the first run began; null without runs.
+       */
+      first: string | null;
+      /** Hosts */
+      hosts: string[];
+      /** Id */
+      id: number;
+      /** Last */
+      last: string | null;
+      /** N Runs */
+      n_runs: number;
+      /** Name */
+      name: string;
+      /** Note */
+      note: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ExperimentAnalysis
+     * @description What the runs of an experiment say about one result.
+     */
+    ExperimentAnalysis: {
+      /**
+       * Base
+       * @description The variant that others are divided by; empty without variants.
+       */
+      base: string;
+      factor: components["schemas"]["ExperimentFactor"] | null;
+      /** Factors */
+      factors: components["schemas"]["ExperimentFactor"][];
+      /** Left Out */
+      left_out: components["schemas"]["RunLeftOut"][];
+      /** Levels */
+      levels: components["schemas"]["RunLevel"][];
+      /** Points */
+      points: components["schemas"]["RunPoint"][];
+      /** @description Null where no run has a result. */
+      result: components["schemas"]["ExperimentResult"] | null;
+      /** Results */
+      results: components["schemas"]["ExperimentResult"][];
+      /** Scaling */
+      scaling: components["schemas"]["VariantScaling"][];
+      variant: components["schemas"]["ExperimentFactor"] | null;
+      /**
+       * Work
+       * @enum {string}
+       */
+      work: "fixed" | "grows";
+    };
+    /**
+     * ExperimentCreate
+     * @description A new experiment, without runs.
+     */
+    ExperimentCreate: {
+      /** Name */
+      name: string;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
+     * ExperimentDetails
+     * @description An experiment and its runs, oldest first.
+     */
+    ExperimentDetails: {
+      experiment: components["schemas"]["Experiment"];
+      /** Runs */
+      runs: components["schemas"]["ExperimentRun"][];
+    };
+    /**
+     * ExperimentFactor
+     * @description A factor of the runs.
+     */
+    ExperimentFactor: {
+      /**
+       * Is Numeric
+       * @description Whether all of its values are numbers (8G and 512k are).
+       */
+      is_numeric: boolean;
+      /**
+       * Levels
+       * @description Its values, smallest number first.
+       */
+      levels: string[];
+      /** Name */
+      name: string;
+    };
+    /**
+     * ExperimentPage
+     * @description A page of a list of experiments, the one with the newest run first.
+     */
+    ExperimentPage: {
+      /** Experiments */
+      experiments: components["schemas"]["Experiment"][];
+      /** N Total */
+      n_total: number;
+    };
+    /**
+     * ExperimentResult
+     * @description A result that runs have.
+     */
+    ExperimentResult: {
+      /**
+       * Better
+       * @enum {string}
+       */
+      better: "lower" | "higher";
+      /** N Runs */
+      n_runs: number;
+      /** Name */
+      name: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * ExperimentRun
+     * @description A run of an experiment.
+     */
+    ExperimentRun: {
+      /** Artefacts */
+      artefacts: number[];
+      /** Author */
+      author: string;
+      /** Command */
+      command: string;
+      /** End */
+      end: string | null;
+      /**
+       * Excluded Reason
+       * @description Why somebody took it out; empty where nobody did.
+       */
+      excluded_reason: string;
+      /**
+       * Exit Status
+       * @description As a shell has it: 128 + N for signal N; null where no command was run.
+       */
+      exit_status: number | null;
+      /** Experiment */
+      experiment: number;
+      /** Factors */
+      factors: { [key: string]: string };
+      /** Host */
+      host: string;
+      /** Id */
+      id: number;
+      /**
+       * Left Out
+       * @description Why it does not count in means and fits; empty where it does.
+       */
+      left_out: string;
+      /**
+       * N Measured
+       * @description How many of the results were measured; the others follow from them.
+       */
+      n_measured: number;
+      /** Note */
+      note: string;
+      /**
+       * Results
+       * @description What was measured, then what follows from it: cpus_used and sys_share.
+       */
+      results: components["schemas"]["MeasuredValue"][];
+      /**
+       * Source
+       * @description cli, api, agent, page or artefact.
+       */
+      source: string;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+    };
+    /**
+     * ExperimentUpdate
+     * @description All of an experiment that can be changed.
+     */
+    ExperimentUpdate: {
+      /** Name */
+      name: string;
+      /** Note */
+      note: string;
+      /** Title */
+      title: string;
+    };
+    /**
      * FactChange
      * @description A fact that was seen to have changed.
      */
@@ -4185,6 +5083,35 @@ export interface components {
       text: string;
     };
     /**
+     * FactsNote
+     * @description What a host was at an instant: system, CPUs, memory, disks. Always frozen.
+     */
+    FactsNote: {
+      /**
+       * At
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      at: string;
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Host */
+      host: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "facts";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * FieldInfo
      * @description A column of a stat; see stats/spec.py. `meanings`: what it measures, whatever the tool calls it (`cpu.sys`, `disk.busy`).
      */
@@ -4222,6 +5149,29 @@ export interface components {
        * @enum {string}
        */
       worse: "higher" | "lower" | "neither";
+    };
+    /**
+     * FileNote
+     * @description An uploaded file, to download.
+     */
+    FileNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** File */
+      file: number;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "file";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
     };
     /**
      * Finding
@@ -4415,6 +5365,308 @@ export interface components {
       subsystem: "cpu" | "memory" | "disk" | "network" | "process" | "system" | "other";
       /** Unit */
       unit: string;
+    };
+    /**
+     * FittedParameter
+     * @description A parameter of a model.
+     */
+    FittedParameter: {
+      /** High */
+      high: number | null;
+      /**
+       * Low
+       * @description Lower end of the 95 % interval, inside the bounds of the parameter; null where the runs do not determine it.
+       */
+      low: number | null;
+      /** Name */
+      name: string;
+      /** Value */
+      value: number;
+    };
+    /**
+     * FlameDiffFunction
+     * @description A function of two runs; `own_change`: after less the scaled before, of what ends in it.
+     */
+    FlameDiffFunction: {
+      /** After Own */
+      after_own: number;
+      /** After Total */
+      after_total: number;
+      /** Before Own */
+      before_own: number;
+      /** Before Total */
+      before_total: number;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Own Change */
+      own_change: number;
+      /** Total Change */
+      total_change: number;
+    };
+    /**
+     * FlameDiffFunctions
+     * @description Functions of two runs, the largest change first.
+     */
+    FlameDiffFunctions: {
+      /** Column */
+      column: string;
+      /** Functions */
+      functions: components["schemas"]["FlameDiffFunction"][];
+      /** N Functions */
+      n_functions: number;
+      scale: components["schemas"]["FlameDiffScale"];
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * FlameDiffScale
+     * @description How two runs were made comparable.
+     */
+    FlameDiffScale: {
+      /**
+       * After S
+       * @description Seconds that each ran; null if unknown.
+       */
+      after_s: number | null;
+      /** After Whole */
+      after_whole: number;
+      /** Before S */
+      before_s: number | null;
+      /** Before Whole */
+      before_whole: number;
+      /**
+       * By
+       * @description duration, total or none.
+       */
+      by: string;
+      /**
+       * Factor
+       * @description What values of the baseline are multiplied with before they are compared; they are shown as they were printed.
+       */
+      factor: number;
+    };
+    /**
+     * FlameDiffStep
+     * @description A frame on the way to the focus.
+     */
+    FlameDiffStep: {
+      /** After */
+      after: number;
+      /** Before */
+      before: number;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+    };
+    /**
+     * FlameDiffThread
+     * @description A first frame of stacks.
+     */
+    FlameDiffThread: {
+      /** After */
+      after: number;
+      /** Before */
+      before: number;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+    };
+    /**
+     * FlameDiffView
+     * @description The nodes of two flame graphs, one over the other; see FlameView.
+     */
+    FlameDiffView: {
+      /** After Hidden */
+      after_hidden: number;
+      /** After Matched */
+      after_matched: number | null;
+      /** After Own */
+      after_own: number[];
+      /** After Total */
+      after_total: number[];
+      /** Before Hidden */
+      before_hidden: number;
+      /** Before Matched */
+      before_matched: number | null;
+      /** Before Own */
+      before_own: number[];
+      /** Before Total */
+      before_total: number[];
+      /** Column */
+      column: string;
+      /** Columns */
+      columns: components["schemas"]["ArtefactTableColumn"][];
+      /** Has Threads */
+      has_threads: boolean;
+      /** N Hidden */
+      n_hidden: number;
+      /** N Threads */
+      n_threads: number;
+      /** Name */
+      name: number[];
+      /** Name Ids */
+      name_ids: number[];
+      /** Names */
+      names: string[];
+      /** Parent */
+      parent: number[];
+      /** Path */
+      path: components["schemas"]["FlameDiffStep"][];
+      scale: components["schemas"]["FlameDiffScale"];
+      /** Threads */
+      threads: components["schemas"]["FlameDiffThread"][];
+    };
+    /**
+     * FlameFunction
+     * @description A function, wherever it is called.
+     */
+    FlameFunction: {
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /**
+       * Own
+       * @description What ends in it.
+       */
+      own: number;
+      /**
+       * Total
+       * @description What passes through it; a recursion is counted once.
+       */
+      total: number;
+    };
+    /**
+     * FlameFunctions
+     * @description Functions of stacks.
+     */
+    FlameFunctions: {
+      /** Column */
+      column: string;
+      /** Functions */
+      functions: components["schemas"]["FlameFunction"][];
+      /**
+       * N Functions
+       * @description All that the search finds.
+       */
+      n_functions: number;
+      /** Unit */
+      unit: string;
+      /** Whole */
+      whole: number;
+    };
+    /**
+     * FlameStep
+     * @description A frame on the way to the focus.
+     */
+    FlameStep: {
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Total */
+      total: number;
+    };
+    /**
+     * FlameThread
+     * @description A first frame of stacks: a thread or a program.
+     */
+    FlameThread: {
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Total */
+      total: number;
+    };
+    /**
+     * FlameView
+     * @description The nodes of a flame graph, columns of equal length: parents before their children, wide siblings first.
+     */
+    FlameView: {
+      /**
+       * Column
+       * @description The key of the column that weighs the stacks.
+       */
+      column: string;
+      /** Columns */
+      columns: components["schemas"]["ArtefactTableColumn"][];
+      /**
+       * Has Threads
+       * @description Whether first frames are threads with a number.
+       */
+      has_threads: boolean;
+      /**
+       * Hidden
+       * @description The weight of those branches.
+       */
+      hidden: number;
+      /**
+       * Matched
+       * @description The weight of the stacks with a frame that the search finds, each counted once; null without a search.
+       */
+      matched: number | null;
+      /**
+       * N Cut
+       * @description Stacks that lost their deepest frames when they were read: there were too many.
+       */
+      n_cut: number;
+      /**
+       * N Hidden
+       * @description Branches that are left out because they are too narrow.
+       */
+      n_hidden: number;
+      /** N Stacks */
+      n_stacks: number;
+      /** N Threads */
+      n_threads: number;
+      /** Name */
+      name: number[];
+      /**
+       * Name Ids
+       * @description What `focus` and `function` call each name.
+       */
+      name_ids: number[];
+      /**
+       * Names
+       * @description Names of frames, cut in their middle where they are longer than 400 characters.
+       */
+      names: string[];
+      /**
+       * Own
+       * @description What ends in each node.
+       */
+      own: number[];
+      /**
+       * Parent
+       * @description -1 for the first node, the whole or the focus.
+       */
+      parent: number[];
+      /**
+       * Path
+       * @description The frames from the start to the focus, the focus itself the last.
+       */
+      path: components["schemas"]["FlameStep"][];
+      /** Stat */
+      stat: string;
+      /**
+       * Threads
+       * @description First frames, the heaviest first, at most 200.
+       */
+      threads: components["schemas"]["FlameThread"][];
+      /** Title */
+      title: string;
+      /** Total */
+      total: number[];
+      /**
+       * Whole
+       * @description The weight of all stacks, also outside the focus.
+       */
+      whole: number;
     };
     /**
      * Fleet
@@ -4672,6 +5924,60 @@ export interface components {
       spec: string;
     };
     /**
+     * GraphNote
+     * @description A graph of series of a host: frozen with its data, or a link to the page.
+     */
+    GraphNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * End
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      end: string;
+      /** Fields */
+      fields: string[];
+      /** Host */
+      host: string;
+      /**
+       * Instances
+       * @default []
+       */
+      instances: string[];
+      /**
+       * Is Frozen
+       * @default true
+       */
+      is_frozen: boolean;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "graph";
+      /**
+       * Start
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      start: string;
+      /** Stat */
+      stat: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+      /**
+       * Top
+       * @description the instances with the highest mean of the first field
+       */
+      top?: number | null;
+    };
+    /**
      * GroupBy
      * @description Which episodes share an alert.
      *
@@ -4831,6 +6137,11 @@ export interface components {
      */
     HostEvent: {
       /**
+       * Artefact
+       * @description The artefact that it is derived from.
+       */
+      artefact?: number | null;
+      /**
        * At
        * Format: date-time
        * @description When it happened or began; if `not_before` is given, when it was seen. By the host's clock.
@@ -4853,7 +6164,7 @@ export interface components {
       hosts: string[] | null;
       /**
        * Id
-       * @description Null for events that are derived from facts: they can neither be changed nor deleted.
+       * @description Null for events that are derived from facts or artefacts: they can neither be changed nor deleted.
        */
       id: number | null;
       kind: components["schemas"]["EventKind"];
@@ -4862,7 +6173,10 @@ export interface components {
        * @description The earliest time at which it may have happened; null if `at` is exact.
        */
       not_before: string | null;
-      /** @description user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts: derived from the host's facts. */
+      /**
+       * @description user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts, artefact: derived from the host's
+       *     facts, and from its artefacts.
+       */
       source: components["schemas"]["EventSource"];
       /** Tags */
       tags: string[];
@@ -5306,6 +6620,34 @@ export interface components {
       hosts: components["schemas"]["HostZone"][];
     };
     /**
+     * ImageNote
+     * @description An uploaded image. `share`: of the width of the page.
+     */
+    ImageNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** File */
+      file: number;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "image";
+      /**
+       * Share
+       * @default 1
+       */
+      share: number;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * Import
      * @description A file that was uploaded, and what became of it.
      */
@@ -5371,6 +6713,11 @@ export interface components {
      * @description What became of a file of an import.
      */
     ImportedFile: {
+      /**
+       * Artefact
+       * @description The artefact made of it, where its tool answers a question once.
+       */
+      artefact?: number | null;
       /** First Sample At */
       first_sample_at: string | null;
       /**
@@ -5611,6 +6958,19 @@ export interface components {
      */
     JobState: "queued" | "running" | "done" | "failed" | "stopped";
     /**
+     * LevelResidual
+     * @description How far the mean at one level is from the model.
+     */
+    LevelResidual: {
+      /**
+       * Residual Pct
+       * @description Measured minus predicted, in percent of the prediction.
+       */
+      residual_pct: number;
+      /** X */
+      x: number;
+    };
+    /**
      * LimitRecord
      * @description Another value for a limit of a rule: on one host, on the hosts of a group, or on the hosts with a tag.
      */
@@ -5763,6 +7123,22 @@ export interface components {
      */
     MailSecurity: "starttls" | "tls" | "none";
     /**
+     * MarkdownPreview
+     * @description Markdown to show as it will be exported.
+     */
+    MarkdownPreview: {
+      /** Markdown */
+      markdown: string;
+    };
+    /**
+     * MarkdownShown
+     * @description The Markdown as HTML that runs nothing.
+     */
+    MarkdownShown: {
+      /** Html */
+      html: string;
+    };
+    /**
      * Me
      * @description Who is logged in; `has_password` is false until the first administrator has chosen one.
      */
@@ -5772,6 +7148,21 @@ export interface components {
       /** Name */
       name: string;
       role: components["schemas"]["Role"];
+    };
+    /**
+     * MeasuredValue
+     * @description A value that a run measured.
+     */
+    MeasuredValue: {
+      /** Name */
+      name: string;
+      /**
+       * Unit
+       * @description Empty for a plain count.
+       */
+      unit: string;
+      /** Value */
+      value: number;
     };
     /**
      * MetricInfo
@@ -5821,6 +7212,15 @@ export interface components {
      * @enum {string}
      */
     MissingOption: "start" | "interval_s" | "zone" | "date" | "spec" | "first_is_real";
+    /**
+     * ModelCurve
+     * @description A fitted model and its curve, in the unit of the result.
+     */
+    ModelCurve: {
+      /** Curve */
+      curve: components["schemas"]["CurvePoint"][];
+      fit: components["schemas"]["ScalingFit"];
+    };
     /**
      * MuteCreate
      * @description A series to hide from findings; without a host for all hosts, without an instance for all instances.
@@ -5941,6 +7341,61 @@ export interface components {
        * @description Of the report, for each field: the sum over its processes.
        */
       totals: (number | null)[];
+    };
+    /**
+     * NoteCreate
+     * @description A note to add, at a place counted from 0; null: at the end.
+     */
+    NoteCreate: {
+      /** Note */
+      note:
+        | components["schemas"]["TextNote"]
+        | components["schemas"]["GraphNote"]
+        | components["schemas"]["ComparisonNote"]
+        | components["schemas"]["ArtefactNote"]
+        | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["TableNote"]
+        | components["schemas"]["ImageNote"]
+        | components["schemas"]["FileNote"]
+        | components["schemas"]["FactsNote"]
+        | components["schemas"]["EventsNote"];
+      /** Place */
+      place?: number | null;
+    };
+    /**
+     * NoteOrder
+     * @description All notes of a report in their new order. `revision`: of the report.
+     */
+    NoteOrder: {
+      /** Notes */
+      notes: number[];
+      /** Revision */
+      revision: number;
+    };
+    /**
+     * NoteUpdate
+     * @description A note's new content. `revision`: of the note, the one that the change was made in. `freeze`: read its data again.
+     */
+    NoteUpdate: {
+      /**
+       * Freeze
+       * @default false
+       */
+      freeze: boolean;
+      /** Note */
+      note:
+        | components["schemas"]["TextNote"]
+        | components["schemas"]["GraphNote"]
+        | components["schemas"]["ComparisonNote"]
+        | components["schemas"]["ArtefactNote"]
+        | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["TableNote"]
+        | components["schemas"]["ImageNote"]
+        | components["schemas"]["FileNote"]
+        | components["schemas"]["FactsNote"]
+        | components["schemas"]["EventsNote"];
+      /** Revision */
+      revision: number;
     };
     /**
      * OnNow
@@ -6494,6 +7949,21 @@ export interface components {
       why: string;
     };
     /**
+     * Ratio
+     * @description One mean divided by another.
+     */
+    Ratio: {
+      /** High */
+      high: number | null;
+      /**
+       * Low
+       * @description Lower end of the 95 % interval; null where one of the two has no repeats.
+       */
+      low: number | null;
+      /** Value */
+      value: number;
+    };
+    /**
      * RawStorage
      * @description The raw output of the tools: as it was received, and what it takes on disk.
      */
@@ -6731,6 +8201,32 @@ export interface components {
       reparses: components["schemas"]["Reparse"][];
     };
     /**
+     * RepeatedMean
+     * @description The mean of the repeats of one combination of factors.
+     */
+    RepeatedMean: {
+      /**
+       * Deviation
+       * @description Standard deviation of the repeats; null for a single run.
+       */
+      deviation: number | null;
+      /** High */
+      high: number | null;
+      /** Largest */
+      largest: number;
+      /**
+       * Low
+       * @description Lower end of the 95 % interval of the mean (Student's t); null for a single run, which has none.
+       */
+      low: number | null;
+      /** Mean */
+      mean: number;
+      /** N */
+      n: number;
+      /** Smallest */
+      smallest: number;
+    };
+    /**
      * ReportBaseline
      * @description The baseline beside a report.
      */
@@ -6749,6 +8245,149 @@ export interface components {
       note: string;
     };
     /**
+     * ReportCreate
+     * @description A new report. `template`: the key of one, or none for an empty report.
+     */
+    ReportCreate: {
+      /** End */
+      end?: (string | number) | null;
+      /** Hosts */
+      hosts?: string[];
+      /** Start */
+      start?: (string | number) | null;
+      /** Template */
+      template?: string | null;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ReportDetails
+     * @description A report with its notes in their order, and its files.
+     */
+    ReportDetails: {
+      /** Files */
+      files: components["schemas"]["ReportFile"][];
+      /** Notes */
+      notes: components["schemas"]["ReportNote"][];
+      report: components["schemas"]["ReportInfo"];
+    };
+    /**
+     * ReportFile
+     * @description A file of a report, without its bytes.
+     */
+    ReportFile: {
+      /** Author */
+      author: string;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Id */
+      id: number;
+      /**
+       * Media Type
+       * @description As the server found it, not as it was claimed.
+       */
+      media_type: string;
+      /** N Bytes */
+      n_bytes: number;
+      /** Name */
+      name: string;
+      /** Report */
+      report: number;
+      /** Sha256 */
+      sha256: string;
+    };
+    /**
+     * ReportInfo
+     * @description A report without its notes.
+     */
+    ReportInfo: {
+      /** Author */
+      author: string;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** End */
+      end: string | null;
+      /** Hosts */
+      hosts: string[];
+      /** Id */
+      id: number;
+      /**
+       * Is Template
+       * @description Whether people start new reports with it.
+       */
+      is_template: boolean;
+      /** N Notes */
+      n_notes: number;
+      /**
+       * Revision
+       * @description Counts changes of the title, hosts, window and order; a change names the one that it saw.
+       */
+      revision: number;
+      /** Start */
+      start: string | null;
+      /** Title */
+      title: string;
+      /**
+       * Updated At
+       * Format: date-time
+       */
+      updated_at: string;
+      /** Updated By */
+      updated_by: string;
+    };
+    /**
+     * ReportList
+     * @description All reports, last changed first.
+     */
+    ReportList: {
+      /** Reports */
+      reports: components["schemas"]["ReportInfo"][];
+    };
+    /**
+     * ReportNote
+     * @description A note of a report.
+     */
+    ReportNote: {
+      /** Author */
+      author: string;
+      /**
+       * Frozen At
+       * @description When its data was frozen; null for text, files, tables and live links.
+       */
+      frozen_at: string | null;
+      /** Id */
+      id: number;
+      /** N Frozen Bytes */
+      n_frozen_bytes: number;
+      /** Note */
+      note:
+        | components["schemas"]["TextNote"]
+        | components["schemas"]["GraphNote"]
+        | components["schemas"]["ComparisonNote"]
+        | components["schemas"]["ArtefactNote"]
+        | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["TableNote"]
+        | components["schemas"]["ImageNote"]
+        | components["schemas"]["FileNote"]
+        | components["schemas"]["FactsNote"]
+        | components["schemas"]["EventsNote"];
+      /** Revision */
+      revision: number;
+      /**
+       * Updated At
+       * Format: date-time
+       */
+      updated_at: string;
+      /** Updated By */
+      updated_by: string;
+    };
+    /**
      * ReportSource
      * @description A stat of the host that lists processes or threads near the instant.
      */
@@ -6765,6 +8404,63 @@ export interface components {
       stat: string;
       /** Title */
       title: string;
+    };
+    /**
+     * ReportTemplate
+     * @description What a report can begin with.
+     */
+    ReportTemplate: {
+      /** Description */
+      description: string;
+      /** Is Builtin */
+      is_builtin: boolean;
+      /**
+       * Key
+       * @description Of a template of people its report's id as text; else its name.
+       */
+      key: string;
+      /** N Notes */
+      n_notes: number;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ReportTemplateList
+     * @description What a report can begin with: the templates that come with normstat, then those of people.
+     */
+    ReportTemplateList: {
+      /** Templates */
+      templates: components["schemas"]["ReportTemplate"][];
+    };
+    /**
+     * ReportUpdate
+     * @description A report's title, hosts and window. `revision`: the one that the change was made in.
+     */
+    ReportUpdate: {
+      /** End */
+      end: (string | number) | null;
+      /** Hosts */
+      hosts: string[];
+      /** Revision */
+      revision: number;
+      /** Start */
+      start: (string | number) | null;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ReportedArtefact
+     * @description What an agent's text became. `tool` is empty where no reader knows it.
+     */
+    ReportedArtefact: {
+      /** Host */
+      host: string;
+      /** Id */
+      id: number;
+      /** N Bytes */
+      n_bytes: number;
+      /** Tool */
+      tool: string;
     };
     /**
      * ReportedProcess
@@ -7298,6 +8994,193 @@ export interface components {
       when: string | null;
     };
     /**
+     * RunCreate
+     * @description A new run of the experiment of that name, which is made if needed; so is the host.
+     *
+     *     `end` null: unknown. `artefacts`: ids of what the run printed; with `reads_artefacts` the results that known tools (IOzone, perf
+     *     stat, time) printed into them are added.
+     */
+    RunCreate: {
+      /** Artefacts */
+      artefacts?: number[];
+      /**
+       * Command
+       * @default
+       */
+      command: string;
+      /** End */
+      end?: (string | number) | null;
+      /** Exit Status */
+      exit_status?: number | null;
+      /** Experiment */
+      experiment: string;
+      /** Factors */
+      factors?: { [key: string]: string };
+      /** Host */
+      host: string;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+      /**
+       * Reads Artefacts
+       * @default true
+       */
+      reads_artefacts: boolean;
+      /** Results */
+      results?: components["schemas"]["RunValue"][];
+      /**
+       * Source
+       * @default api
+       */
+      source: string;
+      /**
+       * Start
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      start: string | number;
+    };
+    /**
+     * RunGroup
+     * @description What a run is like beside the others of its experiment.
+     *
+     *     A  high throughput, high CPU use: the reference for the others
+     *     B  low throughput, low CPU use: it waits, for example for a full queue of a disk
+     *     C  low throughput, high CPU use: the CPU does something else, such as spinning on a lock
+     *     D  high throughput, low CPU use: the most efficient
+     * @enum {string}
+     */
+    RunGroup: "A" | "B" | "C" | "D";
+    /**
+     * RunLeftOut
+     * @description A run that does not count, and why.
+     */
+    RunLeftOut: {
+      /** Reason */
+      reason: string;
+      /** Run */
+      run: number;
+    };
+    /**
+     * RunLevel
+     * @description The repeats of one level of one variant.
+     */
+    RunLevel: {
+      /** @description Speed-up divided by how many times more of the factor; null where the levels are not positive numbers. */
+      efficiency: components["schemas"]["Ratio"] | null;
+      /** Level */
+      level: string;
+      result: components["schemas"]["RepeatedMean"];
+      /** @description How many times faster than the reference level; for throughput how many times more of it. */
+      speedup: components["schemas"]["Ratio"] | null;
+      /** @description The mean divided by that of the base variant, same level. */
+      times_base: components["schemas"]["Ratio"] | null;
+      /** @description The mean divided by that of the reference level, same variant. */
+      times_reference: components["schemas"]["Ratio"] | null;
+      /** Variant */
+      variant: string;
+      /** X */
+      x: number | null;
+    };
+    /**
+     * RunPoint
+     * @description One run in the chart.
+     */
+    RunPoint: {
+      /** @description A, B, C or D by throughput and CPU use; null without a result that says how busy the CPU was. */
+      group: components["schemas"]["RunGroup"] | null;
+      /** Level */
+      level: string;
+      /** Run */
+      run: number;
+      /**
+       * Times
+       * @description The value divided by the mean of the reference level of the base variant; null where that is zero or missing.
+       */
+      times: number | null;
+      /** Value */
+      value: number;
+      /** Variant */
+      variant: string;
+      /** X */
+      x: number | null;
+    };
+    /**
+     * RunReport
+     * @description A run that an agent's token reports; a token for any host needs `host`.
+     *
+     *     `real`, `user` and `sys` are seconds, as time(1) prints them.
+     */
+    RunReport: {
+      /**
+       * Command
+       * @default
+       */
+      command: string;
+      /** End */
+      end?: (string | number) | null;
+      /** Exit Status */
+      exit_status?: number | null;
+      /** Experiment */
+      experiment: string;
+      /** Factors */
+      factors?: { [key: string]: string };
+      /** Host */
+      host?: string | null;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+      /** Real */
+      real?: number | null;
+      /** Results */
+      results?: components["schemas"]["RunValue"][];
+      /**
+       * Start
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      start: string | number;
+      /** Sys */
+      sys?: number | null;
+      /** User */
+      user?: number | null;
+    };
+    /**
+     * RunUpdate
+     * @description All of a run that people may change. `excluded_reason`: why it does not count, empty if it does.
+     *
+     *     `results` and `artefacts` null: they stay. Results that follow from others are not sent.
+     */
+    RunUpdate: {
+      /** Artefacts */
+      artefacts?: number[] | null;
+      /** Excluded Reason */
+      excluded_reason: string;
+      /** Factors */
+      factors: { [key: string]: string };
+      /** Note */
+      note: string;
+      /** Results */
+      results?: components["schemas"]["RunValue"][] | null;
+    };
+    /**
+     * RunValue
+     * @description A result of a run; the unit is empty for a plain count.
+     */
+    RunValue: {
+      /** Name */
+      name: string;
+      /**
+       * Unit
+       * @default
+       */
+      unit: string;
+      /** Value */
+      value: number;
+    };
+    /**
      * SavedComparison
      * @description A saved comparison with its result.
      */
@@ -7377,6 +9260,67 @@ export interface components {
       name?: string | null;
       /** Note */
       note?: string | null;
+    };
+    /**
+     * Scaling
+     * @description What the values of two runs are made comparable by.
+     *
+     *     duration  the baseline as if it had run as long as the incident
+     *     total     the baseline as if it had as much in all: shares are compared
+     *     none      the values as they are
+     * @enum {string}
+     */
+    Scaling: "duration" | "total" | "none";
+    /**
+     * ScalingFit
+     * @description A model fitted to the runs.
+     */
+    ScalingFit: {
+      /**
+       * Aicc
+       * @description Corrected Akaike criterion: among models of the same runs the smallest one explains them best for its size. Null with too
+       *     few runs.
+       */
+      aicc: number | null;
+      /**
+       * Max Speedup
+       * @description How many times faster than at level 1 it can ever be; null where there is no limit.
+       */
+      max_speedup: number | null;
+      /**
+       * Model
+       * @enum {string}
+       */
+      model: "amdahl" | "usl" | "bottleneck" | "power";
+      /** N Runs */
+      n_runs: number;
+      /** Parameters */
+      parameters: components["schemas"]["FittedParameter"][];
+      /**
+       * Peak X
+       * @description The level of the highest throughput; null where the model has no peak, or none at a finite level.
+       */
+      peak_x: number | null;
+      /**
+       * R2
+       * @description Share of the variance that the model explains; null where all values are equal.
+       */
+      r2: number | null;
+      /** Residuals */
+      residuals: components["schemas"]["LevelResidual"][];
+    };
+    /**
+     * ScalingRefusal
+     * @description Why a model was not fitted.
+     */
+    ScalingRefusal: {
+      /**
+       * Model
+       * @enum {string}
+       */
+      model: "amdahl" | "usl" | "bottleneck" | "power";
+      /** Reason */
+      reason: string;
     };
     /**
      * ScoreFinding
@@ -8556,6 +10500,29 @@ export interface components {
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
+     * TableNote
+     * @description A table as CSV, its first line the head.
+     */
+    TableNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Csv */
+      csv: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "table";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * TaggedHost
      * @description A host and its tags.
      */
@@ -8581,6 +10548,47 @@ export interface components {
       /** Hosts */
       hosts: components["schemas"]["TaggedHost"][];
     };
+    /**
+     * TemplateCreate
+     * @description A report to save as a template: its texts, and the titles of all other notes.
+     */
+    TemplateCreate: {
+      /** Title */
+      title: string;
+    };
+    /**
+     * TextNote
+     * @description Text as Markdown.
+     */
+    TextNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "text";
+      /** Markdown */
+      markdown: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
+     * Threads
+     * @description How the first frames of stacks are shown, where they are threads.
+     *
+     *     named  threads of one name together: worker/17 and worker/18 are worker
+     *     each   each thread on its own
+     *     none   all together, without a frame of theirs
+     * @enum {string}
+     */
+    Threads: "named" | "each" | "none";
     /**
      * TokenInfo
      * @description A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
@@ -8819,6 +10827,25 @@ export interface components {
       p50: number;
       /** P95 */
       p95: number;
+    };
+    /**
+     * VariantScaling
+     * @description The models of one variant.
+     */
+    VariantScaling: {
+      /**
+       * Best
+       * @description The model of throughput that explains the runs best for its size.
+       */
+      best: string | null;
+      /** Curves */
+      curves: components["schemas"]["ModelCurve"][];
+      /** Reference */
+      reference: string;
+      /** Refusals */
+      refusals: components["schemas"]["ScalingRefusal"][];
+      /** Variant */
+      variant: string;
     };
     /**
      * VersionInfo
@@ -9836,6 +11863,103 @@ export interface operations {
       507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  diffArtefactFlames: {
+    parameters: {
+      query: {
+        /** @description the baseline: ARTEFACT:PART */
+        before: string;
+        /** @description the incident: ARTEFACT:PART */
+        after: string;
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description how the baseline is made comparable: to the duration of the incident's run, to its total, or not; default: by duration where both are known, else by total */
+        scaling?: components["schemas"]["Scaling"] | null;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description down: merged from the root, what was called; up: from the leaf, who called it */
+        direction?: components["schemas"]["Direction"];
+        /** @description the ids of the frames down to where the graph begins, with dots */
+        focus?: string;
+        /** @description a function's id: its callees (down) or callers (up), from wherever it stands */
+        function?: number | null;
+        /** @description nodes narrower than this share of the graph are left out: a pixel, for instance */
+        min_share?: number;
+        /** @description the widest nodes, at most */
+        max_nodes?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameDiffView"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  diffArtefactFunctions: {
+    parameters: {
+      query: {
+        /** @description the baseline: ARTEFACT:PART */
+        before: string;
+        /** @description the incident: ARTEFACT:PART */
+        after: string;
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description how the baseline is made comparable: to the duration of the incident's run, to its total, or not; default: by duration where both are known, else by total */
+        scaling?: components["schemas"]["Scaling"] | null;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description own: by what ends in a function; total: by what passes through it */
+        order?: "own" | "total";
+        limit?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameDiffFunctions"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   getArtefact: {
     parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
     requestBody?: never;
@@ -9893,6 +12017,91 @@ export interface operations {
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readArtefactFlame: {
+    parameters: {
+      query?: {
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description down: merged from the root, what was called; up: from the leaf, who called it */
+        direction?: components["schemas"]["Direction"];
+        /** @description the ids of the frames down to where the graph begins, with dots */
+        focus?: string;
+        /** @description a function's id: its callees (down) or callers (up), from wherever it stands */
+        function?: number | null;
+        /** @description nodes narrower than this share of the graph are left out: a pixel, for instance */
+        min_share?: number;
+        /** @description the widest nodes, at most */
+        max_nodes?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameView"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listArtefactFunctions: {
+    parameters: {
+      query?: {
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description own: by what ends in a function; total: by what passes through it */
+        order?: "own" | "total";
+        limit?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameFunctions"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
@@ -10518,6 +12727,80 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  exportBundle: {
+    parameters: {
+      query: {
+        /** @description name of the host */
+        host: string;
+        /** @description names of baselines whose samples come too, of whatever time */
+        baseline?: string[] | null;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description the bundle, a zip file */
+      200: { headers: { [name: string]: unknown }; content: { "application/zip": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createBundleImport: {
+    parameters: {
+      query?: {
+        /** @description name of the file */
+        name?: string;
+        /** @description the host's name here; default: its name in the bundle */
+        as?: string | null;
+        /** @description allow it to mix into a host that is here already */
+        merge?: boolean;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: { content: { "application/zip": string } };
+    responses: {
+      /** @description Successful Response */
+      202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Insufficient Storage: no_space */
+      507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   compare: {
     parameters: {
       query: {
@@ -10670,6 +12953,65 @@ export interface operations {
     responses: {
       /** @description the report as one self-contained file */
       200: { headers: { [name: string]: unknown }; content: { "text/html": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  reportPages: {
+    parameters: {
+      query?: {
+        /** @description id of a baseline */
+        baseline?: number | null;
+        /** @description of the baseline; default: the newest */
+        version?: number | null;
+        /** @description instead of a baseline: its first instant */
+        baseline_start?: (string | number) | null;
+        /** @description instead of a baseline: the first instant after it */
+        baseline_end?: (string | number) | null;
+        /** @description instead of a baseline: the same time a day or a week earlier */
+        ago?: ("day" | "week") | null;
+        /** @description instead of a baseline: another host in the same window */
+        other_host?: string | null;
+        /** @description instead of a baseline: the other hosts of this host group in the same window */
+        group?: string | null;
+        /** @description series that all others are divided by: stat.field or stat.field@instance */
+        divisor?: string | null;
+        /** @description most groups in the result; all are counted */
+        limit?: number;
+        host?: string[] | null;
+        /** @description first instant of the incident */
+        start?: (string | number) | null;
+        /** @description first instant after the incident */
+        end?: (string | number) | null;
+        /** @description id of a saved comparison, instead of all other parameters */
+        comparison?: number | null;
+        /** @description printed in the report; default: the note of the saved comparison */
+        note?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description two pages: the answer, and the ranked findings */
+      200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -11281,6 +13623,312 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExclusionGone"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listExperiments: {
+    parameters: {
+      query?: {
+        /** @description words that must all stand in the name, title or note */
+        search?: string;
+        limit?: number;
+        offset?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentPage"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createExperiment: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ExperimentCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createArtefactRuns: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ArtefactRunsCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createRun: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["RunCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateRun: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["RunUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteRun: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreRun: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getExperiment: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateExperiment: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ExperimentUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteExperiment: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  analyseExperiment: {
+    parameters: {
+      query?: {
+        /** @description the result to analyse; default: real, else what most runs have */
+        result?: string | null;
+        /** @description the factor it depends on; default: the number with most levels */
+        factor?: string | null;
+        /** @description a second factor, whose values are lines of their own */
+        variant?: string | null;
+        /** @description the level that speed-ups are relative to; default: the first */
+        reference?: string | null;
+        /** @description the variant that the others are divided by; default: the first */
+        base?: string | null;
+        /** @description which values are better; default: lower for times */
+        better?: ("lower" | "higher") | null;
+        /** @description fixed: more workers share the same work; grows: each adds as much work again */
+        work?: "fixed" | "grows";
+        /** @description the result that says how busy the CPU was: sorts runs into groups A to D */
+        cpu?: string | null;
+      };
+      header?: never;
+      path: { id: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentAnalysis"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreExperiment: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportRuns: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description UTF-8, CRLF, a header line, then runs, oldest first */
+      200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -12333,6 +14981,10 @@ export interface operations {
         spec?: string | null;
         /** @description how much the tool disturbed what it watched; default: what is known of it */
         effect?: components["schemas"]["Effect"] | null;
+        /** @description how the command ended; 0 is success */
+        exit_status?: number | null;
+        /** @description when the agent took the text: its time if there is no other */
+        taken?: (string | number) | null;
       };
       header?: never;
       path?: never;
@@ -12341,7 +14993,7 @@ export interface operations {
     requestBody: { content: { "application/octet-stream": string } };
     responses: {
       /** @description Successful Response */
-      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportedArtefact"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -12376,6 +15028,30 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  reportRun: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["RunReport"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
@@ -12678,6 +15354,410 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       204: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  uploadReportFile: {
+    parameters: {
+      query: {
+        /** @description id of the report */
+        report: number;
+        /** @description name of the file */
+        name: string;
+        /** @description an image to show, checked and written again; else a file to keep */
+        image?: boolean;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: { content: { "application/octet-stream": string } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportFile"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  downloadReportFile: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description the file */
+      200: { headers: { [name: string]: unknown }; content: { "application/octet-stream": string } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  previewMarkdown: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["MarkdownPreview"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["MarkdownShown"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listReportTemplates: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportTemplateList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listReports: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createReport: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ReportCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ReportUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportReportHtml: {
+    parameters: {
+      query?: {
+        /** @description save it instead of showing it */
+        download?: boolean;
+      };
+      header?: never;
+      path: { id: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description one self-contained file */
+      200: { headers: { [name: string]: unknown }; content: { "text/html": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportReportPdf: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description the report as PDF */
+      200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  addNote: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["NoteCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AddedNote"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateNote: {
+    parameters: { query?: never; header?: never; path: { id: number; note: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["NoteUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteNote: {
+    parameters: { query?: never; header?: never; path: { id: number; note: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreNote: {
+    parameters: { query?: never; header?: never; path: { id: number; note: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  orderNotes: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["NoteOrder"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  saveAsTemplate: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["TemplateCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
