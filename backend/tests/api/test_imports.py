@@ -529,3 +529,17 @@ def _wait(client: httpx.Client, import_id: int, is_it: Any) -> dict[str, Any]:
             return found
         time.sleep(0.05)
     raise AssertionError(found)
+
+
+async def test_undo_removes_the_artefacts_that_the_import_made(operator: httpx.AsyncClient, running: None) -> None:
+    text = (
+        b"Mutex block\n\nCount     nsec Lock                         Caller\n" + b"-" * 79 + b"\n   78    69427 l`a   l`b+0x29c\n"
+    )
+    start = {"start": "2026-11-21T10:00:00Z"}
+    done = await until(operator, (await hand_over(operator, text, name="plockstat.txt", **start)).json()["id"])
+    [file] = done["files"]
+    assert (await operator.get(f"/api/v1/artefacts/{file['artefact']}")).status_code == 200
+    await operator.post(f"/api/v1/imports/{done['id']}/undo")
+    undone = await until(operator, done["id"])
+    assert (undone["files"][0]["is_undone"], undone["files"][0]["artefact"]) == (True, None)
+    assert (await operator.get(f"/api/v1/artefacts/{file['artefact']}")).status_code == 404
