@@ -20,7 +20,7 @@ TOTALS: Final = ("_section", "_summary", "_totals")
 LOGS: Final = frozenset({"lkst_log"})
 EVENTS: Final = frozenset({"lock", "unlock"})
 MEANS: Final = frozenset(
-    {"nsec", "spin", "avg_s", "avg_ns", "usecs_per_call", "rcnt", "min_s", "min_ns", "max_s", "max_ns", "rank"}
+    {"nsec", "spin", "avg_s", "avg_us", "avg_ns", "usecs_per_call", "rcnt", "min_s", "min_ns", "max_s", "max_ns", "rank"}
 )
 
 
