@@ -14,14 +14,17 @@ from normstat.stats.records import NO_TIME, SampleBlock
 from normstat.stats.spec import Field, Kind, Semantics, Shape, Worse
 
 # What ranks the rows of a table: the cost where the tool or we know it, then how often, then the first number that can be bad.
-WEIGHTS: Final = ("total_ns", "total_spins", "total_s", "seconds", "samples", "calls", "count")
+WEIGHTS: Final = (
+    "total_ns", "total_wait_ns", "total_spins", "total_s", "seconds", "total_usecs", "samples", "calls", "count",
+)  # fmt: skip
 # Stats about the other stats of a text.
 TOTALS: Final = ("_section", "_summary", "_totals")
 LOGS: Final = frozenset({"lkst_log"})
 EVENTS: Final = frozenset({"lock", "unlock"})
-MEANS: Final = frozenset(
-    {"nsec", "spin", "avg_s", "avg_us", "avg_ns", "usecs_per_call", "rcnt", "min_s", "min_ns", "max_s", "max_ns", "rank"}
-)
+MEANS: Final = frozenset({
+    "nsec", "spin", "avg_s", "avg_us", "avg_ns", "avg_wait_ns", "avgtime", "usecs_per_call", "rcnt", "min_s", "min_ns", "min_wait_ns",
+    "max_s", "max_ns", "max_wait_ns", "rank", "elapsed_s",
+})  # fmt: skip
 
 
 def make_parts(blocks: Sequence[SampleBlock]) -> list[Part]:

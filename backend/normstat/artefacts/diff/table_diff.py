@@ -303,7 +303,11 @@ def _pick(part: TablePart, columns: Sequence[PartColumn], group: Sequence[str]) 
     names = group if all(name in part.key_names for name in group) else part.key_names
     own = [column.key for column in part.columns]
     places = [own.index(column.key) for column in columns]
-    return {row.key: MergedRow(row.key, [row.values[at] for at in places], row.n_rows) for row in merge_rows(part, names)}
+    return {
+        row.key: MergedRow(row.key, [row.values[at] for at in places], row.n_rows)
+        for row in merge_rows(part, names)
+        if not row.is_total
+    }
 
 
 def _diff_row(
