@@ -7,6 +7,7 @@ type Schemas = components["schemas"];
 export type AgentTokenCreate = Schemas["AgentTokenCreate"];
 export type ApiTokenCreate = Schemas["ApiTokenCreate"];
 export type Answer = Schemas["Answer"];
+export type Artefact = Schemas["Artefact"];
 export type ArtefactAnswers = Schemas["ArtefactAnswers"];
 export type ArtefactDiff = Schemas["ArtefactDiff"];
 export type BandInfo = Schemas["BandInfo"];

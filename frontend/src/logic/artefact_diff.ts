@@ -109,5 +109,7 @@ export function toneOf(row: TableDiffRow): "more" | "less" | "same" {
 /** The two positions of stacks that the chosen pair compares. Missing: null where it is no pair of stacks. */
 export function stackPair({ diff }: ArtefactDiff): { readonly before: number; readonly after: number } | null {
   const pair = diff.pair === null ? undefined : diff.pairs[diff.pair];
-  return pair?.kind === "stacks" && pair.before !== null && pair.after !== null ? { before: pair.before, after: pair.after } : null;
+  return pair?.kind === "stacks" && pair.before !== null && pair.after !== null
+    ? { before: pair.before, after: pair.after }
+    : null;
 }

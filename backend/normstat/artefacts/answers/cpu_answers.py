@@ -164,7 +164,7 @@ def _profile(evidence: Evidence) -> Iterator[Answer]:
 
 def _shares(part: TablePart) -> list[float] | None:
     """Return the share of each row as the profiler prints it, of all samples. Missing: None where it does not."""
-    key = next((column.key for column in part.columns if column.key in {"share_pct", "overhead_pct", "self_pct"}), None)
+    key = next((column.key for column in part.columns if column.key in {"share_pct", "pct", "overhead_pct", "self_pct"}), None)
     return None if key is None else [float(value or 0) for value in part.column(key)]
 
 

@@ -18,8 +18,8 @@ from normstat.field_docs import Documented
 
 MAX_NAME: Final = 120
 PERCENT: Final = 100.0
-# A column that profilers print beside their samples: the share of all of them, also of those that the listing leaves out.
-PRINTED_SHARE: Final = "share_pct"
+# Columns that profilers print beside their samples: the share of all of them, also of those that the listing leaves out.
+PRINTED_SHARES: Final = ("share_pct", "pct", "overhead_pct", "self_pct")
 SAMPLES: Final = "samples"
 # What a whole run took: divided by how long it took, it says nothing.
 RUNS: Final = frozenset({"time", "perf_stat_run"})
@@ -259,8 +259,9 @@ def _choose_column(
     if after.stat in RUNS and REAL in by_key:
         return by_key[REAL]
     is_timed = all(durations)
-    if after.weight == SAMPLES and not is_timed and asked.normalisation is None and PRINTED_SHARE in by_key:
-        return by_key[PRINTED_SHARE]
+    printed = next((key for key in PRINTED_SHARES if key in by_key), None)
+    if after.weight == SAMPLES and not is_timed and asked.normalisation is None and printed is not None:
+        return by_key[printed]
     for weight in (after.weight, before.weight):
         if weight in by_key:
             return by_key[weight]
