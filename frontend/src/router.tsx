@@ -84,6 +84,18 @@ const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/events/EventsPage"), "EventsPage"),
 });
 
+const experimentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/experiments",
+  component: lazyRouteComponent(() => import("./pages/experiments/ExperimentsPage"), "ExperimentsPage"),
+});
+
+const experimentRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/experiments/$experiment",
+  component: lazyRouteComponent(() => import("./pages/experiments/ExperimentPage"), "ExperimentPage"),
+});
+
 const reportsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/reports",
@@ -189,6 +201,8 @@ const routeTree = rootRoute.addChildren([
     baselinesRoute,
     comparisonRoute,
     eventsRoute,
+    experimentsRoute,
+    experimentRoute,
     reportsRoute,
     reportRoute,
     importsRoute,
