@@ -129,6 +129,8 @@ class Command(Documented):
     """`root`, or empty."""
     source: str
     """A manual page or an address."""
+    keep: str = ""
+    """The command with its output piped into `normstat-agent put`, as evidence of its host; empty where it is no artefact."""
 
 
 @dataclass(frozen=True, slots=True)

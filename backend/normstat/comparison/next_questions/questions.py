@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from normstat.comparison.model import Command, Question
+from normstat.comparison.next_questions.keep_form import keep_form
 from normstat.comparison.next_questions.question_rules import (
     PLACE_HOLDERS,
     CommandRule,
@@ -163,18 +164,19 @@ class _QuestionFinder:
         """Return the question of a rule. Missing: None where the rule has commands, but none for this system."""
         system = self._systems.get(context.host, "other")
         values = _values(context, members[0].instance, {self._rules.meanings[name].of for name in meanings})
-        commands = [command for item in rule.commands if item.on in (system, "any") and (command := fill(item, values)) is not None]
+        of_system = [item for item in rule.commands if item.on in (system, "any")]
+        commands = [command for item in of_system if (command := fill(item, values, rule.ask)) is not None]
         if not commands and system != "other":
             return None
         return Question(rule.ask, commands[:MAX_COMMANDS])
 
 
-def fill(rule: CommandRule, values: Mapping[str, str]) -> Command | None:
+def fill(rule: CommandRule, values: Mapping[str, str], question: str) -> Command | None:
     """Return the command with its place holders filled in. Missing: None when a value is missing."""
     if not values.keys() >= set(rule.holders):
         return None
     run = re.sub(r"\{([a-z_]+)\}", lambda found: shlex.quote(values[found[1]]), rule.run)
-    return Command(run, rule.note, rule.needs, rule.source)
+    return Command(run, rule.note, rule.needs, rule.source, keep_form(run, question))
 
 
 def _meeting(condition: Condition, context: FindingContext) -> list[FindingValue]:
