@@ -2476,8 +2476,7 @@ export const de: Words = {
       savedComparison: (id: number) => `Gespeicherter Vergleich ${String(id)}`,
       newComparison: "Für diesen Bericht gelaufener Vergleich",
       artefact: (id: number) => `Artefakt ${String(id)}`,
-      artefactDiff: (baseline: number, incident: number) =>
-        `Artefakt ${String(baseline)} gegen Artefakt ${String(incident)}`,
+      artefactDiff: (baseline: number, incident: number) => `Artefakt ${String(baseline)} gegen Artefakt ${String(incident)}`,
       file: (id: number) => `Datei ${String(id)}`,
     },
     reportPage: {

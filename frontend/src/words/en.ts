@@ -2417,12 +2417,7 @@ export const en = {
       uploaded: "uploaded",
       share: "Width in %",
     },
-    addNote: {
-      addANote: "Add a note",
-      add: "Add",
-      addHere: "+ note here",
-      orLink: "Or paste a link of normstat",
-    },
+    addNote: { addANote: "Add a note", add: "Add", addHere: "+ note here", orLink: "Or paste a link of normstat" },
     addToReport: {
       addToReport: "Add to report",
       report: "Report",
@@ -2444,8 +2439,7 @@ export const en = {
       savedComparison: (id: number) => `Saved comparison ${String(id)}`,
       newComparison: "Comparison run for this report",
       artefact: (id: number) => `Artefact ${String(id)}`,
-      artefactDiff: (baseline: number, incident: number) =>
-        `Artefact ${String(baseline)} against artefact ${String(incident)}`,
+      artefactDiff: (baseline: number, incident: number) => `Artefact ${String(baseline)} against artefact ${String(incident)}`,
       file: (id: number) => `File ${String(id)}`,
     },
     reportPage: {
