@@ -78,6 +78,13 @@ const comparisonRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/comparison/ComparisonPage"), "ComparisonPage"),
 });
 
+/** Two artefacts, before and after. */
+const artefactDiffRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/artefacts/diff",
+  component: lazyRouteComponent(() => import("./pages/artefact_diff/ArtefactDiffPage"), "ArtefactDiffPage"),
+});
+
 const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/events",
@@ -176,6 +183,7 @@ const routeTree = rootRoute.addChildren([
     graphRoute,
     baselinesRoute,
     comparisonRoute,
+    artefactDiffRoute,
     eventsRoute,
     importsRoute,
     jobsRoute,
