@@ -202,5 +202,7 @@ async def _read_runs(session: AsyncSession, host_id: int, window: Window) -> lis
         if title in found or (samples := await _read_first(session, host_id, (place,), window)) is None:
             continue
         times, at = np.unique(samples.time_us, return_inverse=True)
-        found[title] = SeriesRun(title, place.unit, place.stat, place.field, times / 1e6, np.bincount(at, samples.values))
+        found[title] = SeriesRun(
+            title, place.unit, place.stat, place.field, times / 1e6, np.bincount(at, samples.values).astype(np.float64)
+        )
     return list(found.values())

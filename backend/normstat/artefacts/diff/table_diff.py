@@ -296,7 +296,8 @@ def _scales(
     if how is Normalisation.PER_SECOND:
         return _Scales(1 / (durations[0] or math.nan), 1 / (durations[1] or math.nan), f"{column.unit}/s" if column.unit else "1/s")
     if how is Normalisation.SHARE:
-        return _Scales(*(PERCENT / total if total else math.nan for total in totals), "%")
+        before, after = (PERCENT / total if total else math.nan for total in totals)
+        return _Scales(before, after, "%")
     return _Scales(1.0, 1.0, column.unit)
 
 
