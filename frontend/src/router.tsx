@@ -91,6 +91,18 @@ const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/events/EventsPage"), "EventsPage"),
 });
 
+const experimentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/experiments",
+  component: lazyRouteComponent(() => import("./pages/experiments/ExperimentsPage"), "ExperimentsPage"),
+});
+
+const experimentRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/experiments/$experiment",
+  component: lazyRouteComponent(() => import("./pages/experiments/ExperimentPage"), "ExperimentPage"),
+});
+
 const reportsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/reports",
@@ -197,6 +209,8 @@ const routeTree = rootRoute.addChildren([
     comparisonRoute,
     artefactDiffRoute,
     eventsRoute,
+    experimentsRoute,
+    experimentRoute,
     reportsRoute,
     reportRoute,
     importsRoute,

@@ -351,6 +351,36 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts/diff/flame": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Diff Artefact Flames
+     * @description Return the nodes of two flame graphs, one over the other, with the values of both.
+     */
+    get: operations["diffArtefactFlames"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/diff/functions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Diff Artefact Functions
+     * @description List the functions of two parts with stacks, the largest change first.
+     */
+    get: operations["diffArtefactFunctions"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/artefacts/{id}": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -381,6 +411,36 @@ export interface paths {
      * @description Return what follows from an artefact, and from the series of its host in the same window.
      */
     get: operations["readArtefactAnswers"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/flame": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Artefact Flame
+     * @description Return the nodes of a flame graph of a part with stacks.
+     */
+    get: operations["readArtefactFlame"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/functions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Artefact Functions
+     * @description List the functions of a part with stacks: those first that most of the weight ends in.
+     */
+    get: operations["listArtefactFunctions"];
     put?: never;
     post?: never;
     delete?: never;
@@ -806,6 +866,21 @@ export interface paths {
      * @description Return a comparison as a file to read, archive and print, with graphs and numbers.
      */
     get: operations["reportComparison"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/comparison/report.pdf": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Report Pages
+     * @description Return a comparison as PDF in two pages: the answer with both values, then the ranked findings.
+     */
+    get: operations["reportPages"];
     put?: never;
     post?: never;
     delete?: never;
@@ -1898,6 +1973,232 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/report-files": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Upload Report File
+     * @description Keep the body as a file of a report. Images are PNG, JPEG, WebP or SVG.
+     */
+    post: operations["uploadReportFile"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/report-files/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Download Report File
+     * @description Return a file of a report, to save: a browser never shows it as a page.
+     */
+    get: operations["downloadReportFile"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/report-preview": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Preview Markdown
+     * @description Return Markdown as the export shows it.
+     */
+    post: operations["previewMarkdown"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/report-templates": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Report Templates
+     * @description List what a report can begin with.
+     */
+    get: operations["listReportTemplates"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Reports
+     * @description List all reports, last changed first.
+     */
+    get: operations["listReports"];
+    put?: never;
+    /**
+     * Create Report
+     * @description Start a report, empty or from a template.
+     */
+    post: operations["createReport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Report
+     * @description Return a report with its notes.
+     */
+    get: operations["getReport"];
+    /**
+     * Update Report
+     * @description Change a report's title, hosts and window.
+     */
+    put: operations["updateReport"];
+    post?: never;
+    /**
+     * Delete Report
+     * @description Delete a report or a template. It can be restored for a day.
+     */
+    delete: operations["deleteReport"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/export.html": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Report Html
+     * @description Return a report as one HTML file: also its preview.
+     */
+    get: operations["exportReportHtml"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/export.pdf": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Report Pdf
+     * @description Return a report as PDF.
+     */
+    get: operations["exportReportPdf"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/notes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Add Note
+     * @description Add a note. What it shows is read and frozen now, unless it is a live link.
+     */
+    post: operations["addNote"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/notes/{note}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Update Note
+     * @description Change a note. Its data is read again when what it shows changed, or when `freeze` says so.
+     */
+    put: operations["updateNote"];
+    post?: never;
+    /**
+     * Delete Note
+     * @description Delete a note. It can be restored for a day.
+     */
+    delete: operations["deleteNote"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/notes/{note}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Note
+     * @description Undo the deletion of a note.
+     */
+    post: operations["restoreNote"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/order": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Order Notes
+     * @description Give the notes another order.
+     */
+    put: operations["orderNotes"];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Report
+     * @description Undo the deletion of a report.
+     */
+    post: operations["restoreReport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/template": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Save As Template
+     * @description Save a report's notes as a template: texts as they are, all others as a title and what to add there.
+     */
+    post: operations["saveAsTemplate"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/retention": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -2408,6 +2709,15 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
+    /**
+     * AddedNote
+     * @description The id of a note that was added, and the report with it.
+     */
+    AddedNote: {
+      details: components["schemas"]["ReportDetails"];
+      /** Id */
+      id: number;
+    };
     /**
      * AgentTokenCreate
      * @description A new agent token; without a host it may send for any host, and new hosts are created as needed.
@@ -2958,6 +3268,75 @@ export interface components {
       after: components["schemas"]["Artefact"];
       before: components["schemas"]["Artefact"];
       diff: components["schemas"]["PartDiff"];
+    };
+    /**
+     * ArtefactDiffNote
+     * @description Two artefacts of one tool, key by key with both values. Always frozen.
+     */
+    ArtefactDiffNote: {
+      /** Baseline */
+      baseline: number;
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Incident */
+      incident: number;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "artefact_diff";
+      /**
+       * Limit
+       * @default 20
+       */
+      limit: number;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
+     * ArtefactNote
+     * @description An artefact: frozen as it looks, or a link.
+     */
+    ArtefactNote: {
+      /** Artefact */
+      artefact: number;
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * Is Frozen
+       * @default true
+       */
+      is_frozen: boolean;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "artefact";
+      /**
+       * Limit
+       * @description rows of a table
+       * @default 20
+       */
+      limit: number;
+      /**
+       * Part
+       * @description one part; null: all
+       */
+      part?: number | null;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
     };
     /**
      * ArtefactPage
@@ -3660,6 +4039,11 @@ export interface components {
      */
     Circumstance: {
       /**
+       * Artefact
+       * @description The artefact of the tool that disturbed the host.
+       */
+      artefact?: number | null;
+      /**
        * Command
        * @description The tool that disturbed the host, where its process was recorded.
        */
@@ -3946,6 +4330,31 @@ export interface components {
       version?: number | null;
     };
     /**
+     * ComparisonNote
+     * @description A comparison: a saved one by its id, or the parameters of GET /comparison, run now. Always frozen.
+     */
+    ComparisonNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Comparison */
+      comparison?: number | null;
+      /** Inputs */
+      inputs?: { [key: string]: unknown } | null;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "comparison";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * ContextLine
      * @description One line of raw output.
      */
@@ -4105,6 +4514,15 @@ export interface components {
       /** Start Ms */
       start_ms: number;
     };
+    /**
+     * Direction
+     * @description From where stacks are merged.
+     *
+     *     down  from their roots: what was called
+     *     up    from their leaves: who called it
+     * @enum {string}
+     */
+    Direction: "down" | "up";
     /**
      * DiskInfo
      * @description The file system of the database; null when it is not on the server's machine.
@@ -4399,7 +4817,9 @@ export interface components {
       | "incident"
       | "log"
       | "clock"
-      | "tool";
+      | "tool"
+      | "tracer"
+      | "artefact";
     /**
      * EventPage
      * @description A page of a list of events.
@@ -4444,7 +4864,7 @@ export interface components {
      * @description Where an event comes from.
      * @enum {string}
      */
-    EventSource: "user" | "api" | "cli" | "agent" | "import" | "facts";
+    EventSource: "user" | "api" | "cli" | "agent" | "import" | "facts" | "artefact";
     /**
      * EventUpdate
      * @description All of an event that can be changed: nothing may be left out but `end` (a moment) and `hosts` (all of them).
@@ -4464,6 +4884,41 @@ export interface components {
       tags: string[];
       /** Text */
       text: string;
+    };
+    /**
+     * EventsNote
+     * @description The events of hosts in a window. Always frozen.
+     */
+    EventsNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * End
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      end: string;
+      /** Hosts */
+      hosts: string[];
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "events";
+      /**
+       * Start
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      start: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
     };
     /**
      * ExcludedWindow
@@ -4828,6 +5283,35 @@ export interface components {
       text: string;
     };
     /**
+     * FactsNote
+     * @description What a host was at an instant: system, CPUs, memory, disks. Always frozen.
+     */
+    FactsNote: {
+      /**
+       * At
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      at: string;
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Host */
+      host: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "facts";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * FieldInfo
      * @description A column of a stat; see stats/spec.py. `meanings`: what it measures, whatever the tool calls it (`cpu.sys`, `disk.busy`).
      */
@@ -4865,6 +5349,29 @@ export interface components {
        * @enum {string}
        */
       worse: "higher" | "lower" | "neither";
+    };
+    /**
+     * FileNote
+     * @description An uploaded file, to download.
+     */
+    FileNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** File */
+      file: number;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "file";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
     };
     /**
      * Finding
@@ -5075,6 +5582,291 @@ export interface components {
       name: string;
       /** Value */
       value: number;
+    };
+    /**
+     * FlameDiffFunction
+     * @description A function of two runs; `own_change`: after less the scaled before, of what ends in it.
+     */
+    FlameDiffFunction: {
+      /** After Own */
+      after_own: number;
+      /** After Total */
+      after_total: number;
+      /** Before Own */
+      before_own: number;
+      /** Before Total */
+      before_total: number;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Own Change */
+      own_change: number;
+      /** Total Change */
+      total_change: number;
+    };
+    /**
+     * FlameDiffFunctions
+     * @description Functions of two runs, the largest change first.
+     */
+    FlameDiffFunctions: {
+      /** Column */
+      column: string;
+      /** Functions */
+      functions: components["schemas"]["FlameDiffFunction"][];
+      /** N Functions */
+      n_functions: number;
+      scale: components["schemas"]["FlameDiffScale"];
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * FlameDiffScale
+     * @description How two runs were made comparable.
+     */
+    FlameDiffScale: {
+      /**
+       * After S
+       * @description Seconds that each ran; null if unknown.
+       */
+      after_s: number | null;
+      /** After Whole */
+      after_whole: number;
+      /** Before S */
+      before_s: number | null;
+      /** Before Whole */
+      before_whole: number;
+      /**
+       * By
+       * @description duration, total or none.
+       */
+      by: string;
+      /**
+       * Factor
+       * @description What values of the baseline are multiplied with before they are compared; they are shown as they were printed.
+       */
+      factor: number;
+    };
+    /**
+     * FlameDiffStep
+     * @description A frame on the way to the focus.
+     */
+    FlameDiffStep: {
+      /** After */
+      after: number;
+      /** Before */
+      before: number;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+    };
+    /**
+     * FlameDiffThread
+     * @description A first frame of stacks.
+     */
+    FlameDiffThread: {
+      /** After */
+      after: number;
+      /** Before */
+      before: number;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+    };
+    /**
+     * FlameDiffView
+     * @description The nodes of two flame graphs, one over the other; see FlameView.
+     */
+    FlameDiffView: {
+      /** After Hidden */
+      after_hidden: number;
+      /** After Matched */
+      after_matched: number | null;
+      /** After Own */
+      after_own: number[];
+      /** After Total */
+      after_total: number[];
+      /** Before Hidden */
+      before_hidden: number;
+      /** Before Matched */
+      before_matched: number | null;
+      /** Before Own */
+      before_own: number[];
+      /** Before Total */
+      before_total: number[];
+      /** Column */
+      column: string;
+      /** Columns */
+      columns: components["schemas"]["ArtefactTableColumn"][];
+      /** Has Threads */
+      has_threads: boolean;
+      /** N Hidden */
+      n_hidden: number;
+      /** N Threads */
+      n_threads: number;
+      /** Name */
+      name: number[];
+      /** Name Ids */
+      name_ids: number[];
+      /** Names */
+      names: string[];
+      /** Parent */
+      parent: number[];
+      /** Path */
+      path: components["schemas"]["FlameDiffStep"][];
+      scale: components["schemas"]["FlameDiffScale"];
+      /** Threads */
+      threads: components["schemas"]["FlameDiffThread"][];
+    };
+    /**
+     * FlameFunction
+     * @description A function, wherever it is called.
+     */
+    FlameFunction: {
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /**
+       * Own
+       * @description What ends in it.
+       */
+      own: number;
+      /**
+       * Total
+       * @description What passes through it; a recursion is counted once.
+       */
+      total: number;
+    };
+    /**
+     * FlameFunctions
+     * @description Functions of stacks.
+     */
+    FlameFunctions: {
+      /** Column */
+      column: string;
+      /** Functions */
+      functions: components["schemas"]["FlameFunction"][];
+      /**
+       * N Functions
+       * @description All that the search finds.
+       */
+      n_functions: number;
+      /** Unit */
+      unit: string;
+      /** Whole */
+      whole: number;
+    };
+    /**
+     * FlameStep
+     * @description A frame on the way to the focus.
+     */
+    FlameStep: {
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Total */
+      total: number;
+    };
+    /**
+     * FlameThread
+     * @description A first frame of stacks: a thread or a program.
+     */
+    FlameThread: {
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Total */
+      total: number;
+    };
+    /**
+     * FlameView
+     * @description The nodes of a flame graph, columns of equal length: parents before their children, wide siblings first.
+     */
+    FlameView: {
+      /**
+       * Column
+       * @description The key of the column that weighs the stacks.
+       */
+      column: string;
+      /** Columns */
+      columns: components["schemas"]["ArtefactTableColumn"][];
+      /**
+       * Has Threads
+       * @description Whether first frames are threads with a number.
+       */
+      has_threads: boolean;
+      /**
+       * Hidden
+       * @description The weight of those branches.
+       */
+      hidden: number;
+      /**
+       * Matched
+       * @description The weight of the stacks with a frame that the search finds, each counted once; null without a search.
+       */
+      matched: number | null;
+      /**
+       * N Cut
+       * @description Stacks that lost their deepest frames when they were read: there were too many.
+       */
+      n_cut: number;
+      /**
+       * N Hidden
+       * @description Branches that are left out because they are too narrow.
+       */
+      n_hidden: number;
+      /** N Stacks */
+      n_stacks: number;
+      /** N Threads */
+      n_threads: number;
+      /** Name */
+      name: number[];
+      /**
+       * Name Ids
+       * @description What `focus` and `function` call each name.
+       */
+      name_ids: number[];
+      /**
+       * Names
+       * @description Names of frames, cut in their middle where they are longer than 400 characters.
+       */
+      names: string[];
+      /**
+       * Own
+       * @description What ends in each node.
+       */
+      own: number[];
+      /**
+       * Parent
+       * @description -1 for the first node, the whole or the focus.
+       */
+      parent: number[];
+      /**
+       * Path
+       * @description The frames from the start to the focus, the focus itself the last.
+       */
+      path: components["schemas"]["FlameStep"][];
+      /** Stat */
+      stat: string;
+      /**
+       * Threads
+       * @description First frames, the heaviest first, at most 200.
+       */
+      threads: components["schemas"]["FlameThread"][];
+      /** Title */
+      title: string;
+      /** Total */
+      total: number[];
+      /**
+       * Whole
+       * @description The weight of all stacks, also outside the focus.
+       */
+      whole: number;
     };
     /**
      * Fleet
@@ -5332,6 +6124,60 @@ export interface components {
       spec: string;
     };
     /**
+     * GraphNote
+     * @description A graph of series of a host: frozen with its data, or a link to the page.
+     */
+    GraphNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * End
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      end: string;
+      /** Fields */
+      fields: string[];
+      /** Host */
+      host: string;
+      /**
+       * Instances
+       * @default []
+       */
+      instances: string[];
+      /**
+       * Is Frozen
+       * @default true
+       */
+      is_frozen: boolean;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "graph";
+      /**
+       * Start
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      start: string;
+      /** Stat */
+      stat: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+      /**
+       * Top
+       * @description the instances with the highest mean of the first field
+       */
+      top?: number | null;
+    };
+    /**
      * GroupBy
      * @description Which episodes share an alert.
      *
@@ -5520,6 +6366,11 @@ export interface components {
      */
     HostEvent: {
       /**
+       * Artefact
+       * @description The artefact that it is derived from.
+       */
+      artefact?: number | null;
+      /**
        * At
        * Format: date-time
        * @description When it happened or began; if `not_before` is given, when it was seen. By the host's clock.
@@ -5542,7 +6393,7 @@ export interface components {
       hosts: string[] | null;
       /**
        * Id
-       * @description Null for events that are derived from facts: they can neither be changed nor deleted.
+       * @description Null for events that are derived from facts or artefacts: they can neither be changed nor deleted.
        */
       id: number | null;
       kind: components["schemas"]["EventKind"];
@@ -5551,7 +6402,10 @@ export interface components {
        * @description The earliest time at which it may have happened; null if `at` is exact.
        */
       not_before: string | null;
-      /** @description user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts: derived from the host's facts. */
+      /**
+       * @description user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts, artefact: derived from the host's
+       *     facts, and from its artefacts.
+       */
       source: components["schemas"]["EventSource"];
       /** Tags */
       tags: string[];
@@ -5995,6 +6849,34 @@ export interface components {
       hosts: components["schemas"]["HostZone"][];
     };
     /**
+     * ImageNote
+     * @description An uploaded image. `share`: of the width of the page.
+     */
+    ImageNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** File */
+      file: number;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "image";
+      /**
+       * Share
+       * @default 1
+       */
+      share: number;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * Import
      * @description A file that was uploaded, and what became of it.
      */
@@ -6060,6 +6942,11 @@ export interface components {
      * @description What became of a file of an import.
      */
     ImportedFile: {
+      /**
+       * Artefact
+       * @description The artefact made of it, where its tool answers a question once.
+       */
+      artefact?: number | null;
       /** First Sample At */
       first_sample_at: string | null;
       /**
@@ -6465,6 +7352,22 @@ export interface components {
      */
     MailSecurity: "starttls" | "tls" | "none";
     /**
+     * MarkdownPreview
+     * @description Markdown to show as it will be exported.
+     */
+    MarkdownPreview: {
+      /** Markdown */
+      markdown: string;
+    };
+    /**
+     * MarkdownShown
+     * @description The Markdown as HTML that runs nothing.
+     */
+    MarkdownShown: {
+      /** Html */
+      html: string;
+    };
+    /**
      * Me
      * @description Who is logged in; `has_password` is false until the first administrator has chosen one.
      */
@@ -6678,6 +7581,61 @@ export interface components {
      * @enum {string}
      */
     Normalisation: "per_second" | "share" | "raw";
+    /**
+     * NoteCreate
+     * @description A note to add, at a place counted from 0; null: at the end.
+     */
+    NoteCreate: {
+      /** Note */
+      note:
+        | components["schemas"]["TextNote"]
+        | components["schemas"]["GraphNote"]
+        | components["schemas"]["ComparisonNote"]
+        | components["schemas"]["ArtefactNote"]
+        | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["TableNote"]
+        | components["schemas"]["ImageNote"]
+        | components["schemas"]["FileNote"]
+        | components["schemas"]["FactsNote"]
+        | components["schemas"]["EventsNote"];
+      /** Place */
+      place?: number | null;
+    };
+    /**
+     * NoteOrder
+     * @description All notes of a report in their new order. `revision`: of the report.
+     */
+    NoteOrder: {
+      /** Notes */
+      notes: number[];
+      /** Revision */
+      revision: number;
+    };
+    /**
+     * NoteUpdate
+     * @description A note's new content. `revision`: of the note, the one that the change was made in. `freeze`: read its data again.
+     */
+    NoteUpdate: {
+      /**
+       * Freeze
+       * @default false
+       */
+      freeze: boolean;
+      /** Note */
+      note:
+        | components["schemas"]["TextNote"]
+        | components["schemas"]["GraphNote"]
+        | components["schemas"]["ComparisonNote"]
+        | components["schemas"]["ArtefactNote"]
+        | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["TableNote"]
+        | components["schemas"]["ImageNote"]
+        | components["schemas"]["FileNote"]
+        | components["schemas"]["FactsNote"]
+        | components["schemas"]["EventsNote"];
+      /** Revision */
+      revision: number;
+    };
     /**
      * OnNow
      * @description What a rule finds on a host now.
@@ -7576,6 +8534,149 @@ export interface components {
       note: string;
     };
     /**
+     * ReportCreate
+     * @description A new report. `template`: the key of one, or none for an empty report.
+     */
+    ReportCreate: {
+      /** End */
+      end?: (string | number) | null;
+      /** Hosts */
+      hosts?: string[];
+      /** Start */
+      start?: (string | number) | null;
+      /** Template */
+      template?: string | null;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ReportDetails
+     * @description A report with its notes in their order, and its files.
+     */
+    ReportDetails: {
+      /** Files */
+      files: components["schemas"]["ReportFile"][];
+      /** Notes */
+      notes: components["schemas"]["ReportNote"][];
+      report: components["schemas"]["ReportInfo"];
+    };
+    /**
+     * ReportFile
+     * @description A file of a report, without its bytes.
+     */
+    ReportFile: {
+      /** Author */
+      author: string;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Id */
+      id: number;
+      /**
+       * Media Type
+       * @description As the server found it, not as it was claimed.
+       */
+      media_type: string;
+      /** N Bytes */
+      n_bytes: number;
+      /** Name */
+      name: string;
+      /** Report */
+      report: number;
+      /** Sha256 */
+      sha256: string;
+    };
+    /**
+     * ReportInfo
+     * @description A report without its notes.
+     */
+    ReportInfo: {
+      /** Author */
+      author: string;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** End */
+      end: string | null;
+      /** Hosts */
+      hosts: string[];
+      /** Id */
+      id: number;
+      /**
+       * Is Template
+       * @description Whether people start new reports with it.
+       */
+      is_template: boolean;
+      /** N Notes */
+      n_notes: number;
+      /**
+       * Revision
+       * @description Counts changes of the title, hosts, window and order; a change names the one that it saw.
+       */
+      revision: number;
+      /** Start */
+      start: string | null;
+      /** Title */
+      title: string;
+      /**
+       * Updated At
+       * Format: date-time
+       */
+      updated_at: string;
+      /** Updated By */
+      updated_by: string;
+    };
+    /**
+     * ReportList
+     * @description All reports, last changed first.
+     */
+    ReportList: {
+      /** Reports */
+      reports: components["schemas"]["ReportInfo"][];
+    };
+    /**
+     * ReportNote
+     * @description A note of a report.
+     */
+    ReportNote: {
+      /** Author */
+      author: string;
+      /**
+       * Frozen At
+       * @description When its data was frozen; null for text, files, tables and live links.
+       */
+      frozen_at: string | null;
+      /** Id */
+      id: number;
+      /** N Frozen Bytes */
+      n_frozen_bytes: number;
+      /** Note */
+      note:
+        | components["schemas"]["TextNote"]
+        | components["schemas"]["GraphNote"]
+        | components["schemas"]["ComparisonNote"]
+        | components["schemas"]["ArtefactNote"]
+        | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["TableNote"]
+        | components["schemas"]["ImageNote"]
+        | components["schemas"]["FileNote"]
+        | components["schemas"]["FactsNote"]
+        | components["schemas"]["EventsNote"];
+      /** Revision */
+      revision: number;
+      /**
+       * Updated At
+       * Format: date-time
+       */
+      updated_at: string;
+      /** Updated By */
+      updated_by: string;
+    };
+    /**
      * ReportSource
      * @description A stat of the host that lists processes or threads near the instant.
      */
@@ -7590,6 +8691,49 @@ export interface components {
       reported_at: string;
       /** Stat */
       stat: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ReportTemplate
+     * @description What a report can begin with.
+     */
+    ReportTemplate: {
+      /** Description */
+      description: string;
+      /** Is Builtin */
+      is_builtin: boolean;
+      /**
+       * Key
+       * @description Of a template of people its report's id as text; else its name.
+       */
+      key: string;
+      /** N Notes */
+      n_notes: number;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ReportTemplateList
+     * @description What a report can begin with: the templates that come with normstat, then those of people.
+     */
+    ReportTemplateList: {
+      /** Templates */
+      templates: components["schemas"]["ReportTemplate"][];
+    };
+    /**
+     * ReportUpdate
+     * @description A report's title, hosts and window. `revision`: the one that the change was made in.
+     */
+    ReportUpdate: {
+      /** End */
+      end: (string | number) | null;
+      /** Hosts */
+      hosts: string[];
+      /** Revision */
+      revision: number;
+      /** Start */
+      start: (string | number) | null;
       /** Title */
       title: string;
     };
@@ -8406,6 +9550,16 @@ export interface components {
       /** Note */
       note?: string | null;
     };
+    /**
+     * Scaling
+     * @description What the values of two runs are made comparable by.
+     *
+     *     duration  the baseline as if it had run as long as the incident
+     *     total     the baseline as if it had as much in all: shares are compared
+     *     none      the values as they are
+     * @enum {string}
+     */
+    Scaling: "duration" | "total" | "none";
     /**
      * ScalingFit
      * @description A model fitted to the runs.
@@ -9743,6 +10897,29 @@ export interface components {
       state: string;
     };
     /**
+     * TableNote
+     * @description A table as CSV, its first line the head.
+     */
+    TableNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Csv */
+      csv: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "table";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * TaggedHost
      * @description A host and its tags.
      */
@@ -9768,6 +10945,47 @@ export interface components {
       /** Hosts */
       hosts: components["schemas"]["TaggedHost"][];
     };
+    /**
+     * TemplateCreate
+     * @description A report to save as a template: its texts, and the titles of all other notes.
+     */
+    TemplateCreate: {
+      /** Title */
+      title: string;
+    };
+    /**
+     * TextNote
+     * @description Text as Markdown.
+     */
+    TextNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "text";
+      /** Markdown */
+      markdown: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
+     * Threads
+     * @description How the first frames of stacks are shown, where they are threads.
+     *
+     *     named  threads of one name together: worker/17 and worker/18 are worker
+     *     each   each thread on its own
+     *     none   all together, without a frame of theirs
+     * @enum {string}
+     */
+    Threads: "named" | "each" | "none";
     /**
      * TokenInfo
      * @description A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
@@ -11132,6 +12350,103 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  diffArtefactFlames: {
+    parameters: {
+      query: {
+        /** @description the baseline: ARTEFACT:PART */
+        before: string;
+        /** @description the incident: ARTEFACT:PART */
+        after: string;
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description how the baseline is made comparable: to the duration of the incident's run, to its total, or not; default: by duration where both are known, else by total */
+        scaling?: components["schemas"]["Scaling"] | null;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description down: merged from the root, what was called; up: from the leaf, who called it */
+        direction?: components["schemas"]["Direction"];
+        /** @description the ids of the frames down to where the graph begins, with dots */
+        focus?: string;
+        /** @description a function's id: its callees (down) or callers (up), from wherever it stands */
+        function?: number | null;
+        /** @description nodes narrower than this share of the graph are left out: a pixel, for instance */
+        min_share?: number;
+        /** @description the widest nodes, at most */
+        max_nodes?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameDiffView"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  diffArtefactFunctions: {
+    parameters: {
+      query: {
+        /** @description the baseline: ARTEFACT:PART */
+        before: string;
+        /** @description the incident: ARTEFACT:PART */
+        after: string;
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description how the baseline is made comparable: to the duration of the incident's run, to its total, or not; default: by duration where both are known, else by total */
+        scaling?: components["schemas"]["Scaling"] | null;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description own: by what ends in a function; total: by what passes through it */
+        order?: "own" | "total";
+        limit?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameDiffFunctions"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   getArtefact: {
     parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
     requestBody?: never;
@@ -11200,6 +12515,91 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactAnswers"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readArtefactFlame: {
+    parameters: {
+      query?: {
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description down: merged from the root, what was called; up: from the leaf, who called it */
+        direction?: components["schemas"]["Direction"];
+        /** @description the ids of the frames down to where the graph begins, with dots */
+        focus?: string;
+        /** @description a function's id: its callees (down) or callers (up), from wherever it stands */
+        function?: number | null;
+        /** @description nodes narrower than this share of the graph are left out: a pixel, for instance */
+        min_share?: number;
+        /** @description the widest nodes, at most */
+        max_nodes?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameView"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listArtefactFunctions: {
+    parameters: {
+      query?: {
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description own: by what ends in a function; total: by what passes through it */
+        order?: "own" | "total";
+        limit?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameFunctions"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -12060,6 +13460,65 @@ export interface operations {
     responses: {
       /** @description the report as one self-contained file */
       200: { headers: { [name: string]: unknown }; content: { "text/html": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  reportPages: {
+    parameters: {
+      query?: {
+        /** @description id of a baseline */
+        baseline?: number | null;
+        /** @description of the baseline; default: the newest */
+        version?: number | null;
+        /** @description instead of a baseline: its first instant */
+        baseline_start?: (string | number) | null;
+        /** @description instead of a baseline: the first instant after it */
+        baseline_end?: (string | number) | null;
+        /** @description instead of a baseline: the same time a day or a week earlier */
+        ago?: ("day" | "week") | null;
+        /** @description instead of a baseline: another host in the same window */
+        other_host?: string | null;
+        /** @description instead of a baseline: the other hosts of this host group in the same window */
+        group?: string | null;
+        /** @description series that all others are divided by: stat.field or stat.field@instance */
+        divisor?: string | null;
+        /** @description most groups in the result; all are counted */
+        limit?: number;
+        host?: string[] | null;
+        /** @description first instant of the incident */
+        start?: (string | number) | null;
+        /** @description first instant after the incident */
+        end?: (string | number) | null;
+        /** @description id of a saved comparison, instead of all other parameters */
+        comparison?: number | null;
+        /** @description printed in the report; default: the note of the saved comparison */
+        note?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description two pages: the answer, and the ranked findings */
+      200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -14402,6 +15861,410 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       204: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  uploadReportFile: {
+    parameters: {
+      query: {
+        /** @description id of the report */
+        report: number;
+        /** @description name of the file */
+        name: string;
+        /** @description an image to show, checked and written again; else a file to keep */
+        image?: boolean;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: { content: { "application/octet-stream": string } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportFile"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  downloadReportFile: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description the file */
+      200: { headers: { [name: string]: unknown }; content: { "application/octet-stream": string } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  previewMarkdown: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["MarkdownPreview"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["MarkdownShown"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listReportTemplates: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportTemplateList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listReports: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createReport: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ReportCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ReportUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportReportHtml: {
+    parameters: {
+      query?: {
+        /** @description save it instead of showing it */
+        download?: boolean;
+      };
+      header?: never;
+      path: { id: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description one self-contained file */
+      200: { headers: { [name: string]: unknown }; content: { "text/html": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportReportPdf: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description the report as PDF */
+      200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  addNote: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["NoteCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AddedNote"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateNote: {
+    parameters: { query?: never; header?: never; path: { id: number; note: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["NoteUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteNote: {
+    parameters: { query?: never; header?: never; path: { id: number; note: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreNote: {
+    parameters: { query?: never; header?: never; path: { id: number; note: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  orderNotes: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["NoteOrder"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  saveAsTemplate: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["TemplateCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
