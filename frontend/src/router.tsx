@@ -82,7 +82,7 @@ const comparisonRoute = createRoute({
 const artefactDiffRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/artefacts/diff",
-  component: lazyRouteComponent(() => import("./pages/artefact_diff/ArtefactDiffPage"), "ArtefactDiffPage"),
+  component: lazyRouteComponent(() => import("./pages/artefacts/ArtefactDiffPage"), "ArtefactDiffPage"),
 });
 
 const eventsRoute = createRoute({

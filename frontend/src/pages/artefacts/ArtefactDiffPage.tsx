@@ -15,7 +15,7 @@ import { formatDigits, windowOf } from "../../logic/artefact_diff";
 import { formatWindow, type Zone } from "../../logic/zone";
 import { type ArtefactDiffView, decodeArtefactDiff, encodeArtefactDiff } from "../../state/artefact_diff";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
-import { Answers } from "../artefacts/Answers";
+import { Answers } from "./Answers";
 import { words } from "../../words";
 import { DiffHistogram } from "./DiffHistogram";
 import { DiffTable, PAGE_ROWS } from "./DiffTable";
