@@ -78,6 +78,13 @@ const comparisonRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/comparison/ComparisonPage"), "ComparisonPage"),
 });
 
+/** Two artefacts, before and after. */
+const artefactDiffRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/artefacts/diff",
+  component: lazyRouteComponent(() => import("./pages/artefacts/ArtefactDiffPage"), "ArtefactDiffPage"),
+});
+
 const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/events",
@@ -200,6 +207,7 @@ const routeTree = rootRoute.addChildren([
     graphRoute,
     baselinesRoute,
     comparisonRoute,
+    artefactDiffRoute,
     eventsRoute,
     experimentsRoute,
     experimentRoute,

@@ -1,6 +1,6 @@
 /** The diff of two artefacts: how values, differences and bars of its rows are shown. Pure. */
 
-import type { ArtefactDiff, DistributionDiff, TableDiff, TableDiffRow } from "./api";
+import type { DistributionDiff, TableDiff, TableDiffRow } from "./api";
 import { formatValue } from "./number";
 import { type EpochMs, parseIso, toEpochMs, type Window } from "./time";
 
@@ -104,12 +104,4 @@ export function toneOf(row: TableDiffRow): "more" | "less" | "same" {
     return "same";
   }
   return row.difference > 0 ? "more" : "less";
-}
-
-/** The two positions of stacks that the chosen pair compares. Missing: null where it is no pair of stacks. */
-export function stackPair({ diff }: ArtefactDiff): { readonly before: number; readonly after: number } | null {
-  const pair = diff.pair === null ? undefined : diff.pairs[diff.pair];
-  return pair?.kind === "stacks" && pair.before !== null && pair.after !== null
-    ? { before: pair.before, after: pair.after }
-    : null;
 }
