@@ -21,7 +21,10 @@ from normstat.api.streaming import PieceResponse, Pieces
 from normstat.artefacts.artefact_service import ArtefactDraft, load_part, make_artefact, now_utc, reparse_artefact
 from normstat.artefacts.histogram_view import HistogramView, view_histogram
 from normstat.artefacts.parts import HistogramPart, TablePart
+from normstat.artefacts.reading import MAX_BYTES
+from normstat.artefacts.table_csv import write_table_csv
 from normstat.artefacts.table_view import MAX_ROWS, ArtefactTable, TableRequest, view_table
+from normstat.artefacts.text_page import PAGE_BYTES, ArtefactText, cut_page
 from normstat.artefacts.tools import Effect
 from normstat.errors import BadRequest, DamagedArtefact, NoSpace, NotFound, Overloaded, TooLarge
 from normstat.ingest.imports.import_queue import remove_file
@@ -228,6 +231,18 @@ async def download_artefact(id: IdPath, state: State) -> PieceResponse:  # noqa:
     )
 
 
+@router.get("/artefacts/{id}/text", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound, DamagedArtefact))
+async def read_artefact_text(
+    id: IdPath,  # noqa: A002
+    session: ReadSession,
+    offset: Annotated[int, Query(ge=0, le=MAX_BYTES, description="byte of the raw text where the page begins")] = 0,
+) -> ArtefactText:
+    """Return a page of the raw text: about 64 KiB of whole lines."""
+    known = await artefact_rows.read_artefact_row(session, id)
+    data = await artefact_rows.read_text_at(session, id, offset, PAGE_BYTES)
+    return cut_page(data, offset, known.n_bytes)
+
+
 async def _read_raw(state: AppState, artefact_id: int) -> Pieces:
     async with open_read_session(state.sessions) as session:
         async for piece in artefact_rows.read_text(session, artefact_id):
@@ -250,6 +265,23 @@ async def read_artefact_table(  # noqa: PLR0917 (parameters of a route, given by
     found = await load_part(session, id, part, TablePart)
     asked = TableRequest(order, tuple(group or ()), search, report, limit, offset)
     return await anyio.to_thread.run_sync(view_table, found, asked)
+
+
+@router.get(
+    "/artefacts/{id}/parts/{part}/table.csv",
+    response_class=Response,
+    dependencies=[NEEDS_VIEWER],
+    responses=text_answers(
+        guarded_answers(BadRequest, NotFound, DamagedArtefact),
+        media_type="text/csv",
+        description="UTF-8, CRLF, a header of keys with units, then all rows in the order of the text",
+    ),
+)
+async def export_artefact_table(id: IdPath, part: PartPath, session: ReadSession) -> Response:  # noqa: A002
+    """Export all rows of a table part: report, time, the parts of the key, and a column for each number."""
+    body = await anyio.to_thread.run_sync(write_table_csv, await load_part(session, id, part, TablePart))
+    headers = {"Content-Disposition": f'attachment; filename="artefact-{id}-{part}.csv"', "X-Content-Type-Options": "nosniff"}
+    return Response(body, media_type="text/csv; charset=utf-8", headers=headers)
 
 
 @router.get("/artefacts/{id}/parts/{part}/histogram", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound))

@@ -1,5 +1,7 @@
 """A histogram part as a page shows it: for each key the counts by bucket, and over time where there are several reports."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,7 +39,7 @@ class HistogramView(Documented):
     title: str
     stat: str
     unit: str
-    """Of the buckets' ends; empty where the tool does not say."""
+    """Of the buckets' ends, if necessary from a word such as usecs in the keys; empty where the tool does not say."""
 
     buckets: list[HistogramBucket]
     distributions: list[Distribution]
@@ -46,6 +48,24 @@ class HistogramView(Documented):
     n_distributions: int
     reports: list[int | None]
     """Milliseconds since the epoch of each report; null where the text prints no time."""
+
+
+# What scripts call the unit of a distribution, in its name or key.
+NAMED_UNIT: Final = re.compile(
+    r"(?<![a-z])(?:(?P<ns>nsecs?|ns|nanoseconds)|(?P<us>usecs?|us|microseconds)|(?P<ms>msecs?|ms|milliseconds)|(?P<s>secs|seconds)"
+    r"|(?P<KiB>kbytes)|(?P<bytes>bytes))(?![a-z])",
+    re.IGNORECASE,
+)
+
+
+def _named_unit(keys: Sequence[str]) -> str:
+    """Return the unit that the keys name. Missing: "" if they name none, or several.
+
+    >>> _named_unit(["pid = 0 usecs", "pid = 7 usecs"]), _named_unit(["usecs", "ms"]), _named_unit(["focus"])
+    ('us', '', '')
+    """
+    found = {match.lastgroup or "" if (match := NAMED_UNIT.search(key)) else "" for key in keys}
+    return found.pop() if len(found) == 1 else ""
 
 
 def view_histogram(part: HistogramPart) -> HistogramView:
@@ -57,7 +77,7 @@ def view_histogram(part: HistogramPart) -> HistogramView:
     return HistogramView(
         title=part.title,
         stat=part.stat,
-        unit=part.unit,
+        unit=part.unit or _named_unit(part.keys),
         buckets=[HistogramBucket(bucket.label, bucket.low, bucket.high) for bucket in part.buckets],
         distributions=[
             Distribution(part.keys[row], part.report[row], list(part.counts[row]), sum(part.counts[row]))

@@ -29,9 +29,32 @@ def _split_iozone(instance: str) -> tuple[str, ...]:
     return (instance, "") if found is None else (found["size"], found["record"])
 
 
+def _split_titled(instance: str) -> tuple[str, ...]:
+    title, found, key = instance.partition(": ")
+    return (title, key) if found else ("", instance)
+
+
+def is_total(key: str) -> bool:
+    """Return whether a row's last key says that it is the sum of the others.
+
+    >>> is_total("TOTAL:"), is_total("total"), is_total("read_total")
+    (True, True, False)
+    """
+    return key.strip(" :").casefold() == "total"
+
+
 LOCKS: Final = KeyRule(("section", "lock", "caller"), _split_lock)
 FILES: Final = KeyRule(("file size (kB)", "record length (kB)"), _split_iozone)
-RULES: Final = {"lockstat": LOCKS, "plockstat": LOCKS, "iozone": FILES, "iozone_ops": FILES, "iozone_us": FILES}
+# One text may have several tables with a title each: elapsed times, CPU times.
+TITLED: Final = KeyRule(("table", "key"), _split_titled)
+RULES: Final = {
+    "dtrace_table": TITLED,
+    "lockstat": LOCKS,
+    "plockstat": LOCKS,
+    "iozone": FILES,
+    "iozone_ops": FILES,
+    "iozone_us": FILES,
+}
 
 
 def key_rule(stat: str, instance_title: str) -> KeyRule:

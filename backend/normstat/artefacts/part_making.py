@@ -15,16 +15,21 @@ from normstat.stats.records import NO_TIME, SampleBlock
 from normstat.stats.spec import Field, Kind, Semantics, Shape, Worse
 
 # What ranks the rows of a table: the cost where the tool or we know it, then how often, then the first number that can be bad.
-WEIGHTS: Final = ("total_ns", "total_spins", "total_s", "seconds", "samples", "calls", "count")
+WEIGHTS: Final = (
+    "total_ns", "total_wait_ns", "total_spins", "total_s", "seconds", "total_usecs", "samples", "calls", "count",
+)  # fmt: skip
+# Stats about the other stats of a text.
+TOTALS: Final = ("_section", "_summary", "_totals")
 LOGS: Final = frozenset({"lkst_log"})
 EVENTS: Final = frozenset({"lock", "unlock"})
-MEANS: Final = frozenset(
-    {"nsec", "spin", "avg_s", "avg_ns", "usecs_per_call", "rcnt", "min_s", "min_ns", "max_s", "max_ns", "rank"}
-)
+MEANS: Final = frozenset({
+    "nsec", "spin", "avg_s", "avg_ns", "avg_wait_ns", "avgtime", "usecs_per_call", "rcnt", "min_s", "min_ns", "min_wait_ns",
+    "max_s", "max_ns", "max_wait_ns", "rank", "elapsed_s",
+})  # fmt: skip
 
 
 def make_parts(blocks: Sequence[SampleBlock]) -> list[Part]:
-    """Return the parts of blocks, in the order of their first lines."""
+    """Return the parts of blocks: what the tool lists in the order of the first lines, then its totals."""
     groups: dict[tuple[str, tuple[str, ...]], list[SampleBlock]] = {}
     for block in blocks:
         keys = tuple(field.key for field in block.fields)
@@ -33,7 +38,8 @@ def make_parts(blocks: Sequence[SampleBlock]) -> list[Part]:
         groups.setdefault((block.stat.name, same), []).append(block)
     parts = [_make_part(group) for group in groups.values()]
     firsts = [min(int(block.line_offset[0]) for block in group if len(block)) for group in groups.values()]
-    return [parts[at] for at in np.argsort(firsts, kind="stable")]
+    order = sorted(range(len(parts)), key=lambda at: (parts[at].stat.endswith(TOTALS), firsts[at]))
+    return [parts[at] for at in order]
 
 
 def column_of(field: Field) -> PartColumn:

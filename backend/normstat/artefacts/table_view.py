@@ -5,11 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from normstat.artefacts.keys import is_total
 from normstat.artefacts.parts import Number, TablePart
 from normstat.errors import BadRequest, shorten
 from normstat.field_docs import Documented
 
 MAX_ROWS: Final = 1000
+# Percentages of the whole, which may be summed within a report.
+SHARES: Final = frozenset({"overhead_pct", "pct", "share_pct", "time_pct", "percent", "pcnt"})
+# Stats whose only row is a total.
+SUMS: Final = frozenset({"strace_totals", "truss_totals", "ltrace_totals"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +41,11 @@ class ArtefactTableRow(Documented):
     """One for each column; of several rows the sum, null for columns that cannot be summed."""
 
     n_rows: int
+    is_total: bool
+    """Whether the tool printed it as the sum of other rows; it has no share."""
+
     share: float | None
-    """Its share of the sum of the ordering column, 0 to 1; null where that cannot be summed."""
+    """Share of the sum of the ordering column, 0 to 1; null where that cannot be summed. Percentages of the whole are shares."""
 
     cumulative: float | None
     """The share of this row and all above it."""
@@ -94,19 +102,21 @@ def view_table(part: TablePart, asked: TableRequest) -> ArtefactTable:
     merged = merge_rows(part, group, asked.report)
     at = next((at for at, column in enumerate(part.columns) if column.key == order), None)
     is_additive = at is not None and part.columns[at].is_additive
+    is_share = order in SHARES and (asked.report is not None or len(part.report_us) <= 1)
     ordered = sorted(merged, key=lambda row: _rank(row.values[at] if at is not None else None))
-    total = sum_of(row.values[at] for row in ordered) if at is not None and is_additive else None
+    total = sum_of(row.values[at] for row in ordered if not row.is_total) if at is not None and is_additive else None
+    whole = 100 if is_share else total
     found: list[ArtefactTableRow] = []
     running: Number = 0
     words = asked.search.casefold().split()
     for row in ordered:
         value = row.values[at] if at is not None else None
         share = cumulative = None
-        if total:
+        if whole and not row.is_total:
             running += value or 0
-            share, cumulative = (value or 0) / total, running / total
+            share, cumulative = (value or 0) / whole, running / whole
         if all(any(word in key.casefold() for key in row.key) for word in words):
-            found.append(ArtefactTableRow(list(row.key), list(row.values), row.n_rows, share, cumulative))
+            found.append(ArtefactTableRow(list(row.key), list(row.values), row.n_rows, row.is_total, share, cumulative))
     return ArtefactTable(
         title=part.title,
         stat=part.stat,
@@ -131,6 +141,7 @@ class MergedRow:
     key: tuple[str, ...]
     values: list[Number | None]
     n_rows: int
+    is_total: bool = False
 
 
 def merge_rows(part: TablePart, group: Sequence[str], report: int | None = None) -> list[MergedRow]:
@@ -140,14 +151,17 @@ def merge_rows(part: TablePart, group: Sequence[str], report: int | None = None)
     """
     places = [part.key_names.index(name) for name in group]
     merged: dict[tuple[str, ...], MergedRow] = {}
+    has_last = bool(group) and group[-1] == part.key_names[-1]
     for row in range(part.n_rows):
-        if report is not None and part.report[row] != report:
+        is_sum = len(part.keys) > 0 and part.stat not in SUMS and is_total(part.keys[-1][row])
+        # A sum is no row of a group that it is the sum of.
+        if (report is not None and part.report[row] != report) or (is_sum and not has_last):
             continue
         key = tuple(part.keys[place][row] for place in places)
         values = [column[row] for column in part.values]
         known = merged.get(key)
         if known is None:
-            merged[key] = MergedRow(key, values, 1)
+            merged[key] = MergedRow(key, values, 1, is_sum)
             continue
         known.n_rows += 1
         for at, (column, value) in enumerate(zip(part.columns, values, strict=True)):

@@ -164,11 +164,33 @@ async def read_text(session: AsyncSession, artefact_id: int) -> AsyncIterator[by
         body = await session.scalar(query)
         if body is None:
             return
-        try:
-            yield zstandard.ZstdDecompressor().decompress(body)
-        except zstandard.ZstdError as error:
-            raise DamagedArtefact(f"The raw text of artefact {artefact_id} cannot be read: piece {position} is damaged") from error
+        yield _unpack(body, artefact_id, position)
         position += 1
+
+
+async def read_text_at(session: AsyncSession, artefact_id: int, offset: int, n_bytes: int) -> bytes:
+    """Return up to `n_bytes` of the raw text from an offset on; none beyond its end.
+
+    Raises: DamagedArtefact
+    """
+    found = b""
+    # Pieces have one size, but for the last one.
+    position, start = divmod(offset, PIECE_BYTES)
+    while len(found) < n_bytes:
+        query = select(ArtefactBytes.body).where(ArtefactBytes.artefact_id == artefact_id, ArtefactBytes.position == position)
+        body = await session.scalar(query)
+        if body is None:
+            break
+        found += _unpack(body, artefact_id, position)[start : start + n_bytes - len(found)]
+        position, start = position + 1, 0
+    return found
+
+
+def _unpack(body: bytes, artefact_id: int, position: int) -> bytes:
+    try:
+        return zstandard.ZstdDecompressor().decompress(body)
+    except zstandard.ZstdError as error:
+        raise DamagedArtefact(f"The raw text of artefact {artefact_id} cannot be read: piece {position} is damaged") from error
 
 
 async def read_artefact_row(session: AsyncSession, artefact_id: int) -> Artefact:

@@ -145,7 +145,9 @@ POLICY = {
     "restoreArtefact": Role.OPERATOR,
     "reparseText": Role.OPERATOR,
     "downloadArtefact": Role.VIEWER,
+    "readArtefactText": Role.VIEWER,
     "readArtefactTable": Role.VIEWER,
+    "exportArtefactTable": Role.VIEWER,
     "readArtefactHistogram": Role.VIEWER,
     "listViews": Role.VIEWER,
     # A private view belongs to its author; what others see is changed by operators (tests/api/test_views.py).

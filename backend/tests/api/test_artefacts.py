@@ -105,3 +105,25 @@ async def test_an_agent_puts_evidence_of_its_own_host(people: People) -> None:
         assert response.status_code == 201, response.text
         assert (response.json()["host"], response.json()["source"]) == (HOST, "agent")
         assert_envelope(await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"host": "web9"}), 403, "not_allowed")
+
+
+async def test_the_whole_table_as_csv_and_the_text_by_pages(operator: httpx.AsyncClient) -> None:
+    made = await upload(operator, BEFORE, command="plockstat -A -e 10 -p 4711", start="2026-11-22T00:00:00Z")
+    file = await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/table.csv")
+    assert file.headers["content-type"] == "text/csv; charset=utf-8"
+    assert file.text.split("\r\n")[:2] == [
+        "report,time,section,lock,caller,count[events],nsec[ns],total_ns[ns]",
+        "0,2026-11-22T00:00:00Z,Mutex block,libc.so.1`libc_malloc_lock,libzip.so`deflate+0x29c,78,69427,5415306",
+    ]
+    assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}/parts/7/table.csv"), 404, "not_found")
+    lines = b"".join(b"line %06d \xff\x00\xc3\xa9\n" % number for number in range(9000))
+    long = await upload(operator, lines, start="2026-11-22T00:00:00Z")
+    read, offset, n_pages = "", 0, 0
+    while offset is not None:
+        page = (await operator.get(f"{ARTEFACTS}/{long['id']}/text", params={"offset": offset})).json()
+        assert (page["offset"], page["n_bytes"], page["text"].endswith("\n")) == (offset, len(lines), True)
+        read, offset, n_pages = read + page["text"], page["next_offset"], n_pages + 1
+    assert n_pages > 1
+    assert read == lines.decode(errors="replace").replace("\x00", "\u2400")
+    beyond = (await operator.get(f"{ARTEFACTS}/{long['id']}/text", params={"offset": len(lines) + 5})).json()
+    assert (beyond["text"], beyond["next_offset"]) == ("", None)

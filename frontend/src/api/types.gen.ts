@@ -374,6 +374,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts/{id}/parts/{part}/table.csv": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Artefact Table
+     * @description Export all rows of a table part: report, time, the parts of the key, and a column for each number.
+     */
+    get: operations["exportArtefactTable"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/artefacts/{id}/raw": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -413,6 +428,21 @@ export interface paths {
      * @description Undo the deletion of an artefact.
      */
     post: operations["restoreArtefact"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/text": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Artefact Text
+     * @description Return a page of the raw text: about 64 KiB of whole lines.
+     */
+    get: operations["readArtefactText"];
+    put?: never;
+    post?: never;
     delete?: never;
     options?: never;
     head?: never;
@@ -2707,13 +2737,18 @@ export interface components {
        * @description The share of this row and all above it.
        */
       cumulative: number | null;
+      /**
+       * Is Total
+       * @description Whether the tool printed it as the sum of other rows; it has no share.
+       */
+      is_total: boolean;
       /** Key */
       key: string[];
       /** N Rows */
       n_rows: number;
       /**
        * Share
-       * @description Its share of the sum of the ordering column, 0 to 1; null where that cannot be summed.
+       * @description Share of the sum of the ordering column, 0 to 1; null where that cannot be summed. Percentages of the whole are shares.
        */
       share: number | null;
       /**
@@ -2721,6 +2756,32 @@ export interface components {
        * @description One for each column; of several rows the sum, null for columns that cannot be summed.
        */
       values: (number | null)[];
+    };
+    /**
+     * ArtefactText
+     * @description A page of the raw text.
+     */
+    ArtefactText: {
+      /**
+       * N Bytes
+       * @description Of the whole raw text.
+       */
+      n_bytes: number;
+      /**
+       * Next Offset
+       * @description Of the page after it; null at the end.
+       */
+      next_offset: number | null;
+      /**
+       * Offset
+       * @description Of its first byte in the raw text.
+       */
+      offset: number;
+      /**
+       * Text
+       * @description Whole lines, but for lines longer than a page; bytes that are no UTF-8 are shown as �, and NUL as ␀.
+       */
+      text: string;
     };
     /**
      * ArtefactUpdate
@@ -4674,7 +4735,7 @@ export interface components {
       title: string;
       /**
        * Unit
-       * @description Of the buckets' ends; empty where the tool does not say.
+       * @description Of the buckets' ends, if necessary from a word such as usecs in the keys; empty where the tool does not say.
        */
       unit: string;
     };
@@ -9897,6 +9958,28 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  exportArtefactTable: {
+    parameters: { query?: never; header?: never; path: { id: number; part: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description UTF-8, CRLF, a header of keys with units, then all rows in the order of the text */
+      200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   downloadArtefact: {
     parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
     requestBody?: never;
@@ -9954,6 +10037,34 @@ export interface operations {
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readArtefactText: {
+    parameters: {
+      query?: {
+        /** @description byte of the raw text where the page begins */
+        offset?: number;
+      };
+      header?: never;
+      path: { id: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactText"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };

@@ -1,0 +1,157 @@
+"""Texts become parts: what the source documents print, read and ranked as they were meant."""
+
+from pathlib import Path
+
+import pytest
+
+from normstat.artefacts.packed_reading import INLINE_BYTES, ReadingRequest, pack_reading, read_packed
+from normstat.artefacts.part_codec import unpack_part
+from normstat.artefacts.parts import HistogramPart, LogPart, Part, StackPart, TablePart
+from normstat.artefacts.reading import read_artefact
+from normstat.artefacts.table_view import TableRequest, merge_rows, view_table
+from normstat.artefacts.tools import Effect, is_artefact
+from normstat.errors import NotFound
+from normstat.stats.catalogue import require_spec
+from tests.golden_captures import Capture, captures
+
+LOCKSTAT = b"""Adaptive mutex spin: 3318 events
+Count indv cuml rcnt spin Lock Caller
+-------------------------------------------------------------------------------
+601 18% 18% 1.00 1 flock_lock cleanlocks+0x10
+302 9% 27% 1.00 7 0xf597aab0 dev_get_dev_info+0x4c
+Adaptive mutex block: 24 events
+Count indv cuml rcnt nsec Lock Caller
+-------------------------------------------------------------------------------
+1 4% 100% 1.00 1167000 0xf5c46910 cleanlocks+0x50
+3 12% 12% 1.00 90333 0xf5b3c738 ddi_prop_search_common+0x50
+"""
+TRUSS = b"""syscall      seconds   calls  errors
+open             .26    2868
+close            .43   17209
+getpid           .44   17208
+dup              .31   14341
+sigprocmask      .65   28690
+                ----     ---    ---
+sys totals:     2.09   80316      0
+usr time:        .39
+elapsed:        6.51
+"""
+TICKS = b"""
+  read                                                          12284
+  write                                                             7
+
+  read                                                          11938
+  write                                                             9
+"""
+
+
+def only(parts: object, kind: type[Part]) -> list[Part]:
+    assert isinstance(parts, list | tuple)
+    return [part for part in parts if isinstance(part, kind)]
+
+
+def test_lockstat_by_lock_and_caller() -> None:
+    found = read_artefact(LOCKSTAT, command="lockstat sleep 5")
+    spins, blocks, sections = found.parts
+    assert isinstance(spins, TablePart)
+    assert isinstance(blocks, TablePart)
+    assert isinstance(sections, TablePart)
+    assert (spins.weight, blocks.weight, found.duration_s, found.effect) == ("total_spins", "total_ns", 5.0, Effect.LIGHT)
+    assert spins.key_names == ("section", "lock", "caller")
+    assert [key[0] for key in spins.keys] == ["Adaptive mutex spin", "flock_lock", "cleanlocks+0x10"]
+    view = view_table(blocks, TableRequest())
+    assert [(row.key[1], row.values[-1]) for row in view.rows] == [("0xf5c46910", 1_167_000), ("0xf5b3c738", 270_999)]
+    assert dict(zip(sections.keys[0], sections.column("events"), strict=True)) == {
+        "Adaptive mutex spin": 3318,
+        "Adaptive mutex block": 24,
+    }
+
+
+def test_truss_says_how_long_it_watched() -> None:
+    found = read_artefact(TRUSS)
+    assert (found.tool, found.duration_s, found.effect, found.n_rejected) == ("truss", 6.51, Effect.HEAVY, 0)
+    table = found.parts[0]
+    assert isinstance(table, TablePart)
+    assert view_table(table, TableRequest()).rows[0].key == ["sigprocmask"]
+    assert view_table(table, TableRequest(order="calls")).total == 2868 + 17209 + 17208 + 14341 + 28690
+
+
+def test_repeated_reports_are_summed_or_shown_alone() -> None:
+    (table,) = read_artefact(TICKS, spec="dtrace").parts
+    assert isinstance(table, TablePart)
+    assert table.report == [0, 0, 1, 1]
+    assert [(row.key, row.values) for row in merge_rows(table, ("key",))] == [(("read",), [24222]), (("write",), [16])]
+    assert view_table(table, TableRequest(report=1)).rows[0].values == [11938]
+
+
+def test_the_log_of_the_slides_keeps_its_nanoseconds() -> None:
+    text = """| 時刻 | cpu | コマンド名 | lock/unlock | 関数 |
+|---------------------------|-----|-----------|-------------|--------------|
+| 10:59:59.109884679 | 0 | kdm_greet | lock | |
+| 11:00:15.543851385 | 3 | iozone | unlock | schedule() |
+"""
+    (log,) = read_artefact(text.encode()).parts
+    assert isinstance(log, LogPart)
+    assert (log.time_ns, log.cpu) == ([39_599_109_884_679, 39_615_543_851_385], [0, 3])
+    assert (log.command, log.event, log.function) == (["kdm_greet", "iozone"], ["lock", "unlock"], ["", "schedule()"])
+
+
+def test_buckets_of_the_slides_sum_to_their_calls() -> None:
+    buckets = "~1マイクロ秒 | ~10マイクロ秒 | ~100マイクロ秒 | ~1ミリ秒 | ~10ミリ秒 | ~100ミリ秒 | ~1秒 | ~10秒 | 10秒以上"
+    text = f"""| アドレス | {buckets} |
+|------------|------|------|------|------|------|------|-----|------|------|
+| 0xc019f83e | 82 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 2 |
+| 0xc01977d1 | 963 | 48 | 11 | 3 | 1 | 0 | 0 | 0 | 2 |
+| 0xc018ad07 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |
+"""
+    (part,) = read_artefact(text.encode()).parts
+    assert isinstance(part, HistogramPart)
+    assert [sum(counts) for counts in part.counts] == [85, 1028, 4]
+    assert (part.unit, part.buckets[-1].low, part.buckets[-1].high) == ("s", 10.0, None)
+
+
+def test_stacks_share_their_beginnings() -> None:
+    text = b"""
+              unix`idle+0x3b
+              unix`thread_start+0x3
+              900
+
+              unix`swtch+0x11
+              unix`idle+0x3b
+              unix`thread_start+0x3
+               56
+"""
+    (part,) = only(read_artefact(text, spec="dtrace").parts, StackPart)
+    assert isinstance(part, StackPart)
+    assert [part.names[name] for name in part.name] == ["", "unix`thread_start+0x3", "unix`idle+0x3b", "unix`swtch+0x11"]
+    assert (part.parent.tolist(), part.values[0].tolist(), part.n_stacks) == ([0, 0, 1, 2], [0, 0, 900, 56], 2)
+
+
+@pytest.mark.parametrize(
+    "capture", [each for each in captures() if is_artefact(require_spec(each.spec))], ids=lambda each: each.name
+)
+def test_every_capture_makes_parts_that_come_back(capture: Capture) -> None:
+    """What a tool of artefacts prints becomes parts with all its rows, and they come back from their packed form."""
+    found = pack_reading(capture.path, ReadingRequest(spec=capture.spec))
+    for packed in found.parts:
+        part = unpack_part(packed.body)
+        assert (part.kind, part.stat, part.n_rows) == (packed.kind, packed.stat, packed.n_rows)
+        if isinstance(part, TablePart) and part.columns:
+            assert len(view_table(part, TableRequest(limit=1000)).rows) > 0
+
+
+async def test_a_large_text_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(TRUSS + b"\n" * INLINE_BYTES)
+    found = await read_packed(path, ReadingRequest())
+    same = pack_reading(path, ReadingRequest())
+    assert (found.tool, found.duration_s, found.n_bytes, found.sha256) == ("truss", 6.51, path.stat().st_size, same.sha256)
+    assert [unpack_part(part.body) for part in found.parts] == [unpack_part(part.body) for part in same.parts]
+    with pytest.raises(NotFound, match="nosuch"):
+        await read_packed(path, ReadingRequest(spec="nosuch"))
+
+
+@pytest.mark.parametrize("text", [b"\x00" * 100, b"\xff\xfe\n", b"\n", b"a" * 10_000, b"<script>alert(1)</script>\n"])
+def test_what_nobody_reads_has_no_parts(text: bytes) -> None:
+    found = read_artefact(text)
+    assert (found.tool, list(found.parts)) == ("", [])
