@@ -69,9 +69,7 @@ async def list_log_events(  # noqa: PLR0917 (parameters of a route, given by nam
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> LogEvents:
     """Return events of a log in the order of their times, with all digits of their nanoseconds."""
-    return await _ask(
-        session, id, part, (where, start, end), lambda log, mask: list_events(log, mask, limit=limit, offset=offset)
-    )
+    return await _ask(session, id, part, (where, start, end), lambda log, mask: list_events(log, mask, limit=limit, offset=offset))
 
 
 @router.get(f"{PREFIX}/latencies", dependencies=[NEEDS_VIEWER], responses=ANSWERS)
@@ -82,7 +80,9 @@ async def read_log_latencies(  # noqa: PLR0917 (parameters of a route, given by 
     pair: Annotated[
         str, Query(description="name of a pair, or two events as A->B; default: the most telling", max_length=410, pattern=NO_NUL)
     ] = "",
-    key: Annotated[list[str] | None, Query(description="what both events of A->B must share: cpu, pid, object", max_length=5)] = None,
+    key: Annotated[
+        list[str] | None, Query(description="what both events of A->B must share: cpu, pid, object", max_length=5)
+    ] = None,
     group: Annotated[str, Query(description="object, function, event, command, pid or cpu", max_length=20)] = "",
     where: Where = "",
     start: Nanoseconds = None,

@@ -67,5 +67,3 @@ def decode_log(data: bytes) -> LogPart:
 
 def _differences(time_ns: np.ndarray) -> np.ndarray:
     return np.diff(time_ns, prepend=0)
-
-

@@ -149,6 +149,10 @@ POLICY = {
     "readArtefactTable": Role.VIEWER,
     "exportArtefactTable": Role.VIEWER,
     "readArtefactHistogram": Role.VIEWER,
+    "listLogEvents": Role.VIEWER,
+    "readLogLatencies": Role.VIEWER,
+    "readLogLanes": Role.VIEWER,
+    "readLogBlocking": Role.VIEWER,
     "listViews": Role.VIEWER,
     # A private view belongs to its author; what others see is changed by operators (tests/api/test_views.py).
     "createView": Role.VIEWER,

@@ -126,7 +126,7 @@ def find_holds(part: LogPart, mask: Mask | None = None) -> Iterator[tuple[int, i
             previous = _previous_of_object(part, spans)
             for event in spans.unmatched_end[:MAX_BLOCKINGS].tolist():
                 before = int(previous[event])
-                yield int(part.time_ns[before if before >= 0 else 0]), int(part.time_ns[event]), event
+                yield int(part.time_ns[max(before, 0)]), int(part.time_ns[event]), event
 
 
 def _each(found: list[_Found]) -> Iterator[tuple[int, int, int, int]]:
@@ -270,9 +270,7 @@ def _to_blocking(part: LogPart, found: _Found, at: int) -> Blocking:
     )
 
 
-def _say(
-    how: str, about: str, waiter: LogThread, holder: LogThread, lengths: tuple[int, int, int], *, held_is_limit: bool
-) -> str:
+def _say(how: str, about: str, waiter: LogThread, holder: LogThread, lengths: tuple[int, int, int], *, held_is_limit: bool) -> str:
     wait, gap, held = map(print_span, lengths)
     who, by = _name(waiter), _name(holder)
     where = f" in {holder.function}" if holder.function else ""
@@ -289,5 +287,3 @@ def _name(thread: LogThread) -> str:
     if thread.pid is None:
         return thread.command or "a thread"
     return f"{thread.command or 'pid'} {thread.pid}"
-
-

@@ -8,7 +8,16 @@ import numpy.typing as npt
 
 from normstat.artefacts.parts import NO_NUMBER, LogPart
 from normstat.artefacts.trace_log.blocking import find_holds
-from normstat.artefacts.trace_log.pairing import Indices, LogSpans, Mask, SpanKind, available_rules, find_spans, task_pids, thread_codes
+from normstat.artefacts.trace_log.pairing import (
+    Indices,
+    LogSpans,
+    Mask,
+    SpanKind,
+    available_rules,
+    find_spans,
+    task_pids,
+    thread_codes,
+)
 from normstat.errors import BadRequest, shorten
 from normstat.field_docs import Documented
 
@@ -147,9 +156,12 @@ def view_lanes(part: LogPart, mask: Mask, asked: LaneRequest) -> LogLanes:
     boxes = _Boxes(*(column[inside] for column in (boxes.lane, boxes.kind, boxes.label, boxes.start, boxes.end, boxes.is_open)))
     shown = _choose_lanes(counts, boxes, labels)
     names, name_of = _colours(part, chosen)
+    is_shown = np.zeros(len(labels), bool)
+    is_shown[shown] = True
+    drawn = chosen[is_shown[lane_of[chosen]]]
     bin_ns = max(1, -(-(end - start) // asked.width))
     while True:
-        bins = _bin_events(part, chosen, lane_of, name_of, shown, start, bin_ns)
+        bins = _bin_events(lane_of[drawn], name_of[part.event.codes[drawn]], part.time_ns[drawn] - start, bin_ns)
         spans = _bin_spans(boxes, shown, start, bin_ns)
         if len(bins[0]) + len(spans[0]) <= MAX_ITEMS:
             break
@@ -181,7 +193,9 @@ Label = tuple[str, str, int | None, int | None]
 def _lanes_of(part: LogPart, by: str) -> tuple[Indices, list[Label]]:
     if by == "cpu":
         found, codes = np.unique(part.cpu, return_inverse=True)
-        return codes, [("no CPU" if cpu == NO_NUMBER else f"CPU {cpu}", "", None, None if cpu < 0 else cpu) for cpu in found.tolist()]
+        return codes, [
+            ("no CPU" if cpu == NO_NUMBER else f"CPU {cpu}", "", None, None if cpu < 0 else cpu) for cpu in found.tolist()
+        ]
     if by == "command":
         names = part.command.names
         return part.command.codes.astype(np.int64), [(name or "no command", name, None, None) for name in names]
@@ -288,20 +302,14 @@ def _colours(part: LogPart, chosen: Indices) -> tuple[list[str], Indices]:
     return names, of
 
 
-def _bin_events(
-    part: LogPart, chosen: Indices, lane_of: Indices, name_of: Indices, shown: list[int], start: int, bin_ns: int
-) -> tuple[Indices, Indices, Indices, Indices, Indices]:
-    is_shown = np.zeros(int(lane_of.max(initial=0)) + 1, bool)
-    is_shown[shown] = True
-    events = chosen[is_shown[lane_of[chosen]]]
-    lane, name, offset = lane_of[events], name_of[part.event.codes[events]], part.time_ns[events] - start
-    order = np.lexsort((events, offset // bin_ns, name, lane))
+def _bin_events(lane: Indices, name: Indices, offset: Indices, bin_ns: int) -> tuple[Indices, Indices, Indices, Indices, Indices]:
+    order = np.lexsort((offset, name, lane))
     lane, name, offset = lane[order], name[order], offset[order]
     bins = offset // bin_ns
-    new = np.ones(len(events), bool)
+    new = np.ones(len(lane), bool)
     new[1:] = (lane[1:] != lane[:-1]) | (name[1:] != name[:-1]) | (bins[1:] != bins[:-1])
     first = np.flatnonzero(new)
-    after = np.append(first[1:], len(events)) if len(first) else first
+    after = np.append(first[1:], len(lane)) if len(first) else first
     return lane[first], name[first], offset[first], offset[after - 1], after - first
 
 

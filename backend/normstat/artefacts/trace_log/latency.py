@@ -94,10 +94,11 @@ def measure_latencies(part: LogPart, spans: LogSpans, group: str = "", *, limit:
     decades = np.bincount(keys * n_buckets + bucket, minlength=n * n_buckets).reshape(n, n_buckets)
     all_ns = int(total.sum())
     order = np.lexsort((np.arange(n), -count, -total))
-    rows = [
-        _to_row(part, spans, names[at], keys == at, (count[at], least[at], longest[at], total[at], all_ns), decades[at])
-        for at in order[:limit].tolist()
-    ]
+    # The longest span of each key comes first of its key.
+    by_key = np.lexsort((np.arange(len(keys)), -duration, keys))
+    first = by_key[np.searchsorted(keys[by_key], np.arange(n))] if n else by_key
+    numbers = np.column_stack([count, least, longest, total, first]).tolist()
+    rows = [_to_row(part, spans, names[at], numbers[at], all_ns, decades=decades[at].tolist()) for at in order[:limit].tolist()]
     whole = decades.sum(axis=0).tolist()
     return LatencySummary(
         rows=rows,
@@ -125,7 +126,7 @@ def say_concentration(totals: Sequence[float], whole: float | None = None) -> st
     '99.8 % of the time is in 3 of 5 places'
     """
     whole = sum(totals) if whole is None else whole
-    if not whole or len(totals) < 2:  # noqa: PLR2004 (of one place there is nothing to say)
+    if not whole or len(totals) < 2:
         return ""
     running = 0.0
     for n, total in enumerate(totals, 1):
@@ -191,12 +192,8 @@ def _sums(keys: Indices, duration: Indices, n: int) -> Indices:
     return total
 
 
-def _to_row(
-    part: LogPart, spans: LogSpans, name: str, mine: npt.NDArray[np.bool_], numbers: tuple[int, int, int, int, int], decades: Indices
-) -> LatencyRow:
-    count, least, longest, total, whole = map(int, numbers)
-    at = np.flatnonzero(mine)
-    first = int(at[np.argmax(spans.duration_ns[at])])
+def _to_row(part: LogPart, spans: LogSpans, name: str, numbers: list[int], whole: int, *, decades: list[int]) -> LatencyRow:
+    count, least, longest, total, first = numbers
     line = int(part.line[spans.begin[first]])
     return LatencyRow(
         key=name,
@@ -206,7 +203,7 @@ def _to_row(
         max_ns=longest,
         total_ns=total,
         share=total / whole if whole else 0.0,
-        decades=decades.tolist(),
+        decades=decades,
         longest_line=None if line == NO_NUMBER else line,
         longest_start=str(int(spans.start_ns[first])),
     )

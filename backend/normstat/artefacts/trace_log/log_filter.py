@@ -5,7 +5,8 @@
     not    not this one         cpu=0,3                one of several
     ( )    grouping             function~schedule      has this in it, upper or lower case
 
-Fields: time, cpu, pid, command, event, function, object (or address), arguments, duration, line. Nothing of it is executed: it is parsed into masks.
+Fields: time, cpu, pid, command, event, function, object (or address), arguments, duration, line.
+Nothing of it is executed: it becomes masks.
 """
 
 import re
@@ -94,7 +95,9 @@ class _Parser:
     def parse(self) -> Mask:
         mask = self._any()
         if self._at < len(self._tokens):
-            raise BadRequest(f"The filter has {shorten(self._tokens[self._at].text)} where and, or, or its end was expected; {HELP}")
+            raise BadRequest(
+                f"The filter has {shorten(self._tokens[self._at].text)} where and, or, or its end was expected; {HELP}"
+            )
         return mask
 
     def _peek(self) -> str:
@@ -167,11 +170,13 @@ def _by_text(column: CodedTexts, op: str, values: Sequence[str]) -> Mask:
         hits = [any(word in folded for word in words) for folded in map(str.casefold, column.names)]
     else:
         raise BadRequest(f"Texts are compared with =, !=, ~ or !~, not with {op}")
-    chosen: Mask = np.array(hits, bool)[column.codes] if len(hits) else np.zeros(len(column), bool)
+    chosen: Mask = np.array(hits, bool)[column.codes] if hits else np.zeros(len(column), bool)
     return ~chosen if op.startswith("!") else chosen
 
 
-def _by_number(column: npt.NDArray[np.int64] | npt.NDArray[np.int32], op: str, values: Sequence[str], read: Callable[[str], int]) -> Mask:
+def _by_number(
+    column: npt.NDArray[np.int64] | npt.NDArray[np.int32], op: str, values: Sequence[str], read: Callable[[str], int]
+) -> Mask:
     if op in {"=", "!="}:
         chosen: Mask = np.zeros(len(column), bool)
         for value in values:

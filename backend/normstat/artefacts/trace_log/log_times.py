@@ -10,7 +10,8 @@ from normstat.errors import BadRequest, shorten
 NS: Final = 1_000_000_000
 DAY_S: Final = 86_400
 TIME: Final = re.compile(
-    r"(?:(?P<date>\d{4}-\d\d-\d\d)[T ])?(?P<clock>\d{1,3}:\d\d:\d\d)(?:\.(?P<fraction>\d{1,9}))?Z?|(?P<seconds>\d{1,10})(?:\.(?P<part>\d{1,9}))?"
+    r"(?:(?P<date>\d{4}-\d\d-\d\d)[T ])?(?P<clock>\d{1,3}:\d\d:\d\d)(?:\.(?P<fraction>\d{1,9}))?Z?"
+    r"|(?P<seconds>\d{1,10})(?:\.(?P<part>\d{1,9}))?"
 )
 SPAN: Final = re.compile(r"(\d{1,12})(?:\.(\d{1,9}))?\s*(ns|us|µs|ms|s|m|h)?")
 UNITS: Final = {"ns": 1, "us": 1000, "µs": 1000, "ms": 1_000_000, "s": NS, "m": 60 * NS, "h": 3600 * NS}

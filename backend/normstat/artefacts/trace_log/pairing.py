@@ -60,8 +60,8 @@ RULES: Final = (
              "contention_end", ("pid", "object"), ("pid", "object"), "object"),
     PairRule("lock_wait", "waiting for a lock (lock_contended to lock_acquired)", SpanKind.WAIT, "lock_contended", "lock_acquired",
              ("pid", "object"), ("pid", "object"), "object"),
-    PairRule("blocked", "off the CPU, not able to run (sched_switch to sched_switch)", SpanKind.WAIT, "sched_switch", "sched_switch",
-             ("pid",), ("target",), "command", begin_state="off"),
+    PairRule("blocked", "off the CPU, not able to run (sched_switch to sched_switch)", SpanKind.WAIT, "sched_switch",
+             "sched_switch", ("pid",), ("target",), "command", begin_state="off"),
     PairRule("scheduling", "able to run, waiting for a CPU (sched_waking to sched_switch)", SpanKind.WAIT,
              "sched_waking,sched_wakeup_new", "sched_switch", ("target",), ("target",), "object", whose="target"),
     PairRule("wakeup", "able to run, waiting for a CPU (sched_wakeup to sched_switch)", SpanKind.WAIT,
@@ -70,8 +70,8 @@ RULES: Final = (
              "object"),
     PairRule("lock_hold", "holding a lock (lock_acquired to lock_release)", SpanKind.HOLD, "lock_acquired", "lock_release",
              ("pid", "object"), ("pid", "object"), "object"),
-    PairRule("block_io", "I/O at the disk (block_rq_issue to block_rq_complete)", SpanKind.WAIT, "block_rq_issue", "block_rq_complete",
-             ("object",), ("object",), "command"),
+    PairRule("block_io", "I/O at the disk (block_rq_issue to block_rq_complete)", SpanKind.WAIT, "block_rq_issue",
+             "block_rq_complete", ("object",), ("object",), "command"),
     PairRule("irq", "interrupt (irq_handler_entry to irq_handler_exit)", SpanKind.RUN, "irq_handler_entry", "irq_handler_exit",
              ("cpu", "object"), ("cpu", "object"), "object"),
     PairRule("softirq", "soft interrupt (softirq_entry to softirq_exit)", SpanKind.RUN, "softirq_entry", "softirq_exit",
@@ -161,7 +161,7 @@ def find_spans(part: LogPart, rule: PairRule, mask: Mask | None = None) -> LogSp
         ends &= targets
         begins &= targets if "target" in rule.begin_keys else part.pid != 0
     begin_at, end_at = np.flatnonzero(begins), np.flatnonzero(ends)
-    key = _joined_keys(part, rule, begin_at, end_at, begin_suffix, end_suffix)
+    key = _joined_keys(part, rule, begin_at, end_at, (begin_suffix, end_suffix))
     # An event can be both, as a switch is: then its end comes before its beginning.
     events = np.concatenate([end_at, begin_at])
     is_begin = np.concatenate([np.zeros(len(end_at), bool), np.ones(len(begin_at), bool)])
@@ -232,9 +232,10 @@ def _named(part: LogPart, pattern: str) -> tuple[Mask, list[str]]:
 
 
 def _joined_keys(
-    part: LogPart, rule: PairRule, begin_at: Indices, end_at: Indices, begin_suffix: list[str], end_suffix: list[str]
+    part: LogPart, rule: PairRule, begin_at: Indices, end_at: Indices, suffixes: tuple[list[str], list[str]]
 ) -> Indices:
     """Return one number for each key, of the ends and then of the beginnings."""
+    begin_suffix, end_suffix = suffixes
     columns = [
         np.concatenate([_key_column(part, end)[end_at], _key_column(part, begin)[begin_at]])
         for begin, end in zip(rule.begin_keys, rule.end_keys, strict=True)
@@ -264,7 +265,7 @@ def _is_off(part: LogPart) -> Mask:
     """Return which switches take the CPU from a task that is not able to run on, and is not the idle one."""
     states = [STATE.search(text) for text in part.arguments.names]
     is_runnable = np.array([found is not None and (found[1] or found[2]).startswith(RUNNABLE) for found in states], bool)
-    off: Mask = ~is_runnable[part.arguments.codes] if len(states) else np.zeros(0, bool)
+    off: Mask = ~is_runnable[part.arguments.codes] if states else np.zeros(0, bool)
     return off
 
 

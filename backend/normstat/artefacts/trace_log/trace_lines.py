@@ -1,10 +1,10 @@
 """Lines of traces, one class for each form: what an event's line says.
 
-    20426 1795824982.690155 openat(AT_FDCWD, "/usr/lib/locale", O_RDONLY) = 3 <0.000011>                           strace -f -ttt -T
-        bash-21121 [001] ..... 1859.293372: sys_exit: NR 1 = 2                                                      ftrace, trace-cmd
-        perf 20388 [000] 1813.575032: sched:sched_waking: comm=migration/0 pid=18 prio=0 target_cpu=000             perf script
-    1813.575054 [0000] migration/0[18]   0.000      0.005      0.016                                                perf sched timehist
-       0.899 ( 0.012 ms): ls/20609 brk()                                     = 0x556034ea0000                       perf trace
+20426 1795824982.690155 openat(AT_FDCWD, "/usr/lib/locale", O_RDONLY) = 3 <0.000011>                           strace -f -ttt -T
+    bash-21121 [001] ..... 1859.293372: sys_exit: NR 1 = 2                                                      ftrace, trace-cmd
+    perf 20388 [000] 1813.575032: sched:sched_waking: comm=migration/0 pid=18 prio=0 target_cpu=000             perf script
+1813.575054 [0000] migration/0[18]   0.000      0.005      0.016                                                perf sched timehist
+   0.899 ( 0.012 ms): ls/20609 brk()                                     = 0x556034ea0000                       perf trace
 """
 
 import re
@@ -41,7 +41,7 @@ def ms_to_ns(text: str) -> int:
     (12000, 1860344618000)
     """
     whole, _, fraction = text.partition(".")
-    if len(whole) > 15:  # noqa: PLR2004 (digits of a number that is no time)
+    if len(whole) > 15:
         raise ValueError("too many digits for a time in milliseconds")
     return int(whole or 0) * 1_000_000 + int(fraction[:6].ljust(6, "0") or 0)
 
@@ -83,7 +83,7 @@ class TraceLines(ABC):
 
 
 class StraceLines(TraceLines):
-    """strace -ttt or -tt, with or without -f and -T. A call that another thread interrupts stands in two lines, and is one event."""
+    """strace -ttt or -tt, with or without -f and -T. A call that another thread interrupts is one event of two lines."""
 
     stat = "strace_log"
     tool = "strace"

@@ -1,6 +1,6 @@
 """What the arguments of a kernel tracepoint are about: the task that is woken, the lock, the interrupt, the blocks of a disk.
 
-    bash-21121 [001] d..2. 1859.293372: sched_switch: prev_comm=bash prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=x next_pid=8
+bash-21121 [001] d..2. 1859.293372: sched_switch: prev_comm=bash prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=x next_pid=8
 """
 
 import re
@@ -92,8 +92,10 @@ def read_arguments(event: str, arguments: str) -> tuple[str, str]:
 
     >>> read_arguments("sched_waking", "comm=bash pid=21173 prio=120 target_cpu=000")
     ('bash:21173', '')
-    >>> read_arguments("contention_begin", "000000001996c276 (flags=SPIN)"), read_arguments("irq_handler_exit", "irq=36 ret=handled")
-    (('000000001996c276', ''), ('irq 36', ''))
+    >>> read_arguments("contention_begin", "000000001996c276 (flags=SPIN)")
+    ('000000001996c276', '')
+    >>> read_arguments("irq_handler_exit", "irq=36 ret=handled")
+    ('irq 36', '')
     """
     rule = RULES.get(event)
     return ("", "") if not arguments else (rule or _function)(arguments)
