@@ -1512,6 +1512,8 @@ export interface paths {
     /**
      * Put Artefact
      * @description Keep the text in the body as an artefact of an agent's host: what `normstat-agent ask` and `put` send.
+     *
+     *     The answer is short, since a shell reads it. Sent again, the same text makes no second artefact.
      */
     post: operations["putArtefact"];
     delete?: never;
@@ -2620,6 +2622,11 @@ export interface components {
        * @description Null where only its moment is known.
        */
       end: string | null;
+      /**
+       * Exit Status
+       * @description How the command ended, 0 for success; null where nobody saw it.
+       */
+      exit_status: number | null;
       /** File Name */
       file_name: string;
       /** Host */
@@ -7217,6 +7224,20 @@ export interface components {
       stat: string;
       /** Title */
       title: string;
+    };
+    /**
+     * ReportedArtefact
+     * @description What an agent's text became. `tool` is empty where no reader knows it.
+     */
+    ReportedArtefact: {
+      /** Host */
+      host: string;
+      /** Id */
+      id: number;
+      /** N Bytes */
+      n_bytes: number;
+      /** Tool */
+      tool: string;
     };
     /**
      * ReportedProcess
@@ -12935,6 +12956,10 @@ export interface operations {
         spec?: string | null;
         /** @description how much the tool disturbed what it watched; default: what is known of it */
         effect?: components["schemas"]["Effect"] | null;
+        /** @description how the command ended; 0 is success */
+        exit_status?: number | null;
+        /** @description when the agent took the text: its time if there is no other */
+        taken?: (string | number) | null;
       };
       header?: never;
       path?: never;
@@ -12943,7 +12968,7 @@ export interface operations {
     requestBody: { content: { "application/octet-stream": string } };
     responses: {
       /** @description Successful Response */
-      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportedArtefact"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
