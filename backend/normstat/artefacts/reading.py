@@ -11,7 +11,7 @@ from normstat.artefacts.duration import commanded_duration, printed_duration
 from normstat.artefacts.part_making import make_parts
 from normstat.artefacts.parts import LogClock, Part
 from normstat.artefacts.tools import Effect, effect_of
-from normstat.artefacts.trace_log.trace_lines import TraceLines
+from normstat.artefacts.trace_log.trace_forms import TraceLines
 from normstat.artefacts.trace_log.trace_reading import find_form, form_of, read_trace
 from normstat.stats.catalogue import require_spec
 from normstat.stats.guess import guess_spec

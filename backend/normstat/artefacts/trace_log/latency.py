@@ -19,7 +19,7 @@ DECADES_NS: Final = tuple(10**power for power in range(3, 11))
 DECADE_LABELS: Final = ("~1 µs", "~10 µs", "~100 µs", "~1 ms", "~10 ms", "~100 ms", "~1 s", "~10 s", "≥10 s")
 GROUPS: Final = ("object", "function", "event", "command", "pid", "cpu")
 MAX_LATENCY_ROWS: Final = 1000
-# How much of the time, and of the events, a sentence speaks of.
+# The share of the time, or of the spans, that a sentence calls most of it.
 MOST: Final = 0.95
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.artefacts.parts import LogPart
-from normstat.artefacts.trace_log.trace_lines import FORMS, TraceLines
+from normstat.artefacts.trace_log.trace_forms import FORMS, TraceLines
 
 HEAD_LINES: Final = 400
 HEAD_BYTES: Final = 1 << 16
