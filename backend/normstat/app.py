@@ -30,7 +30,9 @@ from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.slots import Slots
 from normstat.api.state import AppState
 from normstat.api.turnstile import TurnstileMiddleware, make_turnstile
+from normstat.artefacts.import_keeper import ImportKeeper
 from normstat.artefacts.reading import MAX_BYTES as MAX_ARTEFACT_BYTES
+from normstat.artefacts.tree_cache import TreeCache
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.client_address import TrustedProxies, parse_networks
@@ -52,6 +54,7 @@ from normstat.live.notify import LiveHub
 from normstat.memory import return_large_blocks
 from normstat.metrics import declare, is_multiprocess
 from normstat.query.disk_usage import StorageMonitor
+from normstat.report.uploads import MAX_UPLOAD_BYTES
 from normstat.retention import deletion_worker
 from normstat.retention.deletion_worker import run_removals
 from normstat.schedule import run_schedule
@@ -115,6 +118,7 @@ def create_app(settings: Settings) -> FastAPI:
         limits_by_path={
             f"{PREFIX}/specs/draft": MAX_SAMPLE_BODY_BYTES,
             f"{PREFIX}/specs/preview": MAX_SAMPLE_BODY_BYTES,
+            f"{PREFIX}/report-files": MAX_UPLOAD_BYTES,
         },
         # The first ones are counted by the gate, the others go to the disk.
         limits_of_streams={
@@ -182,6 +186,7 @@ def make_state(settings: Settings) -> AppState:
             n_at_once=min(settings.export_max_at_once, max(1, settings.database_pool_size // 2)),
             max_wait_s=settings.busy_max_wait_s,
         ),
+        trees=TreeCache(),
         artefact_slots=Slots("readings of artefacts", n_at_once=MAX_ARTEFACTS, max_wait_s=settings.busy_max_wait_s),
         comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
         comparison_memory=MemoryPool(settings.compare_max_bytes),
@@ -195,6 +200,7 @@ def make_state(settings: Settings) -> AppState:
             settings.import_dir,
             settings.import_max_bytes,
             BundleLoader(engine, settings.import_max_bytes),
+            keeper=ImportKeeper(sessions),
         ),
         storage=StorageMonitor(settings.database_url, settings.database_dir, settings.seal_after_days),
     )

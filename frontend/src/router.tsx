@@ -84,6 +84,18 @@ const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/events/EventsPage"), "EventsPage"),
 });
 
+const reportsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/reports",
+  component: lazyRouteComponent(() => import("./pages/reports/ReportsPage"), "ReportsPage"),
+});
+
+const reportRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/reports/$report",
+  component: lazyRouteComponent(() => import("./pages/reports/ReportPage"), "ReportPage"),
+});
+
 const importsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/imports",
@@ -177,6 +189,8 @@ const routeTree = rootRoute.addChildren([
     baselinesRoute,
     comparisonRoute,
     eventsRoute,
+    reportsRoute,
+    reportRoute,
     importsRoute,
     jobsRoute,
     specsRoute,

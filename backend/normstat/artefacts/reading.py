@@ -10,6 +10,7 @@ from typing import Final
 from normstat.artefacts.duration import commanded_duration, printed_duration
 from normstat.artefacts.part_making import make_parts
 from normstat.artefacts.parts import LogClock, Part
+from normstat.artefacts.stack_formats import FORMATS, StackFormat, find_stack_format
 from normstat.artefacts.tools import Effect, effect_of
 from normstat.artefacts.trace_log.trace_forms import TraceLines
 from normstat.artefacts.trace_log.trace_reading import find_form, form_of, read_trace
@@ -67,6 +68,9 @@ def read_artefact(
     form = form_of(spec) if spec else find_form(data)
     if form is not None:
         return _read_log(form, data, command)
+    stacks = FORMATS.get(spec) if spec else find_stack_format(data)
+    if stacks is not None:
+        return _read_stacks(stacks, data, f"{command} {name}".strip())
     found = require_spec(spec) if spec else guess_spec(data, name or command)
     if found is None:
         return ArtefactReading(
@@ -115,6 +119,23 @@ def _read_log(form: type[TraceLines], data: bytes, command: str) -> ArtefactRead
         n_lines=found.n_lines,
         n_rejected=found.n_rejected,
         rejected=[RejectedText(line, text, reason) for line, text, reason in found.rejected],
+    )
+
+
+def _read_stacks(found: StackFormat, data: bytes, command: str) -> ArtefactReading:
+    result = found.read(data, command)
+    return ArtefactReading(
+        spec=found.spec,
+        spec_version=1,
+        tool=found.tool,
+        effect=effect_of(found.tool, command),
+        parts=result.parts,
+        first_us=result.first_us,
+        last_us=result.last_us,
+        duration_s=commanded_duration(command) or result.duration_s,
+        n_lines=result.n_lines,
+        n_rejected=result.n_rejected,
+        rejected=[RejectedText(line.line_no, line.text, line.reason) for line in result.rejected[:MAX_REJECTED]],
     )
 
 

@@ -1,10 +1,12 @@
 """The tools whose output is an artefact, and how far each of them disturbs what it watches."""
 
 import re
-from enum import StrEnum
 from typing import Final
 
+from normstat.stats.observer_effect import Effect
 from normstat.stats.spec import Spec
+
+__all__ = ["EFFECTS", "TOOLS", "Effect", "effect_of", "is_artefact"]
 
 # Specs whose output is one answer, not a series: reports of a run, and traces.
 TOOLS: Final = frozenset({
@@ -13,23 +15,11 @@ TOOLS: Final = frozenset({
 })  # fmt: skip
 
 
-class Effect(StrEnum):
-    """How much a tool slows down what it watches.
-
-    none   it looks afterwards, or costs nothing that can be measured
-    light  some percent: sampling profilers, counters, aggregations in the kernel
-    heavy  several times: it stops a process at each call, or traces every event
-    """
-
-    NONE = "none"
-    LIGHT = "light"
-    HEAVY = "heavy"
-
-
 EFFECTS: Final = {
     "truss": Effect.HEAVY, "strace": Effect.HEAVY, "ltrace": Effect.HEAVY, "systemtap": Effect.HEAVY,
-    "bcc": Effect.LIGHT, "bpftrace": Effect.LIGHT, "dtrace": Effect.LIGHT, "lkst": Effect.LIGHT, "lockstat": Effect.LIGHT,
-    "plockstat": Effect.LIGHT, "opreport": Effect.LIGHT, "perf": Effect.LIGHT, "perf-tools": Effect.LIGHT,
+    "bcc": Effect.LIGHT, "bpftrace": Effect.LIGHT, "dtrace": Effect.LIGHT, "folded": Effect.LIGHT, "jstack": Effect.LIGHT,
+    "lkst": Effect.LIGHT, "lockstat": Effect.LIGHT, "opreport": Effect.LIGHT, "perf": Effect.LIGHT, "perf-tools": Effect.LIGHT,
+    "plockstat": Effect.LIGHT, "pstack": Effect.LIGHT,
     "ftrace": Effect.LIGHT,
 }  # fmt: skip
 # Probes that fire at every function of the kernel or of a process.
