@@ -1,4 +1,4 @@
-"""Parts as bytes: JSON of their columns, compressed. The form of `artefact_parts.body`."""
+"""Parts as bytes: JSON of their columns, and logs as arrays, compressed. The form of `artefact_parts.body`."""
 
 import dataclasses
 from typing import Any, Final
@@ -7,6 +7,7 @@ import numpy as np
 import orjson
 import zstandard
 
+from normstat.artefacts.log_codec import LOG_MARK, decode_log, encode_log
 from normstat.artefacts.parts import Bucket, HistogramPart, LogPart, Part, PartColumn, PartKind, StackPart, TablePart
 from normstat.errors import DamagedArtefact
 from normstat.stats.spec import Kind, Worse
@@ -16,12 +17,13 @@ TYPES: Final = {
     PartKind.TABLE: TablePart,
     PartKind.STACKS: StackPart,
     PartKind.HISTOGRAM: HistogramPart,
-    PartKind.LOG: LogPart,
 }
 
 
 def pack_part(part: Part) -> bytes:
     """Return the part as bytes."""
+    if isinstance(part, LogPart):
+        return zstandard.ZstdCompressor(level=LEVEL).compress(encode_log(part))
     fields = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
     return zstandard.ZstdCompressor(level=LEVEL).compress(orjson.dumps(fields, option=orjson.OPT_SERIALIZE_NUMPY))
 
@@ -32,7 +34,10 @@ def unpack_part(body: bytes) -> Part:
     Raises: DamagedArtefact
     """
     try:
-        fields: dict[str, Any] = orjson.loads(zstandard.ZstdDecompressor().decompress(body))
+        data = zstandard.ZstdDecompressor().decompress(body)
+        if data.startswith(LOG_MARK):
+            return decode_log(data)
+        fields: dict[str, Any] = orjson.loads(data)
         return _to_part(fields)
     except (zstandard.ZstdError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise DamagedArtefact(

@@ -6,7 +6,8 @@ from typing import Final
 import numpy as np
 
 from normstat.artefacts.keys import key_rule, without_repeat
-from normstat.artefacts.parts import Bucket, HistogramPart, LogPart, Number, Part, PartColumn, TablePart
+from normstat.artefacts.log_builder import LogBuilder
+from normstat.artefacts.parts import NO_NUMBER, Bucket, HistogramPart, LogClock, LogPart, Number, Part, PartColumn, TablePart
 from normstat.artefacts.stack_tree import StackTreeBuilder
 from normstat.stats.engine.trace.stacks import SEPARATOR
 from normstat.stats.histogram import split_bucket
@@ -215,17 +216,15 @@ def _make_log(blocks: Sequence[SampleBlock]) -> LogPart:
     order, instances, _ = _ordered(blocks)
     times, cpus = _gather(blocks, ("ns_of_day", "cpu"))
     split = [_split_event(without_repeat(instances[row])) for row in order]
-    return LogPart(
-        stat=stat.name,
-        title=stat.title,
-        has_day=False,
-        time_ns=[int(times[row] or 0) for row in order],
-        cpu=[None if (cpu := cpus[row]) is None else int(cpu) for row in order],
-        pid=[None] * len(order),
-        command=[command for command, _, _ in split],
-        event=[event for _, event, _ in split],
-        function=[function for _, _, function in split],
-    )
+    log = LogBuilder()
+    for row, (command, event, function) in zip(order, split, strict=True):
+        if (time := times[row]) is None:
+            continue
+        cpu = cpus[row]
+        log.add(
+            int(time), cpu=NO_NUMBER if cpu is None else int(cpu), command=command, event=event, function=function, line=NO_NUMBER
+        )
+    return log.build(stat=stat.name, title=stat.title, clock=LogClock.DAY, decimals=9)
 
 
 def _split_event(instance: str) -> tuple[str, str, str]:

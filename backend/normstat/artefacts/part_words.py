@@ -1,7 +1,7 @@
 """The names in parts that somebody would search an artefact by: locks, functions, system calls, commands."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -36,9 +36,5 @@ def _names_of(part: Part) -> Iterator[str]:
     elif isinstance(part, HistogramPart):
         yield from part.keys
     elif isinstance(part, LogPart):
-        yield from _each_once(part.command)
-        yield from _each_once(part.function)
-
-
-def _each_once(names: Iterable[str]) -> Iterator[str]:
-    yield from dict.fromkeys(names)
+        for texts in (part.command, part.event, part.function, part.object):
+            yield from islice(texts.names, MAX_NAMES // 4)

@@ -4,10 +4,10 @@ A part is columnar and never changed once made. Whole numbers stay int, so nanos
 that the tool did not print.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -144,23 +144,92 @@ class HistogramPart:
         return len(self.keys)
 
 
+class LogClock(StrEnum):
+    """What the times of a log count from.
+
+    epoch     the epoch: they are dates
+    day       the midnight of an unknown day
+    relative  the boot of the host, or the start of the trace: the tool does not say
+    """
+
+    EPOCH = "epoch"
+    DAY = "day"
+    RELATIVE = "relative"
+
+
+class CodedTexts(Sequence[str]):
+    """Texts of which most come often: each different one once, and its number for each row.
+
+    Shape: names (n_names), codes (n) int32, numbers into `names`.
+    """
+
+    __slots__ = ("codes", "names")
+
+    def __init__(self, names: Sequence[str], codes: npt.NDArray[np.int32]) -> None:
+        self.names = names
+        self.codes = codes
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> "CodedTexts": ...
+
+    def __getitem__(self, at: int | slice) -> "str | CodedTexts":
+        if isinstance(at, slice):
+            return CodedTexts(self.names, self.codes[at])
+        return self.names[self.codes[at]]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.names.__getitem__, self.codes.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CodedTexts) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "CodedTexts":
+        """Return texts as their names, in the order of their first rows, and codes."""
+        known: dict[str, int] = {}
+        codes = [known.setdefault(text, len(known)) for text in texts]
+        return cls(list(known), np.array(codes, np.int32))
+
+
+# Of numbers of a log that an event does not have.
+NO_NUMBER: Final = -1
+
+
 @dataclass(frozen=True, slots=True)
 class LogPart:
-    """Events of a trace, in the order of their lines.
+    """Events of a trace, in the order of their times; those of one time in the order of their lines.
 
-    Shape: all sequences (n). Units: time_ns nanoseconds since the epoch, or since the midnight of an unknown day (`has_day` false).
-    Missing: cpu and pid None, texts "".
+    `object`: what the event is about: a lock's address, an interrupt, the task that is woken or comes next. `function`: where it
+    happened. `arguments`: what else the tool printed. `duration_ns`: how long it took, by the tool.
+    Shape: time_ns, duration_ns (n) int64; cpu, pid, line (n) int32; the others n texts.
+    Units: time_ns nanoseconds since what `clock` says; the tool printed `decimals` digits of a second. line is from 1.
+    Missing: NO_NUMBER, texts "".
+    `n_backwards`: events that were printed after one with a later time.
     """
 
     stat: str
     title: str
-    has_day: bool
-    time_ns: Sequence[int]
-    cpu: Sequence[int | None]
-    pid: Sequence[int | None]
-    command: Sequence[str]
-    event: Sequence[str]
-    function: Sequence[str]
+    clock: LogClock
+    decimals: int
+    time_ns: npt.NDArray[np.int64]
+    cpu: npt.NDArray[np.int32]
+    pid: npt.NDArray[np.int32]
+    command: CodedTexts
+    event: CodedTexts
+    function: CodedTexts
+    object: CodedTexts
+    duration_ns: npt.NDArray[np.int64]
+    arguments: CodedTexts
+    line: npt.NDArray[np.int32]
+    n_backwards: int = 0
     kind: PartKind = PartKind.LOG
 
     @property

@@ -9,18 +9,22 @@ from typing import Final
 
 from normstat.artefacts.duration import commanded_duration, printed_duration
 from normstat.artefacts.part_making import make_parts
-from normstat.artefacts.parts import Part
+from normstat.artefacts.parts import LogClock, Part
 from normstat.artefacts.stack_formats import FORMATS, StackFormat, find_stack_format
 from normstat.artefacts.tools import Effect, effect_of
+from normstat.artefacts.trace_log.trace_forms import TraceLines
+from normstat.artefacts.trace_log.trace_reading import find_form, form_of, read_trace
 from normstat.stats.catalogue import require_spec
 from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING, Timing
 from normstat.stats.spec import Spec
+from normstat.window import LATEST_US
 
 # The largest text that is taken; `perf script` of minutes is larger, its folded stacks are not.
 MAX_BYTES: Final = 256 << 20
 MAX_REJECTED: Final = 200
+LOG_VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,10 @@ def read_artefact(
 
     Raises: NotFound for an unknown `spec`
     """
+    # Logs are no samples of a spec; their lines are so particular that they are asked first.
+    form = form_of(spec) if spec else find_form(data)
+    if form is not None:
+        return _read_log(form, data, command)
     stacks = FORMATS.get(spec) if spec else find_stack_format(data)
     if stacks is not None:
         return _read_stacks(stacks, data, f"{command} {name}".strip())
@@ -88,6 +96,29 @@ def _read(spec: Spec, data: bytes, command: str, timing: Timing) -> ArtefactRead
         n_lines=sum(result.accounts.n_lines.values()),
         n_rejected=len(result.rejected),
         rejected=[RejectedText(line.line_no, line.text, line.reason) for line in result.rejected[:MAX_REJECTED]],
+    )
+
+
+def _read_log(form: type[TraceLines], data: bytes, command: str) -> ArtefactReading:
+    found = read_trace(data, form)
+    first_us = last_us = duration_s = None
+    if found.part is not None:
+        first, last = int(found.part.time_ns[0]), int(found.part.time_ns[-1])
+        duration_s = (last - first) / 1e9 or None
+        if found.part.clock is LogClock.EPOCH and last // 1000 < LATEST_US:
+            first_us, last_us = first // 1000, last // 1000
+    return ArtefactReading(
+        spec=form.stat,
+        spec_version=LOG_VERSION,
+        tool=form.tool,
+        effect=effect_of(form.tool, command),
+        parts=() if found.part is None else (found.part,),
+        first_us=first_us,
+        last_us=last_us,
+        duration_s=duration_s or commanded_duration(command),
+        n_lines=found.n_lines,
+        n_rejected=found.n_rejected,
+        rejected=[RejectedText(line, text, reason) for line, text, reason in found.rejected],
     )
 
 

@@ -20,6 +20,7 @@ EFFECTS: Final = {
     "bcc": Effect.LIGHT, "bpftrace": Effect.LIGHT, "dtrace": Effect.LIGHT, "folded": Effect.LIGHT, "jstack": Effect.LIGHT,
     "lkst": Effect.LIGHT, "lockstat": Effect.LIGHT, "opreport": Effect.LIGHT, "perf": Effect.LIGHT, "perf-tools": Effect.LIGHT,
     "plockstat": Effect.LIGHT, "pstack": Effect.LIGHT,
+    "ftrace": Effect.LIGHT,
 }  # fmt: skip
 # Probes that fire at every function of the kernel or of a process.
 HEAVY_PROBES: Final = re.compile(

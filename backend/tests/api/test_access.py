@@ -189,6 +189,10 @@ POLICY = {
     "readArtefactDiff": Role.VIEWER,
     "exportArtefactDiff": Role.VIEWER,
     "readArtefactAnswers": Role.VIEWER,
+    "listLogEvents": Role.VIEWER,
+    "readLogLatencies": Role.VIEWER,
+    "readLogLanes": Role.VIEWER,
+    "readLogBlocking": Role.VIEWER,
     "listViews": Role.VIEWER,
     # A private view belongs to its author; what others see is changed by operators (tests/api/test_views.py).
     "createView": Role.VIEWER,

@@ -77,6 +77,34 @@ async def test_a_distribution_and_an_unknown_text(operator: httpx.AsyncClient) -
     assert_envelope(await operator.post(ARTEFACTS, content=b"x", params={"host": "no good name"}), 400, "bad_request")
 
 
+LKST = """| 時刻 | cpu | コマンド名 | lock/unlock | 関数 |
+|---------------------------|-----|-----------|-------------|--------------|
+| 10:59:59.109884679 | 0 | kdm_greet | lock | |
+| 10:59:59.109884888 | 0 | kdm_greet | unlock | |
+| 11:00:15.543851385 | 3 | iozone | unlock | schedule() |
+| 11:00:15.543853871 | 1 | crond | lock | permission() |
+| 11:00:15.543862258 | 1 | crond | unlock | |
+"""
+
+
+async def test_a_log_of_events(operator: httpx.AsyncClient) -> None:
+    made = await upload(operator, LKST.encode(), question="who holds the kernel lock? mask set: perf")
+    log = f"{ARTEFACTS}/{made['id']}/parts/0/log"
+    events = (await operator.get(log, params={"where": "command=crond", "limit": "1", "offset": "1"})).json()
+    assert (events["n_events"], events["n_all_events"]) == (2, 5)
+    [row] = events["rows"]
+    assert (row["time"], row["printed"], row["since_ns"], row["cpu"]) == ("39615543862258", "11:00:15.543862258", 8387, 1)
+    latencies = (await operator.get(f"{log}/latencies")).json()
+    assert (latencies["pair"]["name"], latencies["summary"]["count"], latencies["summary"]["n_unmatched_end"]) == ("hold", 2, 1)
+    lanes = (await operator.get(f"{log}/lanes", params={"by": "cpu", "width": "800"})).json()
+    assert [lane["label"] for lane in lanes["lanes"]] == ["CPU 0", "CPU 1", "CPU 3"]
+    [blocked] = (await operator.get(f"{log}/blocking")).json()["rows"]
+    assert (blocked["holder"]["command"], blocked["gap_ns"]) == ("iozone", 2486)
+    for path, params in {"": {"where": "who=1"}, "/latencies": {"pair": "x"}, "/lanes": {"by": "x"}}.items():
+        assert_envelope(await operator.get(f"{log}{path}", params=params), 400, "bad_request")
+    assert_envelope(await operator.get(f"{log}/lanes", params={"start": "2", "end": "1"}), 400, "bad_request")
+
+
 async def test_found_changed_deleted_restored_and_read_again(operator: httpx.AsyncClient) -> None:
     made = await upload(operator, BEFORE, start="2026-11-22T00:00:00Z", title="Malloc")
     assert (await upload(operator, BEFORE, start="2026-11-22T00:00:00Z"))["id"] == made["id"], "the same text twice"

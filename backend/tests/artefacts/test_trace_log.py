@@ -1,0 +1,242 @@
+"""Logs of traces: read, filtered, paired, drawn as lanes, and who blocked whom. The slides are LKST's."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from normstat.artefacts.log_builder import LogBuilder
+from normstat.artefacts.part_codec import pack_part, unpack_part
+from normstat.artefacts.parts import NO_NUMBER, LogClock, LogPart, TablePart
+from normstat.artefacts.reading import read_artefact
+from normstat.artefacts.tools import Effect
+from normstat.artefacts.trace_log.blocking import find_blocking
+from normstat.artefacts.trace_log.event_list import list_events
+from normstat.artefacts.trace_log.lanes import MAX_ITEMS, LaneRequest, view_lanes
+from normstat.artefacts.trace_log.latency import measure_latencies, say_concentration
+from normstat.artefacts.trace_log.log_filter import choose_events
+from normstat.artefacts.trace_log.log_times import print_span, read_time
+from normstat.artefacts.trace_log.pairing import available_rules, find_rule, find_spans
+from normstat.errors import BadRequest, DamagedArtefact
+
+LKST = """| 時刻 | cpu | コマンド名 | lock/unlock | 関数 |
+|---------------------------|-----|-----------|-------------|--------------|
+| 10:59:59.109884679 | 0 | kdm_greet | lock | |
+| 10:59:59.109884888 | 0 | kdm_greet | unlock | |
+| 11:00:15.543851385 | 3 | iozone | unlock | schedule() |
+| 11:00:15.543853871 | 1 | crond | lock | permission() |
+| 11:00:15.543862258 | 1 | crond | unlock | |
+"""
+BUSY_WAIT = """| 順位 | アドレス | 回数 | 平均(秒) | 最大(秒) | 合計(秒) | 割合(%) |
+|----|------------|--------|----------|----------|--------|--------|
+| 1 | 0xc019f83e | 85 | 0.3777 | 16.14 | 32.1 | 41.1 |
+| 2 | 0xc01977d1 | 1,028 | 0.02984 | 15.51 | 30.7 | 39.3 |
+| 3 | 0xc018ad07 | 4 | 3.786 | 15.14 | 15.1 | 19.4 |
+| 4 | 0xf8863ba3 | 61,477 | 1.8E-07 | 2.49E-05 | 0.0111 | 0.0142 |
+| 5 | 0xf88637bb | 61,476 | 1.79E-07 | 7.42E-06 | 0.0110 | 0.0141 |
+"""
+STRACE = rb"""4711 1795824982.690000 execve("/usr/bin/python3", ["python3"], 0x7ffe /* 35 vars */) = 0 <0.000200>
+4711 1795824982.700000 clone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 4712 <0.000050>
+4711 1795824982.701000 futex(0x55d0, FUTEX_WAIT_BITSET_PRIVATE, 0, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+4712 1795824982.702000 openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000011>
+4712 1795824983.001000 futex(0x55d0, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000009>
+4711 1795824983.001500 <... futex resumed>) = 0 <0.300500>
+4712 1795824983.002000 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=1, si_uid=0} ---
+4712 1795824983.003000 +++ killed by SIGTERM +++
+"""
+FTRACE = b"""# tracer: nop
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+            bash-21121   [001] .....  1859.293372: sys_exit: NR 1 = 2
+         python3-21175   [001] d..3.  1859.294260: contention_begin: 000000001996c276 (flags=SPIN)
+         python3-21175   [001] d..3.  1859.294262: contention_end: 000000001996c276 (ret=0)
+         python3-21175   [001] d..2.  1859.294300: sched_switch: prev_comm=python3 prev_state=S ==> next_comm=bash next_pid=21121
+          <idle>-0       [000] dNh4.  1859.294310: irq_handler_entry: irq=36 name=virtio1-req.0
+          <idle>-0       [000] d.h4.  1859.294315: irq_handler_exit: irq=36 ret=handled
+            bash-21121   [001] d..4.  1859.594300: sched_waking: comm=python3 pid=21175 prio=120 target_cpu=001
+            bash-21121   [001] d..2.  1859.594305: sched_switch: prev_comm=bash prev_state=R ==> next_comm=python3 next_pid=21175
+"""
+
+
+def read_log(text: str | bytes) -> LogPart:
+    (part,) = read_artefact(text.encode() if isinstance(text, str) else text).parts
+    assert isinstance(part, LogPart)
+    return part
+
+
+def test_who_blocked_crond() -> None:
+    log = read_log(LKST)
+    (row,) = find_blocking(log).rows
+    assert (row.waiter.command, row.waiter.cpu, row.waiter.function) == ("crond", 1, "permission()")
+    assert (row.holder.command, row.holder.cpu, row.holder.function) == ("iozone", 3, "schedule()")
+    assert (row.wait_start, row.wait_end, row.released) == ("39599109884888", "39615543853871", "39615543851385")
+    # The log's gap; the slide says about 15 seconds of it were busy-waiting.
+    assert (print_span(row.held_ns or 0, 5), row.gap_ns, row.held_is_limit, row.wait_is_limit) == ("16.434 s", 2486, True, True)
+    assert row.sentence == (
+        "crond got the lock 2.486 µs after iozone released it in schedule(); iozone held it for at most 16.43 s"
+    )
+
+
+def test_spans_of_the_slide_and_what_has_no_beginning() -> None:
+    log = read_log(LKST)
+    spans = find_spans(log, available_rules(log)[0])
+    assert (spans.duration_ns.tolist(), spans.unmatched_end.tolist(), len(spans.unmatched_begin)) == ([209, 8387], [2], 0)
+    lanes = {lane.label: lane for lane in view_lanes(log, np.ones(5, bool), LaneRequest(by="cpu")).lanes}
+    (start,), (end,), (is_open,) = (lanes["CPU 3"].spans.start_ns, lanes["CPU 3"].spans.end_ns, lanes["CPU 3"].spans.is_open)
+    assert (start, end, is_open) == (209, 16_433_966_706, True)
+
+
+def test_the_slides_statistics_keep_their_numbers() -> None:
+    (table,) = read_artefact(BUSY_WAIT.encode()).parts
+    assert isinstance(table, TablePart)
+    rows = list(
+        zip(table.keys[0], *(table.column(key) for key in ("count", "avg_s", "max_s", "total_s", "share_pct")), strict=True)
+    )
+    assert rows[0] == ("0xc019f83e", 85, 0.3777, 16.14, 32.1, 41.1)
+    assert rows[3] == ("0xf8863ba3", 61_477, 1.8e-07, 2.49e-05, 0.0111, 0.0142)
+    shares = [float(share or 0) for share in table.column("share_pct")]
+    assert say_concentration(shares, whole=100) == "99.8 % of the time is in 3 of 5 places"
+
+
+def test_decades_as_on_the_slide() -> None:
+    """The first row of the distribution: 82 below 1 µs, 1 below 10 µs, 2 of 10 s or more; 85 calls in all."""
+    log = LogBuilder()
+    time_ns = 0
+    for duration_ns in [209] * 82 + [8_000] + [16_140_000_000, 15_900_000_000]:
+        log.add(time_ns, event="lock", pid=1, about="0xc019f83e")
+        log.add(time_ns + duration_ns, event="unlock", pid=1, about="0xc019f83e")
+        time_ns += duration_ns + 1000
+    part = log.build(stat="x", title="x", clock=LogClock.DAY, decimals=9)
+    summary = measure_latencies(part, find_spans(part, find_rule("hold")))
+    (row,) = summary.rows
+    assert (row.key, row.count, row.decades, sum(row.decades)) == ("0xc019f83e", 85, [82, 1, 0, 0, 0, 0, 0, 0, 2], 85)
+    assert (row.max_ns, row.total_ns) == (16_140_000_000, 82 * 209 + 8_000 + 16_140_000_000 + 15_900_000_000)
+    assert (summary.spread, row.longest_start) == ("96.4 % within 1 µs; 2 of 85 took 10 s or more", str(82 * 1209 + 9_000))
+
+
+def test_strace_joins_what_another_thread_interrupts() -> None:
+    found = read_artefact(STRACE, command="strace -f -ttt -T -p 4711")
+    assert (found.spec, found.tool, found.effect, found.n_rejected) == ("strace_log", "strace", Effect.HEAVY, 0)
+    assert (found.first_us, found.duration_s) == (1_795_824_982_690_000, pytest.approx(0.313))
+    log = found.parts[0]
+    assert isinstance(log, LogPart)
+    assert list(log.event) == ["execve", "clone3", "futex", "openat", "futex", "SIGTERM", "killed"]
+    assert (set(list(log.command)[1:]), log.time_ns[0], log.duration_ns[2]) == ({"python3"}, 1_795_824_982_690_000_000, 300_500_000)
+    (row,) = find_blocking(log).rows
+    assert (row.how, row.object, row.waiter.pid, row.holder.pid, row.wait_ns) == ("futex", "0x55d0", 4711, 4712, 300_500_000)
+    summary = measure_latencies(log, find_spans(log, find_rule("printed")))
+    assert (summary.rows[0].key, summary.rows[0].count, summary.rows[0].total_ns) == ("futex", 2, 300_509_000)
+    assert summary.n_unmatched_begin == 2, "a signal and an exit have no duration"
+    assert list_events(log, choose_events(log, "event=openat")).rows[0].printed == "2026-11-28T00:16:22.702000Z"
+
+
+def test_ftrace_pairs() -> None:
+    log = read_log(FTRACE)
+    assert (log.clock, log.decimals, log.object[1], log.function[4]) == (LogClock.RELATIVE, 6, "000000001996c276", "virtio1-req.0")
+    durations = {rule.name: find_spans(log, rule).duration_ns.tolist() for rule in available_rules(log)}
+    assert durations == {"contention": [2000], "blocked": [300_005_000], "scheduling": [5000], "irq": [5000]}
+    (row,) = find_blocking(log).rows
+    assert row.sentence == "python3 21175 was off the CPU for 300 ms until bash 21121 woke it"
+    custom = find_spans(log, find_rule("irq_handler_entry->irq_handler_exit", ("cpu", "object")))
+    assert custom.duration_ns.tolist() == [5000]
+
+
+@pytest.mark.parametrize(
+    ("where", "lines"),
+    {
+        "": [3, 4, 5, 6, 7],
+        "cpu=1 and event=lock": [6],
+        "event=lock or function=schedule()": [3, 5, 6],
+        "not (cpu=0,1)": [5],
+        "command!=crond": [3, 4, 5],
+        "command!~CRON and not event=lock": [4, 5],
+        "time>=11:00:15.543853871": [6, 7],
+        "time=+0s..+209ns": [3, 4],
+        "time<+1s": [3, 4],
+    }.items(),
+)  # fmt: skip
+def test_filters(where: str, lines: list[int]) -> None:
+    log = read_log(LKST)
+    assert (np.flatnonzero(choose_events(log, where)) + 3).tolist() == lines
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["(event=lock", "event=lock)", "and", "cpu=x", "who=1", "event>lock", "time=noon", "cpu=1 cpu=2", "not",
+     "(" * 40 + "cpu=1" + ")" * 40,
+     "duration>1 fortnight", " or ".join(["cpu=1"] * 101), "__import__('os')"],
+)  # fmt: skip
+def test_filters_that_cannot_be_read_say_so(where: str) -> None:
+    with pytest.raises(BadRequest):
+        choose_events(read_log(LKST), where)
+
+
+def test_a_log_is_stored_and_loaded_whole() -> None:
+    for text in (LKST.encode(), STRACE, FTRACE):
+        log = read_log(text)
+        again = unpack_part(pack_part(log))
+        assert isinstance(again, LogPart)
+        assert list_events(again, np.ones(log.n_rows, bool), limit=100) == list_events(log, np.ones(log.n_rows, bool), limit=100)
+    with pytest.raises(DamagedArtefact):
+        unpack_part(pack_part(log)[:-9])
+
+
+def test_a_day_ends_and_time_goes_backwards() -> None:
+    day = read_log(LKST.replace("11:00:15.543851385", "00:00:01.000000000").replace("11:00:15.5438", "00:00:01.5438"))
+    assert np.diff(day.time_ns).min() > 0, "after midnight it is the next day"
+    lines = FTRACE.splitlines(keepends=True)
+    mixed = read_log(b"".join(lines[:2] + lines[2:][::-1]))
+    assert (mixed.n_backwards, mixed.time_ns.tolist()) == (7, read_log(FTRACE).time_ns.tolist())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_between_events_is_rejected_and_harms_nothing(seed: int) -> None:
+    noise = random.Random(seed)
+    lines = STRACE.splitlines(keepends=True) * 20
+    for _ in range(40):
+        lines.insert(noise.randrange(len(lines)), noise.randbytes(60).replace(b"\n", b" ") + b"\n")
+    found = read_artefact(b"".join(lines), spec="strace_log")
+    assert (found.parts[0].n_rows, found.n_rejected <= 40) == (140, True)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["lock", "unlock"]), st.sampled_from(["a", "b"])), max_size=60))
+def test_every_event_is_in_one_pair_or_unmatched(events: list[tuple[int, str, str]]) -> None:
+    log = LogBuilder()
+    for time_ns, (pid, event, about) in enumerate(events):
+        log.add(time_ns, event=event, pid=pid + 1, about=about)
+    part = log.build(stat="x", title="x", clock=LogClock.RELATIVE, decimals=9)
+    spans = find_spans(part, find_rule("hold"))
+    # The definition: an unlock ends the lock before it, if that is of its thread and lock and nothing of them came between.
+    expected: list[tuple[int, int]] = []
+    open_: dict[tuple[int, str], int] = {}
+    for number, (pid, event, about) in enumerate(events):
+        begun = open_.pop((pid, about), None)
+        if event == "lock":
+            open_[pid, about] = number
+        elif begun is not None:
+            expected.append((begun, number))
+    assert list(zip(spans.begin.tolist(), spans.end.tolist(), strict=True)) == sorted(expected)
+    used = [*spans.begin.tolist(), *spans.end.tolist(), *spans.unmatched_begin.tolist(), *spans.unmatched_end.tolist()]
+    assert sorted(used) == list(range(len(events)))
+
+
+def test_lanes_never_have_more_items_than_can_be_drawn() -> None:
+    log = LogBuilder()
+    for at in range(60_000):
+        log.add(
+            at * 1000, event=f"event{at % 12}", pid=at % 97 + 1, cpu=at % 7, command="x", duration_ns=50 if at % 2 else NO_NUMBER
+        )
+    part = log.build(stat="x", title="x", clock=LogClock.RELATIVE, decimals=9)
+    view = view_lanes(part, np.ones(part.n_rows, bool), LaneRequest(by="thread", width=4000))
+    n_items = sum(len(lane.bins.count) + len(lane.spans.count) for lane in view.lanes)
+    assert (n_items <= MAX_ITEMS, view.n_lanes, len(view.lanes), len(view.names)) == (True, 97, 60, 9)
+    assert all(sum(lane.bins.count) == lane.n_events for lane in view.lanes)
+    narrow = view_lanes(part, np.ones(part.n_rows, bool), LaneRequest(by="cpu", width=100, start_ns=0, end_ns=1_000_000))
+    assert (narrow.n_events, sum(sum(lane.bins.count) for lane in narrow.lanes)) == (1000, 1000)
+
+
+def test_times_are_read_as_they_are_printed() -> None:
+    log = read_log(STRACE)
+    for row in list_events(log, np.ones(log.n_rows, bool)).rows:
+        assert str(read_time(row.printed, clock=log.clock, first_ns=int(row.time))) == row.time

@@ -1,0 +1,213 @@
+import { Button, Group, Select, SegmentedControl, Text, TextInput, Title } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type LogChoice, logBlockingQuery, logLanesQuery, logLatenciesQuery } from "../../api/trace_log";
+import { PendingView, StateView } from "../../components/StateView";
+import { formatCount } from "../../logic/number";
+import { lanePixels, moveWindow, windowAround, zoomWindow } from "../../logic/trace_log";
+import { decodeLogView, encodeLogView, LANES_BY, type LanesBy, type LogView } from "../../state/trace_log";
+import { words } from "../../words";
+import { LogEventTable } from "./LogEventTable";
+import { LogLanePicture } from "./LogLanePicture";
+import { BlockingTable, LatencyTable } from "./LogTables";
+import "./log.css";
+
+interface LogPartProps {
+  readonly artefact: { readonly id: number };
+  readonly part: { readonly position: number; readonly title: string };
+  /** The part's place in the link: `key` holds how the log is shown. */
+  readonly view?: { readonly key: string | null };
+  readonly onView?: (change: { key: string | null }) => void;
+}
+
+const KEYS: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [1, -0.25],
+  ArrowRight: [1, 0.25],
+  "+": [0.5, 0],
+  "-": [2, 0],
+};
+
+/** The log of a trace: lanes, who blocked whom, latencies and events. */
+export function LogPart({ artefact, part, view, onView }: LogPartProps) {
+  const [own, setOwn] = useState<string | null>(null);
+  const text = view === undefined ? own : view.key;
+  const log = decodeLogView(text);
+  const change = (changed: Partial<LogView>) => {
+    const key = encodeLogView({ ...log, page: 0, ...changed });
+    if (onView === undefined) {
+      setOwn(key);
+    } else {
+      onView({ key });
+    }
+  };
+  const { ref, width } = useElementSize();
+  const choice: LogChoice = { artefact: artefact.id, part: part.position, where: log.where, start: log.start, end: log.end };
+  const lanes = useQuery({ ...logLanesQuery(choice, log.by, lanePixels(width)), enabled: width > 0 });
+  const blocking = useQuery(logBlockingQuery(choice));
+  const latencies = useQuery(logLatenciesQuery(choice, log.pair));
+  const texts = words.traceLog;
+  const shown = lanes.data;
+  const zoom = (factor: number, share: number, place = 0.5) => {
+    if (shown !== undefined) {
+      change(
+        share === 0 ? zoomWindow(shown.start, shown.width_ns, factor, place) : moveWindow(shown.start, shown.width_ns, share),
+      );
+    }
+  };
+  return (
+    <div ref={ref}>
+      <LogFilter key={log.where} log={log} onChange={change} />
+      {lanes.error === null && shown !== undefined ? (
+        <>
+          <Group gap="xs" mb={4}>
+            <Text fz="sm" className="soft">
+              {texts.shownEvents(formatCount(shown.n_events), formatCount(shown.n_all_events))}
+              {shown.n_lanes > shown.lanes.length && ` ${texts.moreLanes(shown.lanes.length, shown.n_lanes)}`}
+              {shown.n_backwards > 0 && ` ${texts.backwards(shown.n_backwards)}`}
+            </Text>
+            <Button.Group>
+              <Button
+                size="compact-xs"
+                variant="default"
+                onClick={() => {
+                  zoom(0.5, 0);
+                }}
+              >
+                {texts.zoomIn}
+              </Button>
+              <Button
+                size="compact-xs"
+                variant="default"
+                onClick={() => {
+                  zoom(2, 0);
+                }}
+              >
+                {texts.zoomOut}
+              </Button>
+              <Button
+                size="compact-xs"
+                variant="default"
+                disabled={log.start === null && log.end === null}
+                onClick={() => {
+                  change({ start: null, end: null });
+                }}
+              >
+                {texts.wholeLog}
+              </Button>
+            </Button.Group>
+          </Group>
+          {shown.lanes.length === 0 ? (
+            <StateView isCompact state={{ kind: "empty", title: texts.noEvents, next: texts.noEventsNext }} />
+          ) : (
+            <LogLanePicture
+              lanes={shown}
+              blockings={blocking.data?.rows ?? []}
+              onWindow={change}
+              onKey={(key) => {
+                const [factor, share] = KEYS[key] ?? [0, 0];
+                if (factor > 0) {
+                  zoom(factor, share);
+                }
+                return factor > 0;
+              }}
+            />
+          )}
+        </>
+      ) : (
+        <PendingView query={lanes} what={part.title} isCompact />
+      )}
+      <Title order={3} mt="md" mb={4}>
+        {texts.whoBlocked}
+      </Title>
+      {blocking.data === undefined ? (
+        <PendingView query={blocking} isCompact />
+      ) : (
+        <BlockingTable
+          list={blocking.data}
+          onShow={(row) => {
+            change(windowAround(row.wait_start, row.wait_end));
+          }}
+        />
+      )}
+      <Title order={3} mt="md" mb={4}>
+        {texts.latencies}
+      </Title>
+      {latencies.data === undefined ? (
+        <PendingView query={latencies} isCompact />
+      ) : latencies.data.summary === null || latencies.data.pair === null ? (
+        <Text fz="sm">{texts.noPairs}</Text>
+      ) : (
+        <>
+          <Select
+            size="xs"
+            w={420}
+            maw="100%"
+            mb="xs"
+            label={texts.pair}
+            allowDeselect={false}
+            data={latencies.data.pairs.map(({ name, title }) => ({ value: name, label: title }))}
+            value={latencies.data.pair.name}
+            onChange={(name) => {
+              change({ pair: name ?? "" });
+            }}
+          />
+          <LatencyTable summary={latencies.data.summary} />
+        </>
+      )}
+      <Title order={3} mt="md" mb={4}>
+        {texts.events}
+      </Title>
+      <LogEventTable
+        choice={choice}
+        page={log.page}
+        onPage={(page) => {
+          change({ page });
+        }}
+      />
+    </div>
+  );
+}
+
+interface LogFilterProps {
+  readonly log: LogView;
+  readonly onChange: (changed: Partial<LogView>) => void;
+}
+
+function LogFilter({ log, onChange }: LogFilterProps) {
+  const [where, setWhere] = useState(log.where);
+  const texts = words.traceLog;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onChange({ where: where.trim() });
+      }}
+    >
+      <Group gap="xs" mb="xs" align="flex-end">
+        <TextInput
+          size="xs"
+          className="log-where"
+          label={texts.filter}
+          placeholder="cpu=1 and (event=lock,unlock or command~crond)"
+          value={where}
+          onChange={(event) => {
+            setWhere(event.currentTarget.value);
+          }}
+        />
+        <Button size="xs" type="submit" variant="default">
+          {texts.apply}
+        </Button>
+        <SegmentedControl
+          size="xs"
+          aria-label={texts.lanesBy}
+          data={LANES_BY.map((by) => ({ value: by, label: texts.by[by] }))}
+          value={log.by}
+          onChange={(by) => {
+            onChange({ by: by as LanesBy });
+          }}
+        />
+      </Group>
+    </form>
+  );
+}
