@@ -464,6 +464,66 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts/{id}/parts/{part}/log": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Log Events
+     * @description Return events of a log in the order of their times, with all digits of their nanoseconds.
+     */
+    get: operations["listLogEvents"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/log/blocking": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Log Blocking
+     * @description Return who blocked whom, the longest wait first.
+     */
+    get: operations["readLogBlocking"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/log/lanes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Log Lanes
+     * @description Return the lanes of a window, binned to pixels: at most 20,000 items, however many events there are.
+     */
+    get: operations["readLogLanes"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/log/latencies": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Log Latencies
+     * @description Return latencies between pairs of events by key, the largest total first, with their spread over decades.
+     */
+    get: operations["readLogLatencies"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/artefacts/{id}/parts/{part}/table": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -3953,6 +4013,68 @@ export interface components {
       windows?: components["schemas"]["IntervalInput"][] | null;
     };
     /**
+     * Blocking
+     * @description One thread waited for another. Times are nanoseconds on the log's clock, as decimal digits; differences are numbers.
+     */
+    Blocking: {
+      /**
+       * Gap Ns
+       * @description From the release until the waiter went on.
+       */
+      gap_ns: number;
+      /** Held Is Limit */
+      held_is_limit: boolean;
+      /** Held Ns */
+      held_ns: number | null;
+      /**
+       * Held Start
+       * @description When the holder took it, or could have taken it at the earliest; null for wakeups.
+       */
+      held_start: string | null;
+      holder: components["schemas"]["LogThread"];
+      /**
+       * How
+       * @description handover, futex or wakeup: what shows it.
+       */
+      how: string;
+      /** Object */
+      object: string;
+      /**
+       * Released
+       * @description When the holder released it, or woke the waiter.
+       */
+      released: string;
+      /** Sentence */
+      sentence: string;
+      /** Wait End */
+      wait_end: string;
+      /**
+       * Wait Is Limit
+       * @description True: the log does not show when it began to wait; it waited at most that long.
+       */
+      wait_is_limit: boolean;
+      /** Wait Ns */
+      wait_ns: number;
+      /** Wait Start */
+      wait_start: string;
+      waiter: components["schemas"]["LogThread"];
+    };
+    /**
+     * BlockingList
+     * @description Who blocked whom, the longest wait first.
+     */
+    BlockingList: {
+      /**
+       * N By Interrupt
+       * @description Waits that an interrupt or a timer ended while the CPU was idle: no thread was in their way.
+       */
+      n_by_interrupt: number;
+      /** N Rows */
+      n_rows: number;
+      /** Rows */
+      rows: components["schemas"]["Blocking"][];
+    };
+    /**
      * ChangeRatios
      * @description The change ratio of each kind of change: how many times its natural variability the series moved in that respect.
      */
@@ -4090,6 +4212,12 @@ export interface components {
     Command: {
       /** Command */
       command: string;
+      /**
+       * Keep
+       * @description The command with its output piped into `normstat-agent put`, as evidence of its host; empty where it is no artefact.
+       * @default
+       */
+      keep: string;
       /**
        * Needs
        * @description `root`, or empty.
@@ -7187,6 +7315,135 @@ export interface components {
      */
     JobState: "queued" | "running" | "done" | "failed" | "stopped";
     /**
+     * LaneBins
+     * @description Events of a lane by pixel, as columns. Times are nanoseconds after the view's `start`.
+     */
+    LaneBins: {
+      /** Count */
+      count: number[];
+      /** First Ns */
+      first_ns: number[];
+      /** Last Ns */
+      last_ns: number[];
+      /**
+       * Name
+       * @description Numbers into the view's `names`.
+       */
+      name: number[];
+    };
+    /**
+     * LaneSpans
+     * @description Spans of a lane, as columns. Times are nanoseconds after the view's `start`, and may lie outside the window.
+     */
+    LaneSpans: {
+      /**
+       * Count
+       * @description 1, or how many short spans are drawn as one.
+       */
+      count: number[];
+      /** End Ns */
+      end_ns: number[];
+      /**
+       * Is Open
+       * @description True: its beginning is not in the log; it began then at the earliest.
+       */
+      is_open: boolean[];
+      /**
+       * Kind
+       * @description hold, wait or run.
+       */
+      kind: string[];
+      /**
+       * Label
+       * @description What it is: the lock, the event. Of several that share a pixel, the first.
+       */
+      label: string[];
+      /** Start Ns */
+      start_ns: number[];
+    };
+    /**
+     * LatencyRow
+     * @description The spans of one key. Times are whole nanoseconds.
+     */
+    LatencyRow: {
+      /** Avg Ns */
+      avg_ns: number;
+      /** Count */
+      count: number;
+      /**
+       * Decades
+       * @description How many took how long; their sum is `count`.
+       */
+      decades: number[];
+      /** Key */
+      key: string;
+      /**
+       * Longest Line
+       * @description The line of the text with which the longest began; null where that is not known.
+       */
+      longest_line: number | null;
+      /**
+       * Longest Start
+       * @description Nanoseconds of its beginning on the log's clock, in decimal digits: they exceed what JavaScript counts exactly.
+       */
+      longest_start: string;
+      /** Max Ns */
+      max_ns: number;
+      /** Min Ns */
+      min_ns: number;
+      /**
+       * Share
+       * @description Of the total of all keys, 0 to 1.
+       */
+      share: number;
+      /** Total Ns */
+      total_ns: number;
+    };
+    /**
+     * LatencySummary
+     * @description The latencies of a log by key, the largest total first.
+     */
+    LatencySummary: {
+      /** Avg Ns */
+      avg_ns: number | null;
+      /**
+       * Concentration
+       * @description A sentence: where the time goes, e.g. 99.8 % in 3 of 5 places. Empty without any.
+       */
+      concentration: string;
+      /** Count */
+      count: number;
+      /**
+       * Decade Labels
+       * @description What each bucket means: below 1 µs, below 10 µs, ..., 10 s or more.
+       */
+      decade_labels: string[];
+      /** Decades */
+      decades: number[];
+      /** Max Ns */
+      max_ns: number | null;
+      /** Min Ns */
+      min_ns: number | null;
+      /**
+       * N Rows
+       * @description All keys, also those not listed.
+       */
+      n_rows: number;
+      /** N Unmatched Begin */
+      n_unmatched_begin: number;
+      /** N Unmatched End */
+      n_unmatched_end: number;
+      /** Rows */
+      rows: components["schemas"]["LatencyRow"][];
+      /**
+       * Spread
+       * @description A sentence: how long most take, and how many take very long. Empty without any.
+       */
+      spread: string;
+      /** Total Ns */
+      total_ns: number;
+    };
+    /**
      * LevelResidual
      * @description How far the mean at one level is from the model.
      */
@@ -7333,6 +7590,207 @@ export interface components {
        * Pid
        * @description Null for a command.
        */
+      pid: number | null;
+    };
+    /**
+     * LogEvent
+     * @description An event as the tool printed it.
+     */
+    LogEvent: {
+      /** Arguments */
+      arguments: string;
+      /** Command */
+      command: string;
+      /** Cpu */
+      cpu: number | null;
+      /**
+       * Duration Ns
+       * @description As the tool printed it.
+       */
+      duration_ns: number | null;
+      /** Event */
+      event: string;
+      /** Function */
+      function: string;
+      /**
+       * Line
+       * @description The line of the text, from 1; null where that is not known.
+       */
+      line: number | null;
+      /** Object */
+      object: string;
+      /** Pid */
+      pid: number | null;
+      /**
+       * Printed
+       * @description The same as the clock shows it, with the digits that the tool printed.
+       */
+      printed: string;
+      /**
+       * Since Ns
+       * @description Nanoseconds since the event before it in this list; null of the first.
+       */
+      since_ns: number | null;
+      /**
+       * Time
+       * @description Nanoseconds on the log's clock, in decimal digits: they exceed what JavaScript counts exactly.
+       */
+      time: string;
+    };
+    /**
+     * LogEvents
+     * @description Events of a log in the order of their times.
+     */
+    LogEvents: {
+      /**
+       * Clock
+       * @description What times count from: epoch, day (the midnight of an unknown day) or relative (boot, or the start of the trace).
+       */
+      clock: string;
+      /** Decimals */
+      decimals: number;
+      /**
+       * First
+       * @description Nanoseconds of the log's first event, as decimal digits.
+       */
+      first: string;
+      /** Last */
+      last: string;
+      /** N All Events */
+      n_all_events: number;
+      /**
+       * N Events
+       * @description Events that the filter and the window leave.
+       */
+      n_events: number;
+      /** Offset */
+      offset: number;
+      /** Rows */
+      rows: components["schemas"]["LogEvent"][];
+      /** Stat */
+      stat: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * LogLane
+     * @description A CPU, a thread or a command.
+     */
+    LogLane: {
+      bins: components["schemas"]["LaneBins"];
+      /** Command */
+      command: string;
+      /** Cpu */
+      cpu: number | null;
+      /** Label */
+      label: string;
+      /** N Events */
+      n_events: number;
+      /** Pid */
+      pid: number | null;
+      spans: components["schemas"]["LaneSpans"];
+    };
+    /**
+     * LogLanes
+     * @description What a window of a log looks like.
+     */
+    LogLanes: {
+      /** Bin Ns */
+      bin_ns: number;
+      /** By */
+      by: string;
+      /**
+       * Clock
+       * @description What times count from: epoch, day (the midnight of an unknown day) or relative (boot, or the start of the trace).
+       */
+      clock: string;
+      /**
+       * Decimals
+       * @description Digits of a second that the tool printed.
+       */
+      decimals: number;
+      /**
+       * First
+       * @description Nanoseconds of the log's first event, as decimal digits.
+       */
+      first: string;
+      /** Lanes */
+      lanes: components["schemas"]["LogLane"][];
+      /** Last */
+      last: string;
+      /** N All Events */
+      n_all_events: number;
+      /**
+       * N Backwards
+       * @description Events that were printed after one with a later time.
+       */
+      n_backwards: number;
+      /**
+       * N Events
+       * @description Events in the window that the filter leaves.
+       */
+      n_events: number;
+      /**
+       * N Lanes
+       * @description All lanes with events, also those not listed.
+       */
+      n_lanes: number;
+      /**
+       * Names
+       * @description The events that have a colour of their own, most frequent first; the last is `other` where there are more.
+       */
+      names: string[];
+      /**
+       * Start
+       * @description Nanoseconds of the window's beginning on the log's clock, as decimal digits.
+       */
+      start: string;
+      /** Title */
+      title: string;
+      /** Width Ns */
+      width_ns: number;
+    };
+    /**
+     * LogLatencies
+     * @description Latencies of one pair of events, and the pairs that the log has.
+     */
+    LogLatencies: {
+      pair: components["schemas"]["LogPair"] | null;
+      /** Pairs */
+      pairs: components["schemas"]["LogPair"][];
+      summary: components["schemas"]["LatencySummary"] | null;
+    };
+    /**
+     * LogPair
+     * @description Two events that make a span, or the durations that the tool printed.
+     */
+    LogPair: {
+      /** Group */
+      group: string;
+      /** Kind */
+      kind: string;
+      /** Name */
+      name: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * LogThread
+     * @description A thread, at one event.
+     */
+    LogThread: {
+      /** Command */
+      command: string;
+      /** Cpu */
+      cpu: number | null;
+      /** Function */
+      function: string;
+      /**
+       * Line
+       * @description The line of the text; null where that is not known.
+       */
+      line: number | null;
+      /** Pid */
       pid: number | null;
     };
     /**
@@ -12631,6 +13089,156 @@ export interface operations {
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listLogEvents: {
+    parameters: {
+      query?: {
+        /** @description which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us */
+        where?: string;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        start?: string | null;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        end?: string | null;
+        limit?: number;
+        offset?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LogEvents"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readLogBlocking: {
+    parameters: {
+      query?: {
+        /** @description which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us */
+        where?: string;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        start?: string | null;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        end?: string | null;
+        limit?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BlockingList"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readLogLanes: {
+    parameters: {
+      query?: {
+        /** @description thread, cpu or command */
+        by?: string;
+        /** @description pixels of the screen */
+        width?: number;
+        /** @description which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us */
+        where?: string;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        start?: string | null;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        end?: string | null;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LogLanes"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readLogLatencies: {
+    parameters: {
+      query?: {
+        /** @description name of a pair, or two events as A->B; default: the most telling */
+        pair?: string;
+        /** @description what both events of A->B must share: cpu, pid, object */
+        key?: string[] | null;
+        /** @description object, function, event, command, pid or cpu */
+        group?: string;
+        /** @description which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us */
+        where?: string;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        start?: string | null;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        end?: string | null;
+        limit?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LogLatencies"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
