@@ -151,7 +151,7 @@ def test_every_pattern_names_fields_that_there_are(meaning: Meaning) -> None:
 
 
 def filled(command: CommandRule) -> str:
-    found = fill(command, {holder: VALUES[holder] for holder in command.holders})
+    found = fill(command, {holder: VALUES[holder] for holder in command.holders}, "Why?")
     assert found is not None
     return found.command
 

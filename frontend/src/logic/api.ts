@@ -237,7 +237,6 @@ export type FlameFunctions = Schemas["FlameFunctions"];
 export type FlameDiffView = Schemas["FlameDiffView"];
 export type FlameDiffFunctions = Schemas["FlameDiffFunctions"];
 export type ArtefactTableColumn = Schemas["ArtefactTableColumn"];
-export type Artefact = Schemas["Artefact"];
 export type ArtefactPartInfo = Schemas["ArtefactPartInfo"];
 export type NoteContent = Schemas["NoteCreate"]["note"];
 export type NoteKind = NoteContent["kind"];

@@ -172,7 +172,7 @@ export function madeComparison(nGroups: number, change: Partial<Comparison> = {}
       questions: [
         {
           why: "Time in programs is high: which functions take it?",
-          commands: [{ command: "perf top -a", note: "live, by function", needs: "root", source: "perf-top(1)" }],
+          commands: [{ command: "perf top -a", note: "live, by function", needs: "root", source: "perf-top(1)", keep: "" }],
         },
       ],
     });

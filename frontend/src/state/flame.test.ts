@@ -40,7 +40,7 @@ test("what cannot be read is not half read", () => {
   }
 });
 
-test("a link speaks of one part", () => {
+test("a link is about one part", () => {
   expect(flameOf("part.2~dir.up", "2").direction).toBe("up");
   expect(flameOf("part.2~dir.up", "3")).toEqual({ ...DEFAULT_FLAME, part: "3" });
   expect(flameOf(undefined, "3").part).toBe("3");

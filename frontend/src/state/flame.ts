@@ -150,7 +150,7 @@ function withText(value: string, to: (text: string) => Partial<FlameView>): Part
   }
 }
 
-/** Return how a part is shown: as the link says if it speaks of it. */
+/** Return how a part is shown: as the link says, if it names the part. */
 export function flameOf(parameter: string | readonly string[] | undefined, part: string): FlameView {
   const found = typeof parameter === "string" ? decodeFlame(parameter) : null;
   return found?.part === part ? found : { ...DEFAULT_FLAME, part };

@@ -2,7 +2,7 @@ import { Fragment } from "react";
 import { shortenPath } from "../../logic/flame";
 import { words } from "../../words";
 
-const MOST_STEPS = 6;
+const MAX_STEPS = 6;
 
 interface FlamePathProps {
   /** Names from the first frame to the focus. */
@@ -15,7 +15,7 @@ interface FlamePathProps {
 export function FlamePath({ names, onStep }: FlamePathProps) {
   const steps = shortenPath(
     names.map((name, index) => ({ name, n: index + 1 })),
-    MOST_STEPS,
+    MAX_STEPS,
   );
   return (
     <nav className="flame-path" aria-label={words.flame.path.zoomedTo}>
