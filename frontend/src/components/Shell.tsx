@@ -45,6 +45,7 @@ const PAGES = [
   { to: "/comparison", label: words.common.compare },
   { to: "/baselines", label: words.common.baselines },
   { to: "/events", label: words.common.events },
+  { to: "/artefacts", label: words.artefacts.list.artefacts },
   { to: "/views", label: words.common.views },
   { to: "/imports", label: words.common.import },
   { to: "/jobs", label: words.common.jobs },
