@@ -12,6 +12,7 @@ from normstat.storage.schema import (
     artefact_models,  # noqa: F401
     baseline_models,  # noqa: F401
     event_models,  # noqa: F401
+    experiment_models,  # noqa: F401
     watch_models,  # noqa: F401
 )
 from normstat.storage.schema.models import Base

@@ -58,6 +58,7 @@ Zone = Annotated[str | None, Query(description="zone of times that do not name t
 EffectQuery = Annotated[
     Effect | None, Query(description="how much the tool disturbed what it watched; default: what is known of it")
 ]
+ExitStatus = Annotated[int | None, Query(description="how the command ended; 0 is success", ge=0, le=65535)]
 RAW_BODY: Final = {
     "requestBody": {
         "required": True,
@@ -77,6 +78,15 @@ class ArtefactUpdate(Body):
     question: Annotated[str, Field(max_length=MAX_TEXT, pattern=NO_NUL)]
     command: Annotated[str, Field(max_length=MAX_TEXT, pattern=NO_NUL)]
     effect: Effect
+
+
+class ReportedArtefact(Body):
+    """What an agent's text became. `tool` is empty where no reader knows it."""
+
+    id: int
+    host: str
+    tool: str
+    n_bytes: int
 
 
 class ArtefactDetails(Body):
@@ -166,17 +176,24 @@ async def put_artefact(  # noqa: PLR0917 (parameters of a route, given by name)
     end: End = None,
     spec: Spec = None,
     effect: EffectQuery = None,
-) -> Artefact:
-    """Keep the text in the body as an artefact of an agent's host: what `normstat-agent ask` and `put` send."""
+    exit_status: ExitStatus = None,
+    taken: Annotated[Instant | None, Query(description="when the agent took the text: its time if there is no other")] = None,
+) -> ReportedArtefact:
+    """Keep the text in the body as an artefact of an agent's host: what `normstat-agent ask` and `put` send.
+
+    The answer is short, since a shell reads it. Sent again, the same text makes no second artefact.
+    """
     async with open_write_session(state.sessions) as session:
         token, found = await find_agent_host(session, agent, host)
     require_host_name(found)
     draft = ArtefactDraft(
         host=found, source=ArtefactSource.AGENT, author=token, start=start, end=end, title=title.strip(),
         question=question.strip(), command=command.strip(), file_name=name, spec=spec, effect=effect,
+        exit_status=exit_status,
     )  # fmt: skip
     async with state.artefact_slots.hold(f"agent token {agent.token_id}"), _received(request, state) as path:
-        return await make_artefact(state.sessions, draft, path, now=now_utc())
+        made = await make_artefact(state.sessions, draft, path, now=taken or now_utc())
+    return ReportedArtefact(id=made.id, host=made.host, tool=made.tool, n_bytes=made.n_bytes)
 
 
 @router.get("/artefacts/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))

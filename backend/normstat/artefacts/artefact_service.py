@@ -49,6 +49,7 @@ class ArtefactDraft:
     spec: str | None = None
     zone: str | None = None
     effect: Effect | None = None
+    exit_status: int | None = None
 
     def __post_init__(self) -> None:
         """Raise BadRequest when it ends before it starts."""
@@ -93,6 +94,7 @@ def _to_row(draft: ArtefactDraft, found: PackedReading, now: datetime) -> Artefa
         file_name=draft.file_name,
         effect=draft.effect or found.effect,
         source=draft.source,
+        exit_status=draft.exit_status,
         author=draft.author,
         n_bytes=found.n_bytes,
         sha256=found.sha256,

@@ -35,6 +35,8 @@ COMMANDS: Final = {
     "watch": "Show what rules find now.",
     "alerts": "Show who was told of what; test channels and try routes.",
     "event": "Note, list and delete events.",
+    "run": "Run a command as a run of an experiment, and keep what it measured.",
+    "experiment": "List experiments and what they say, add runs.",
     "stat": "Manage your own stats.",
     "rollup": "Show, drop and rebuild rollups.",
     "seal": "Pack samples of past days now.",

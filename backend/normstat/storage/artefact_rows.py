@@ -72,6 +72,9 @@ class Artefact(Documented):
     tool: str
     """Empty where no reader knows the text."""
 
+    exit_status: int | None
+    """How the command ended, 0 for success; null where nobody saw it."""
+
     spec: str
     title: str
     question: str
@@ -385,6 +388,7 @@ def _to_artefact(row: ArtefactRow, host: str, parts: list[ArtefactPartInfo]) -> 
         end=row.end_at,
         duration_s=row.duration_s,
         tool=row.tool,
+        exit_status=row.exit_status,
         spec=row.spec,
         title=row.title,
         question=row.question,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Final
+from urllib.parse import parse_qsl
 
 MAX_PLAIN: Final = 4 << 20
 TOKEN: Final = "agent-token_for.tests~1"
@@ -55,6 +56,15 @@ class Request:
     status: int
 
 
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text of ask or put, as it came with what its address says."""
+
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+
 Rule = Callable[[list[Frame], int], int | None]
 """Says with which status a request is refused, from its frames and its plain length; None: taken."""
 
@@ -92,6 +102,8 @@ class FakeServer:
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
         self.streams: dict[str, Stream] = {}
         self.requests: list[Request] = []
+        self.texts: list[Text] = []
+        self.text_failures: deque[int] = deque()
         self.errors: list[str] = []
         self.failures: deque[str] = deque()
         self.rule: Rule | None = None
@@ -118,7 +130,10 @@ class FakeServer:
                 pass
 
             def do_POST(self) -> None:  # named by http.server
-                server.answer(self)
+                if self.path.startswith("/api/v1/ingest/artefacts?"):
+                    server.take_text(self)
+                else:
+                    server.answer(self)
 
             def do_GET(self) -> None:  # named by http.server
                 server.hand_out(self)
@@ -170,6 +185,23 @@ class FakeServer:
             handler.send_header("Content-Length", str(len(text)))
             handler.end_headers()
             handler.wfile.write(text)
+
+    def take_text(self, handler: BaseHTTPRequestHandler) -> None:
+        """Take a text, once, or fail as `text_failures` says; its number is its place from 1 on."""
+        with contextlib.suppress(OSError), self._lock:
+            body = handler.rfile.read(int(handler.headers["Content-Length"]))
+            headers = {name.lower(): value for name, value in handler.headers.items()}
+            text = Text(dict(parse_qsl(handler.path.partition("?")[2], strict_parsing=True)), headers, body)
+            status = self.text_failures.popleft() if self.text_failures else 201
+            if headers["authorization"] != f"Bearer {self.token}":
+                status = 401
+            if status == 201 and (text.query, body) not in [(known.query, known.body) for known in self.texts]:
+                self.texts.append(text)
+            answer = b'{"id":%d,"host":"web1"}' % len(self.texts) if status == 201 else b'{"error": {"message": "as asked"}}'
+            handler.send_response(status)
+            handler.send_header("Content-Length", str(len(answer)))
+            handler.end_headers()
+            handler.wfile.write(answer)
 
     @staticmethod
     def _answer_raw(handler: BaseHTTPRequestHandler, body: bytes, answer: str) -> None:

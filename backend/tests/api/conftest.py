@@ -81,7 +81,7 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     async with open_write_session(state.sessions) as session:
         tables = "users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines, user_specs, host_groups, comparisons, "
         tables += "watch_rules, watch_rule_changes, watch_limits, backtests, episodes, watch_mutes, jobs, "
-        tables += "alert_channels, alert_routes, alerts"
+        tables += "alert_channels, alert_routes, alerts, experiments"
         await session.execute(text(f"TRUNCATE {tables} CASCADE"))
     yield app
     await state.close()

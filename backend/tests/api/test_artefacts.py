@@ -103,7 +103,7 @@ async def test_an_agent_puts_evidence_of_its_own_host(people: People) -> None:
     async with await people.agent(HOST) as agent:
         response = await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"command": "plockstat -e 5 -p 1"})
         assert response.status_code == 201, response.text
-        assert (response.json()["host"], response.json()["source"]) == (HOST, "agent")
+        assert (response.json()["host"], response.json()["tool"]) == (HOST, "plockstat")
         assert_envelope(await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"host": "web9"}), 403, "not_allowed")
 
 

@@ -975,6 +975,157 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/experiments": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Experiments
+     * @description List experiments, the one with the newest run first.
+     */
+    get: operations["listExperiments"];
+    put?: never;
+    /**
+     * Create Experiment
+     * @description Make an experiment without runs. The first run of a new name makes one, too.
+     */
+    post: operations["createExperiment"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/artefact-runs": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Create Artefact Runs
+     * @description Make runs of what an artefact holds: rows of IOzone, of a matrix of IOzone runs, of time(1).
+     */
+    post: operations["createArtefactRuns"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/runs": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Create Run
+     * @description Add a run to the experiment of that name, which is made if needed.
+     */
+    post: operations["createRun"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/runs/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Update Run
+     * @description Change the factors, the note and the results of a run, or exclude it with a reason.
+     */
+    put: operations["updateRun"];
+    post?: never;
+    /**
+     * Delete Run
+     * @description Delete a run. It can be restored for a day.
+     */
+    delete: operations["deleteRun"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/runs/{id}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Run
+     * @description Undo the deletion of a run.
+     */
+    post: operations["restoreRun"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Experiment
+     * @description Return an experiment and its runs.
+     */
+    get: operations["getExperiment"];
+    /**
+     * Update Experiment
+     * @description Change the name, the title and the note of an experiment.
+     */
+    put: operations["updateExperiment"];
+    post?: never;
+    /**
+     * Delete Experiment
+     * @description Delete an experiment with its runs; artefacts stay. It can be restored for a day.
+     */
+    delete: operations["deleteExperiment"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/{id}/analysis": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Analyse Experiment
+     * @description Return means of repeats with intervals, ratios, speed-up, efficiency and models of scaling for one result.
+     */
+    get: operations["analyseExperiment"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/{id}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Experiment
+     * @description Undo the deletion of an experiment.
+     */
+    post: operations["restoreExperiment"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/experiments/{id}/runs.csv": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Runs
+     * @description Export the runs: a column for each factor and each result.
+     */
+    get: operations["exportRuns"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/export.csv": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1452,6 +1603,8 @@ export interface paths {
     /**
      * Put Artefact
      * @description Keep the text in the body as an artefact of an agent's host: what `normstat-agent ask` and `put` send.
+     *
+     *     The answer is short, since a shell reads it. Sent again, the same text makes no second artefact.
      */
     post: operations["putArtefact"];
     delete?: never;
@@ -1469,6 +1622,21 @@ export interface paths {
      * @description Note an event of a host with an agent's token, for example from a script that deploys.
      */
     post: operations["reportEvent"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/ingest/runs": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Report Run
+     * @description Add a run of a host with an agent's token, for hosts that have only the shell agent.
+     */
+    post: operations["reportRun"];
     delete?: never;
     options?: never;
     head?: never;
@@ -2560,6 +2728,11 @@ export interface components {
        * @description Null where only its moment is known.
        */
       end: string | null;
+      /**
+       * Exit Status
+       * @description How the command ended, 0 for success; null where nobody saw it.
+       */
+      exit_status: number | null;
       /** File Name */
       file_name: string;
       /** Host */
@@ -2657,6 +2830,18 @@ export interface components {
     ArtefactReparse: {
       /** Spec */
       spec?: string | null;
+    };
+    /**
+     * ArtefactRunsCreate
+     * @description Make runs of what an artefact of IOzone or time(1) holds; each gets `factors` too.
+     */
+    ArtefactRunsCreate: {
+      /** Artefact */
+      artefact: number;
+      /** Experiment */
+      experiment: string;
+      /** Factors */
+      factors?: { [key: string]: string };
     };
     /**
      * ArtefactTable
@@ -3721,6 +3906,20 @@ export interface components {
       step_ms: number;
     };
     /**
+     * CurvePoint
+     * @description A point of a model's curve.
+     */
+    CurvePoint: {
+      /** Efficiency */
+      efficiency: number | null;
+      /** Speedup */
+      speedup: number | null;
+      /** Value */
+      value: number;
+      /** X */
+      x: number;
+    };
+    /**
      * DeltaAxis
      * @description One time more than there are deltas: the first is start_ms, each further one adds its delta.
      */
@@ -4141,6 +4340,218 @@ export interface components {
       n_baselines: number;
     };
     /**
+     * Experiment
+     * @description A named set of runs.
+     */
+    Experiment: {
+      /** Author */
+      author: string;
+      /**
+       * Created
+       * Format: date-time
+       */
+      created: string;
+      /**
+       * Factors
+       * @description Names of the factors of its runs.
+       */
+      factors: string[];
+      /**
+       * First
+       * @description When the first run began; null without runs.
+       */
+      first: string | null;
+      /** Hosts */
+      hosts: string[];
+      /** Id */
+      id: number;
+      /** Last */
+      last: string | null;
+      /** N Runs */
+      n_runs: number;
+      /** Name */
+      name: string;
+      /** Note */
+      note: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ExperimentAnalysis
+     * @description What the runs of an experiment say about one result.
+     */
+    ExperimentAnalysis: {
+      /**
+       * Base
+       * @description The variant that others are divided by; empty without variants.
+       */
+      base: string;
+      factor: components["schemas"]["ExperimentFactor"] | null;
+      /** Factors */
+      factors: components["schemas"]["ExperimentFactor"][];
+      /** Left Out */
+      left_out: components["schemas"]["RunLeftOut"][];
+      /** Levels */
+      levels: components["schemas"]["RunLevel"][];
+      /** Points */
+      points: components["schemas"]["RunPoint"][];
+      /** @description Null where no run has a result. */
+      result: components["schemas"]["ExperimentResult"] | null;
+      /** Results */
+      results: components["schemas"]["ExperimentResult"][];
+      /** Scaling */
+      scaling: components["schemas"]["VariantScaling"][];
+      variant: components["schemas"]["ExperimentFactor"] | null;
+      /**
+       * Work
+       * @enum {string}
+       */
+      work: "fixed" | "grows";
+    };
+    /**
+     * ExperimentCreate
+     * @description A new experiment, without runs.
+     */
+    ExperimentCreate: {
+      /** Name */
+      name: string;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
+     * ExperimentDetails
+     * @description An experiment and its runs, oldest first.
+     */
+    ExperimentDetails: {
+      experiment: components["schemas"]["Experiment"];
+      /** Runs */
+      runs: components["schemas"]["ExperimentRun"][];
+    };
+    /**
+     * ExperimentFactor
+     * @description A factor of the runs.
+     */
+    ExperimentFactor: {
+      /**
+       * Is Numeric
+       * @description Whether all of its values are numbers (8G and 512k are).
+       */
+      is_numeric: boolean;
+      /**
+       * Levels
+       * @description Its values, smallest number first.
+       */
+      levels: string[];
+      /** Name */
+      name: string;
+    };
+    /**
+     * ExperimentPage
+     * @description A page of a list of experiments, the one with the newest run first.
+     */
+    ExperimentPage: {
+      /** Experiments */
+      experiments: components["schemas"]["Experiment"][];
+      /** N Total */
+      n_total: number;
+    };
+    /**
+     * ExperimentResult
+     * @description A result that runs have.
+     */
+    ExperimentResult: {
+      /**
+       * Better
+       * @enum {string}
+       */
+      better: "lower" | "higher";
+      /** N Runs */
+      n_runs: number;
+      /** Name */
+      name: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * ExperimentRun
+     * @description A run of an experiment.
+     */
+    ExperimentRun: {
+      /** Artefacts */
+      artefacts: number[];
+      /** Author */
+      author: string;
+      /** Command */
+      command: string;
+      /** End */
+      end: string | null;
+      /**
+       * Excluded Reason
+       * @description Why somebody took it out; empty where nobody did.
+       */
+      excluded_reason: string;
+      /**
+       * Exit Status
+       * @description As a shell has it: 128 + N for signal N; null where no command was run.
+       */
+      exit_status: number | null;
+      /** Experiment */
+      experiment: number;
+      /** Factors */
+      factors: { [key: string]: string };
+      /** Host */
+      host: string;
+      /** Id */
+      id: number;
+      /**
+       * Left Out
+       * @description Why it does not count in means and fits; empty where it does.
+       */
+      left_out: string;
+      /**
+       * N Measured
+       * @description How many of the results were measured; the others follow from them.
+       */
+      n_measured: number;
+      /** Note */
+      note: string;
+      /**
+       * Results
+       * @description What was measured, then what follows from it: cpus_used and sys_share.
+       */
+      results: components["schemas"]["MeasuredValue"][];
+      /**
+       * Source
+       * @description cli, api, agent, page or artefact.
+       */
+      source: string;
+      /**
+       * Start
+       * Format: date-time
+       */
+      start: string;
+    };
+    /**
+     * ExperimentUpdate
+     * @description All of an experiment that can be changed.
+     */
+    ExperimentUpdate: {
+      /** Name */
+      name: string;
+      /** Note */
+      note: string;
+      /** Title */
+      title: string;
+    };
+    /**
      * FactChange
      * @description A fact that was seen to have changed.
      */
@@ -4415,6 +4826,23 @@ export interface components {
       subsystem: "cpu" | "memory" | "disk" | "network" | "process" | "system" | "other";
       /** Unit */
       unit: string;
+    };
+    /**
+     * FittedParameter
+     * @description A parameter of a model.
+     */
+    FittedParameter: {
+      /** High */
+      high: number | null;
+      /**
+       * Low
+       * @description Lower end of the 95 % interval, inside the bounds of the parameter; null where the runs do not determine it.
+       */
+      low: number | null;
+      /** Name */
+      name: string;
+      /** Value */
+      value: number;
     };
     /**
      * Fleet
@@ -5611,6 +6039,19 @@ export interface components {
      */
     JobState: "queued" | "running" | "done" | "failed" | "stopped";
     /**
+     * LevelResidual
+     * @description How far the mean at one level is from the model.
+     */
+    LevelResidual: {
+      /**
+       * Residual Pct
+       * @description Measured minus predicted, in percent of the prediction.
+       */
+      residual_pct: number;
+      /** X */
+      x: number;
+    };
+    /**
      * LimitRecord
      * @description Another value for a limit of a rule: on one host, on the hosts of a group, or on the hosts with a tag.
      */
@@ -5774,6 +6215,21 @@ export interface components {
       role: components["schemas"]["Role"];
     };
     /**
+     * MeasuredValue
+     * @description A value that a run measured.
+     */
+    MeasuredValue: {
+      /** Name */
+      name: string;
+      /**
+       * Unit
+       * @description Empty for a plain count.
+       */
+      unit: string;
+      /** Value */
+      value: number;
+    };
+    /**
      * MetricInfo
      * @description What a graph of several hosts can show.
      */
@@ -5821,6 +6277,15 @@ export interface components {
      * @enum {string}
      */
     MissingOption: "start" | "interval_s" | "zone" | "date" | "spec" | "first_is_real";
+    /**
+     * ModelCurve
+     * @description A fitted model and its curve, in the unit of the result.
+     */
+    ModelCurve: {
+      /** Curve */
+      curve: components["schemas"]["CurvePoint"][];
+      fit: components["schemas"]["ScalingFit"];
+    };
     /**
      * MuteCreate
      * @description A series to hide from findings; without a host for all hosts, without an instance for all instances.
@@ -6494,6 +6959,21 @@ export interface components {
       why: string;
     };
     /**
+     * Ratio
+     * @description One mean divided by another.
+     */
+    Ratio: {
+      /** High */
+      high: number | null;
+      /**
+       * Low
+       * @description Lower end of the 95 % interval; null where one of the two has no repeats.
+       */
+      low: number | null;
+      /** Value */
+      value: number;
+    };
+    /**
      * RawStorage
      * @description The raw output of the tools: as it was received, and what it takes on disk.
      */
@@ -6731,6 +7211,32 @@ export interface components {
       reparses: components["schemas"]["Reparse"][];
     };
     /**
+     * RepeatedMean
+     * @description The mean of the repeats of one combination of factors.
+     */
+    RepeatedMean: {
+      /**
+       * Deviation
+       * @description Standard deviation of the repeats; null for a single run.
+       */
+      deviation: number | null;
+      /** High */
+      high: number | null;
+      /** Largest */
+      largest: number;
+      /**
+       * Low
+       * @description Lower end of the 95 % interval of the mean (Student's t); null for a single run, which has none.
+       */
+      low: number | null;
+      /** Mean */
+      mean: number;
+      /** N */
+      n: number;
+      /** Smallest */
+      smallest: number;
+    };
+    /**
      * ReportBaseline
      * @description The baseline beside a report.
      */
@@ -6765,6 +7271,20 @@ export interface components {
       stat: string;
       /** Title */
       title: string;
+    };
+    /**
+     * ReportedArtefact
+     * @description What an agent's text became. `tool` is empty where no reader knows it.
+     */
+    ReportedArtefact: {
+      /** Host */
+      host: string;
+      /** Id */
+      id: number;
+      /** N Bytes */
+      n_bytes: number;
+      /** Tool */
+      tool: string;
     };
     /**
      * ReportedProcess
@@ -7298,6 +7818,193 @@ export interface components {
       when: string | null;
     };
     /**
+     * RunCreate
+     * @description A new run of the experiment of that name, which is made if needed; so is the host.
+     *
+     *     `end` null: unknown. `artefacts`: ids of what the run printed; with `reads_artefacts` the results that known tools (IOzone, perf
+     *     stat, time) printed into them are added.
+     */
+    RunCreate: {
+      /** Artefacts */
+      artefacts?: number[];
+      /**
+       * Command
+       * @default
+       */
+      command: string;
+      /** End */
+      end?: (string | number) | null;
+      /** Exit Status */
+      exit_status?: number | null;
+      /** Experiment */
+      experiment: string;
+      /** Factors */
+      factors?: { [key: string]: string };
+      /** Host */
+      host: string;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+      /**
+       * Reads Artefacts
+       * @default true
+       */
+      reads_artefacts: boolean;
+      /** Results */
+      results?: components["schemas"]["RunValue"][];
+      /**
+       * Source
+       * @default api
+       */
+      source: string;
+      /**
+       * Start
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      start: string | number;
+    };
+    /**
+     * RunGroup
+     * @description What a run is like beside the others of its experiment.
+     *
+     *     A  high throughput, high CPU use: the reference for the others
+     *     B  low throughput, low CPU use: it waits, for example for a full queue of a disk
+     *     C  low throughput, high CPU use: the CPU does something else, such as spinning on a lock
+     *     D  high throughput, low CPU use: the most efficient
+     * @enum {string}
+     */
+    RunGroup: "A" | "B" | "C" | "D";
+    /**
+     * RunLeftOut
+     * @description A run that does not count, and why.
+     */
+    RunLeftOut: {
+      /** Reason */
+      reason: string;
+      /** Run */
+      run: number;
+    };
+    /**
+     * RunLevel
+     * @description The repeats of one level of one variant.
+     */
+    RunLevel: {
+      /** @description Speed-up divided by how many times more of the factor; null where the levels are not positive numbers. */
+      efficiency: components["schemas"]["Ratio"] | null;
+      /** Level */
+      level: string;
+      result: components["schemas"]["RepeatedMean"];
+      /** @description How many times faster than the reference level; for throughput how many times more of it. */
+      speedup: components["schemas"]["Ratio"] | null;
+      /** @description The mean divided by that of the base variant, same level. */
+      times_base: components["schemas"]["Ratio"] | null;
+      /** @description The mean divided by that of the reference level, same variant. */
+      times_reference: components["schemas"]["Ratio"] | null;
+      /** Variant */
+      variant: string;
+      /** X */
+      x: number | null;
+    };
+    /**
+     * RunPoint
+     * @description One run in the chart.
+     */
+    RunPoint: {
+      /** @description A, B, C or D by throughput and CPU use; null without a result that says how busy the CPU was. */
+      group: components["schemas"]["RunGroup"] | null;
+      /** Level */
+      level: string;
+      /** Run */
+      run: number;
+      /**
+       * Times
+       * @description The value divided by the mean of the reference level of the base variant; null where that is zero or missing.
+       */
+      times: number | null;
+      /** Value */
+      value: number;
+      /** Variant */
+      variant: string;
+      /** X */
+      x: number | null;
+    };
+    /**
+     * RunReport
+     * @description A run that an agent's token reports; a token for any host needs `host`.
+     *
+     *     `real`, `user` and `sys` are seconds, as time(1) prints them.
+     */
+    RunReport: {
+      /**
+       * Command
+       * @default
+       */
+      command: string;
+      /** End */
+      end?: (string | number) | null;
+      /** Exit Status */
+      exit_status?: number | null;
+      /** Experiment */
+      experiment: string;
+      /** Factors */
+      factors?: { [key: string]: string };
+      /** Host */
+      host?: string | null;
+      /**
+       * Note
+       * @default
+       */
+      note: string;
+      /** Real */
+      real?: number | null;
+      /** Results */
+      results?: components["schemas"]["RunValue"][];
+      /**
+       * Start
+       * @description ISO 8601 with a zone, or milliseconds since the epoch
+       */
+      start: string | number;
+      /** Sys */
+      sys?: number | null;
+      /** User */
+      user?: number | null;
+    };
+    /**
+     * RunUpdate
+     * @description All of a run that people may change. `excluded_reason`: why it does not count, empty if it does.
+     *
+     *     `results` and `artefacts` null: they stay. Results that follow from others are not sent.
+     */
+    RunUpdate: {
+      /** Artefacts */
+      artefacts?: number[] | null;
+      /** Excluded Reason */
+      excluded_reason: string;
+      /** Factors */
+      factors: { [key: string]: string };
+      /** Note */
+      note: string;
+      /** Results */
+      results?: components["schemas"]["RunValue"][] | null;
+    };
+    /**
+     * RunValue
+     * @description A result of a run; the unit is empty for a plain count.
+     */
+    RunValue: {
+      /** Name */
+      name: string;
+      /**
+       * Unit
+       * @default
+       */
+      unit: string;
+      /** Value */
+      value: number;
+    };
+    /**
      * SavedComparison
      * @description A saved comparison with its result.
      */
@@ -7377,6 +8084,57 @@ export interface components {
       name?: string | null;
       /** Note */
       note?: string | null;
+    };
+    /**
+     * ScalingFit
+     * @description A model fitted to the runs.
+     */
+    ScalingFit: {
+      /**
+       * Aicc
+       * @description Corrected Akaike criterion: among models of the same runs the smallest one explains them best for its size. Null with too
+       *     few runs.
+       */
+      aicc: number | null;
+      /**
+       * Max Speedup
+       * @description How many times faster than at level 1 it can ever be; null where there is no limit.
+       */
+      max_speedup: number | null;
+      /**
+       * Model
+       * @enum {string}
+       */
+      model: "amdahl" | "usl" | "bottleneck" | "power";
+      /** N Runs */
+      n_runs: number;
+      /** Parameters */
+      parameters: components["schemas"]["FittedParameter"][];
+      /**
+       * Peak X
+       * @description The level of the highest throughput; null where the model has no peak, or none at a finite level.
+       */
+      peak_x: number | null;
+      /**
+       * R2
+       * @description Share of the variance that the model explains; null where all values are equal.
+       */
+      r2: number | null;
+      /** Residuals */
+      residuals: components["schemas"]["LevelResidual"][];
+    };
+    /**
+     * ScalingRefusal
+     * @description Why a model was not fitted.
+     */
+    ScalingRefusal: {
+      /**
+       * Model
+       * @enum {string}
+       */
+      model: "amdahl" | "usl" | "bottleneck" | "power";
+      /** Reason */
+      reason: string;
     };
     /**
      * ScoreFinding
@@ -8819,6 +9577,25 @@ export interface components {
       p50: number;
       /** P95 */
       p95: number;
+    };
+    /**
+     * VariantScaling
+     * @description The models of one variant.
+     */
+    VariantScaling: {
+      /**
+       * Best
+       * @description The model of throughput that explains the runs best for its size.
+       */
+      best: string | null;
+      /** Curves */
+      curves: components["schemas"]["ModelCurve"][];
+      /** Reference */
+      reference: string;
+      /** Refusals */
+      refusals: components["schemas"]["ScalingRefusal"][];
+      /** Variant */
+      variant: string;
     };
     /**
      * VersionInfo
@@ -11295,6 +12072,312 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  listExperiments: {
+    parameters: {
+      query?: {
+        /** @description words that must all stand in the name, title or note */
+        search?: string;
+        limit?: number;
+        offset?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentPage"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createExperiment: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ExperimentCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createArtefactRuns: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ArtefactRunsCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createRun: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["RunCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateRun: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["RunUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteRun: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreRun: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getExperiment: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateExperiment: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ExperimentUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteExperiment: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  analyseExperiment: {
+    parameters: {
+      query?: {
+        /** @description the result to analyse; default: real, else what most runs have */
+        result?: string | null;
+        /** @description the factor it depends on; default: the number with most levels */
+        factor?: string | null;
+        /** @description a second factor, whose values are lines of their own */
+        variant?: string | null;
+        /** @description the level that speed-ups are relative to; default: the first */
+        reference?: string | null;
+        /** @description the variant that the others are divided by; default: the first */
+        base?: string | null;
+        /** @description which values are better; default: lower for times */
+        better?: ("lower" | "higher") | null;
+        /** @description fixed: more workers share the same work; grows: each adds as much work again */
+        work?: "fixed" | "grows";
+        /** @description the result that says how busy the CPU was: sorts runs into groups A to D */
+        cpu?: string | null;
+      };
+      header?: never;
+      path: { id: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentAnalysis"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreExperiment: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportRuns: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description UTF-8, CRLF, a header line, then runs, oldest first */
+      200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   exportCsv: {
     parameters: {
       query: {
@@ -12333,6 +13416,10 @@ export interface operations {
         spec?: string | null;
         /** @description how much the tool disturbed what it watched; default: what is known of it */
         effect?: components["schemas"]["Effect"] | null;
+        /** @description how the command ended; 0 is success */
+        exit_status?: number | null;
+        /** @description when the agent took the text: its time if there is no other */
+        taken?: (string | number) | null;
       };
       header?: never;
       path?: never;
@@ -12341,7 +13428,7 @@ export interface operations {
     requestBody: { content: { "application/octet-stream": string } };
     responses: {
       /** @description Successful Response */
-      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportedArtefact"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -12376,6 +13463,30 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  reportRun: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["RunReport"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

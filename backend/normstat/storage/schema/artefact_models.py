@@ -30,6 +30,7 @@ class ArtefactRow(Base):
     start_at: Mapped[datetime]
     end_at: Mapped[datetime | None]
     duration_s: Mapped[float | None]
+    exit_status: Mapped[int | None]
     tool: Mapped[str] = mapped_column(server_default="")
     spec: Mapped[str] = mapped_column(server_default="")
     spec_version: Mapped[int] = mapped_column(server_default="0")

@@ -1,0 +1,64 @@
+"""A stored run as the page and the analysis see it: with what follows from its results, and why it may not count."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from normstat.experiments.experiment_analysis import RunFacts
+from normstat.experiments.measured_values import with_derived
+from normstat.field_docs import Documented
+from normstat.stats.measured_value import MeasuredValue
+from normstat.storage.experiment_rows import StoredRun
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentRun(Documented):
+    """A run of an experiment."""
+
+    id: int
+    experiment: int
+    host: str
+    start: datetime
+    end: datetime | None
+    factors: dict[str, str]
+    command: str
+    exit_status: int | None
+    """As a shell has it: 128 + N for signal N; null where no command was run."""
+
+    note: str
+    excluded_reason: str
+    """Why somebody took it out; empty where nobody did."""
+
+    left_out: str
+    """Why it does not count in means and fits; empty where it does."""
+
+    source: str
+    """cli, api, agent, page or artefact."""
+
+    author: str
+    results: list[MeasuredValue]
+    """What was measured, then what follows from it: cpus_used and sys_share."""
+
+    n_measured: int
+    """How many of the results were measured; the others follow from them."""
+
+    artefacts: list[int]
+
+
+def describe_run(run: StoredRun) -> ExperimentRun:
+    """Return a stored run as it is shown."""
+    return ExperimentRun(
+        run.id, run.experiment_id, run.host, run.start, run.end, run.factors, run.command, run.exit_status, run.note,
+        run.excluded_reason, why_left_out(run), run.source, run.author, with_derived(run.results), len(run.results), run.artefacts,
+    )  # fmt: skip
+
+
+def facts_of(run: ExperimentRun) -> RunFacts:
+    """Return what the analysis needs of a run."""
+    return RunFacts(run.id, run.factors, run.results, run.left_out)
+
+
+def why_left_out(run: StoredRun) -> str:
+    """Return why a run does not count; "" where it does."""
+    if run.excluded_reason:
+        return f"excluded: {run.excluded_reason}"
+    return f"it failed with exit status {run.exit_status}" if run.exit_status else ""
