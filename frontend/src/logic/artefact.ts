@@ -131,7 +131,7 @@ export function orderPlace({ columns, order }: Pick<ArtefactTable, "columns" | "
   return columns.findIndex(({ key }) => key === order);
 }
 
-/** What a table says first. */
+/** The costliest row of a table, in words. */
 export interface Lead {
   readonly key: string;
   readonly value: string;
@@ -142,7 +142,7 @@ export interface Lead {
   readonly length: string;
 }
 
-/** Return what stands first in a table. Missing: null without a row that has a share. */
+/** Return the costliest row of a table in words. Missing: null without a row that has a share. */
 export function leadOf(table: ArtefactTable, duration_s: number | null): Lead | null {
   const at = orderPlace(table);
   const column = table.columns[at];

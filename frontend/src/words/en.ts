@@ -271,7 +271,7 @@ export const en = {
       openList: "Open the page Artefacts to find it by its host, tool or words.",
       edit: "Edit…",
       reparse: "Read the text again…",
-      reparseNote: "The text stays. Its parts are made anew with the current readers, or with the one that you choose.",
+      reparseNote: "The text stays. Its parts are made again with the current readers, or with the one that you choose.",
       compareWith: "Compare with…",
       noOther: (tool: string) => `No other artefact of ${tool} yet`,
       sameHost: (host: string) => `Same tool on ${host}`,
