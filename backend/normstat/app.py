@@ -36,6 +36,7 @@ from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
+from normstat.bundles.bundle_job import BundleLoader
 from normstat.fleet.baseline_normals import NormalsCache
 from normstat.fleet.fleet_service import FleetMemory
 from normstat.fleet.minute_store import MinuteStore
@@ -119,6 +120,7 @@ def create_app(settings: Settings) -> FastAPI:
         limits_of_streams={
             f"{PREFIX}/ingest": settings.ingest_max_body_bytes,
             f"{PREFIX}/imports": settings.import_max_upload_bytes,
+            f"{PREFIX}/bundles": settings.import_max_upload_bytes,
             f"{PREFIX}/artefacts": MAX_ARTEFACT_BYTES,
             f"{PREFIX}/ingest/artefacts": MAX_ARTEFACT_BYTES,
         },
@@ -187,7 +189,13 @@ def make_state(settings: Settings) -> AppState:
         fleet_memory=FleetMemory(MinuteStore(FLEET_MAX_BYTES, time.monotonic), NormalsCache()),
         fleet_answers=FleetAnswers(time.monotonic),
         use_answers=FleetAnswers(time.monotonic),
-        imports=ImportQueue(engine, settings.database_url, settings.import_dir, settings.import_max_bytes),
+        imports=ImportQueue(
+            engine,
+            settings.database_url,
+            settings.import_dir,
+            settings.import_max_bytes,
+            BundleLoader(engine, settings.import_max_bytes),
+        ),
         storage=StorageMonitor(settings.database_url, settings.database_dir, settings.seal_after_days),
     )
 

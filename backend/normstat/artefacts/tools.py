@@ -1,29 +1,18 @@
 """The tools whose output is an artefact, and how far each of them disturbs what it watches."""
 
 import re
-from enum import StrEnum
 from typing import Final
 
+from normstat.stats.observer_effect import Effect
 from normstat.stats.spec import Spec
+
+__all__ = ["EFFECTS", "TOOLS", "Effect", "effect_of", "is_artefact"]
 
 # Specs whose output is one answer, not a series: reports of a run, and traces.
 TOOLS: Final = frozenset({
     "bcc", "bpftrace", "dtrace", "iozone", "lkst", "lockstat", "ltrace", "mcelog", "opreport", "perf", "perf-tools", "plockstat",
     "strace", "systemtap", "time", "truss",
 })  # fmt: skip
-
-
-class Effect(StrEnum):
-    """How much a tool slows down what it watches.
-
-    none   it looks afterwards, or costs nothing that can be measured
-    light  some percent: sampling profilers, counters, aggregations in the kernel
-    heavy  several times: it stops a process at each call, or traces every event
-    """
-
-    NONE = "none"
-    LIGHT = "light"
-    HEAVY = "heavy"
 
 
 EFFECTS: Final = {

@@ -12,8 +12,10 @@ from normstat.baselines.recurrence import next_window
 from normstat.baselines.window_sets import Windows, intersect, length_s, merge
 from normstat.errors import NotFound, shorten
 from normstat.field_docs import Documented
+from normstat.query.artefact_times import ArtefactTime, read_artefact_times
 from normstat.query.baseline_contents import InstanceChanges, StatContents, read_contents, read_instance_changes
 from normstat.query.report_coverage import read_first_and_last
+from normstat.stats.observer_effect import Effect, describe_effect
 from normstat.storage.baseline_records import BaselineInfo
 from normstat.storage.baseline_rows import read_baseline
 from normstat.storage.baseline_versions import effective_windows
@@ -33,6 +35,7 @@ STALE_SHARE: Final = 0.25
 FLEETING_SHARE: Final = 0.75
 MAX_LASTING: Final = 500
 MAX_SHOWN: Final = 5
+MAX_OBSERVED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,7 @@ async def _read_host(session: AsyncSession, record: BaselineInfo, host: str, now
     age_days = None if newest is None else max(0.0, (now - newest) / DAY)
     state, reasons = assess(record, effective, now, covered_s=covered_s, age_days=age_days)
     state, more = (state, []) if state == "empty" else _assess_stats(state, found)
+    more = [*describe_observed(await read_heavy(session, host_id, past), past), *more]
     return HostHealth(
         host=host,
         state=state,
@@ -138,6 +142,26 @@ async def _read_host(session: AsyncSession, record: BaselineInfo, host: str, now
         age_days=None if age_days is None else round(age_days, 3),
         stats=stats,
     )
+
+
+async def read_heavy(session: AsyncSession, host_id: int, windows: Windows) -> list[ArtefactTime]:
+    """Return the artefacts of tools that slow down a host several times, from the first to the last of the windows."""
+    if not windows:
+        return []
+    start, end = min(window.start for window in windows), max(window.end for window in windows)
+    return await read_artefact_times(session, [host_id], start=start, end=end, effects=(Effect.HEAVY,))
+
+
+def describe_observed(heavy: Sequence[ArtefactTime], windows: Windows) -> list[str]:
+    """Return a sentence for each time in the windows at which a tool slowed down the host several times, of many the latest."""
+    within = [time for time in heavy if time.window is not None and intersect(windows, [time.window])]
+    said = [
+        f"Observed under {time.tool or 'a tracer'} from {time.start:%Y-%m-%d %H:%M:%S} to {time.end:%H:%M:%S} UTC"
+        f" (artefact {time.id}), which {describe_effect(time.tool, time.effect)}: exclude that period."
+        for time in within[-MAX_OBSERVED:]
+    ]
+    left = len(within) - len(said)
+    return [*said, f"{left} earlier times under such tools."] if left else said
 
 
 def clip_at(windows: Windows, now: datetime) -> Windows:

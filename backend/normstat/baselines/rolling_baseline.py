@@ -15,9 +15,11 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baselines.window_sets import Windows, length_s, subtract
 from normstat.errors import BadRequest
+from normstat.query.artefact_times import read_artefact_times
 from normstat.query.fleet_rows import read_covering_baselines
 from normstat.query.host_zones import read_host_zones
 from normstat.stats.engine.timeline import require_zone
+from normstat.stats.observer_effect import Effect
 from normstat.storage.baseline_versions import SETTLE, lock_baselines
 from normstat.storage.lookup import read_host_name
 from normstat.storage.rolling_rows import (
@@ -72,8 +74,12 @@ class RollingWindows:
     reason: str
 
 
-def choose_rolling_windows(recorded: Recorded, unusual: Sequence[UnusualTime], now: datetime) -> RollingWindows:
-    """Return the last days up to the last whole hour, without what was unusual in them."""
+def choose_rolling_windows(
+    recorded: Recorded, unusual: Sequence[UnusualTime], now: datetime, observed: Windows = ()
+) -> RollingWindows:
+    """Return the last days up to the last whole hour, without what was unusual in them, or `observed` by a tool that slows a host
+    down several times.
+    """
     whole = whole_window(recorded, now)
     holes = [
         Window(time.start - MARGIN, time.last + MARGIN)
@@ -81,14 +87,20 @@ def choose_rolling_windows(recorded: Recorded, unusual: Sequence[UnusualTime], n
         if time.last - time.start <= DAY and not _is_recurring(time, unusual)
     ]
     left = tuple(window for window in subtract([whole], holes) if window.length_s >= MIN_PIECE_S)
+    traced = [window for window in observed if window.end - window.start <= DAY and window.end > whole.start]
+    if traced:
+        left = tuple(window for window in subtract([whole], [*holes, *traced]) if window.length_s >= MIN_PIECE_S)
     days = max(1, round(whole.length_s / DAY.total_seconds()))
     reason = "the last day" if days == 1 else f"the last {days} days"
-    if not holes:
+    if not holes and not traced:
         return RollingWindows((whole,), reason)
     if length_s(left) < (1 - MAX_LEFT_OUT) * whole.length_s:
         return RollingWindows((whole,), f"{reason}; most of them was unusual, so nothing is left out")
     times = "1 time that was" if len(holes) == 1 else f"{len(holes)} times that were"
-    return RollingWindows(left, f"{reason}, without {times} unusual")
+    parts = [f"{times} unusual"] if holes else []
+    if traced:
+        parts.append("1 time under a tracer" if len(traced) == 1 else f"{len(traced)} times under tracers")
+    return RollingWindows(left, f"{reason}, without {' and '.join(parts)}")
 
 
 def whole_window(recorded: Recorded, now: datetime) -> Window:
@@ -166,7 +178,9 @@ async def _update(sessions: Sessions, host_id: int, recorded: Recorded, record: 
         if record is not None and record.is_archived:
             await rest_rolling(session, record.id, now=None)
         unusual = await read_unusual_times(session, host_id, Window(now - LENGTH, now), UNUSUAL_SOURCES, SEVERE)
-        chosen = choose_rolling_windows(recorded, unusual, now)
+        heavy = await read_artefact_times(session, [host_id], start=now - LENGTH, end=now, effects=(Effect.HEAVY,))
+        observed = tuple(Window(time.start - MARGIN, time.end + MARGIN) for time in heavy if time.window is not None)
+        chosen = choose_rolling_windows(recorded, unusual, now, observed)
         zones = await read_host_zones(session, [host])
         if not zones:
             # It is being deleted.

@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "own-database": "Create the role and the database of NORMSTAT_DATABASE_URL.",
     "parse": "Print one JSON object for every sample of a file.",
     "import": "Load recorded tool output: files, folders, archives.",
+    "bundle": "Carry a host and a window from one normstat to another.",
     "export": "Write the raw samples of a host, digit for digit.",
     "reparse": "Reparse streams with the current specs.",
     "jobs": "List, stop and retry background jobs.",

@@ -6,11 +6,12 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.baselines.window_sets import Windows
+from normstat.baselines.window_sets import Windows, intersect, length_s
 from normstat.comparison.circumstances import (
     Onset,
     describe_events,
     describe_losses,
+    describe_observed_baseline,
     describe_observer,
     describe_silences,
     event_window,
@@ -18,12 +19,17 @@ from normstat.comparison.circumstances import (
 from normstat.comparison.host_comparison import HostComparison
 from normstat.comparison.model import Circumstance, Story
 from normstat.comparison.observers import TRACERS, Observer, merge_observers
+from normstat.query.artefact_times import ArtefactTime, read_artefact_times
 from normstat.query.host_events import HostEvent, read_host_events
 from normstat.query.stream_losses import read_stream_losses, read_stream_times
 from normstat.stats.catalogue import load_catalogue
+from normstat.stats.fact_words import EventKind
+from normstat.stats.observer_effect import Effect
 from normstat.window import Window, from_us
 
 US_PER_MS: Final = 1000
+# Times of the baseline under a tracer that are told one by one.
+MAX_OBSERVED: Final = 3
 
 
 async def read_events(session: AsyncSession, hosts: Sequence[str], incident: Window) -> list[tuple[str, HostEvent]]:
@@ -47,18 +53,73 @@ async def read_circumstances(
     """
     if events is None:
         events = await read_events(session, [host.host for host in hosts], incident)
-    told = describe_events(events, incident, to_onset(stories, incident), names_hosts=len(hosts) > 1)
+    # What was traced in the incident is told as an observer.
+    plain = [(host, event) for host, event in events if event.kind is not EventKind.TRACER or not _is_within(event, incident)]
+    told = describe_events(plain, incident, to_onset(stories, incident), names_hosts=len(hosts) > 1)
+    made = await _read_artefacts(session, hosts, host_ids, incident)
     found: list[Circumstance] = []
     for host in hosts:
         traces = await read_traces(session, host_ids[host.host], incident, host.windows)
-        observers = merge_observers(host.observers, traces)
+        own = [time for time in made if time.host == host.host]
+        observers = merge_observers(host.observers, [*traces, *_to_observers(own, incident)])
         found += [describe_observer(host.host, observer, incident) for observer in observers]
+        found += _describe_baseline(host, own, incident)
     for host in hosts:
         found += describe_silences(host.host, host.silences, incident)
         found += describe_losses(host.host, await read_stream_losses(session, host_ids[host.host], incident))
     if len(hosts) > 1:
         found = [replace(one, sentence=f"{one.host}: {one.sentence}") for one in found]
     return told + found
+
+
+async def _read_artefacts(
+    session: AsyncSession, hosts: Sequence[HostComparison], host_ids: Mapping[str, int], incident: Window
+) -> list[ArtefactTime]:
+    """Return the artefacts of tools that disturb, from the first to the last window of a comparison."""
+    windows = [incident, *(window for host in hosts for window in host.windows)]
+    return await read_artefact_times(
+        session,
+        [host_ids[host.host] for host in hosts],
+        start=min(window.start for window in windows),
+        end=max(window.end for window in windows),
+        effects=(Effect.LIGHT, Effect.HEAVY),
+    )
+
+
+def _is_within(event: HostEvent, window: Window) -> bool:
+    return event.at < window.end and (event.end or event.at) >= window.start
+
+
+def _to_observers(made: Sequence[ArtefactTime], incident: Window) -> list[Observer]:
+    """Return the tools whose artefacts were made in the incident."""
+    return [
+        Observer(
+            command=time.tool or "a tracer",
+            pids=(),
+            first_s=max(time.start, incident.start).timestamp(),
+            last_s=min(time.end, incident.end).timestamp(),
+            is_from_start=time.start <= incident.start,
+            is_to_end=time.end >= incident.end,
+            is_process=False,
+            effect=time.effect,
+            artefact=time.id,
+        )
+        for time in made
+        if time.start < incident.end and time.end >= incident.start
+    ]
+
+
+def _describe_baseline(host: HostComparison, made: Sequence[ArtefactTime], incident: Window) -> list[Circumstance]:
+    """Return what of the baseline was observed by a heavy tool, the longest first."""
+    own = [window for window in host.windows if window != incident]
+    told = []
+    for time in made:
+        if time.effect is Effect.HEAVY and time.window is not None:
+            observed_s = length_s(intersect(own, [time.window]))
+            if observed_s > 0:
+                told.append((observed_s, time))
+    told.sort(key=lambda item: -item[0])
+    return [describe_observed_baseline(host.host, time, observed_s) for observed_s, time in told[:MAX_OBSERVED]]
 
 
 def to_onset(stories: Sequence[Story], incident: Window) -> Onset:

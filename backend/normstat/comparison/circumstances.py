@@ -12,8 +12,10 @@ from normstat.comparison.findings.human import format_human, format_seconds, joi
 from normstat.comparison.missing_data import Silence
 from normstat.comparison.model import Circumstance, CircumstanceKind
 from normstat.comparison.observers import Observer
+from normstat.query.artefact_times import ArtefactTime
 from normstat.query.host_events import HostEvent
 from normstat.query.stream_losses import StreamLoss
+from normstat.stats.observer_effect import Effect, describe_effect
 from normstat.window import Window, to_us
 
 # Events that are told one by one, and how long before the incident one may be.
@@ -63,6 +65,7 @@ def describe_events(
             f"{f'{host}: ' if names_hosts else ''}{on_one_line(event.text)}, {describe_when(event, onset)}",
             to_ms(event.at if event.not_before is None else event.not_before),
             None if event.not_before is None else to_ms(event.at),
+            artefact=event.artefact,
         )
         for host, event in near[:MAX_EVENTS]
     ]
@@ -110,10 +113,32 @@ def describe_observer(host: str, observer: Observer, incident: Window) -> Circum
     return Circumstance(
         "observer",
         host,
-        f"Observer: {name} ran {when}; it slows what it watches",
+        f"Observer: {name} ran {when}; it {_describe_cost(observer)}",
         round(MS_PER_S * observer.first_s),
         round(MS_PER_S * observer.last_s),
         command=observer.command if observer.is_process else None,
+        artefact=observer.artefact,
+    )
+
+
+def _describe_cost(observer: Observer) -> str:
+    """Return what an observer did to the host."""
+    if observer.effect is not Effect.HEAVY:
+        return "slows what it watches"
+    return f"{describe_effect(observer.command, Effect.HEAVY)}: numbers from that time are not normal"
+
+
+def describe_observed_baseline(host: str, artefact: ArtefactTime, observed_s: float) -> Circumstance:
+    """Return that a part of the baseline is not normal: `The baseline has 10 s under truss (artefact 12), which ...`."""
+    tool = artefact.tool or "a tracer"
+    return Circumstance(
+        "observer",
+        host,
+        f"The baseline has {format_seconds(observed_s)} under {tool}, which {describe_effect(tool, Effect.HEAVY)}:"
+        " numbers from that time are not normal; exclude it from the baseline",
+        to_ms(artefact.start),
+        to_ms(artefact.end),
+        artefact=artefact.id,
     )
 
 

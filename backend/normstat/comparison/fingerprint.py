@@ -12,8 +12,10 @@ from normstat.comparison.circumstance_reader import read_events
 from normstat.comparison.compared_group import read_compared_group
 from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
 from normstat.comparison.service import METHOD_VERSION, ComparisonRequest
+from normstat.query.artefact_times import read_artefact_times
 from normstat.query.host_events import HostEvent
 from normstat.stats.catalogue import load_catalogue
+from normstat.stats.observer_effect import Effect
 from normstat.storage.data_marks import read_data_marks, read_profile_marks
 from normstat.storage.lookup import require_host
 from normstat.storage.user_specs import refresh_catalogue
@@ -61,6 +63,9 @@ async def read_fingerprint(session: AsyncSession, request: ComparisonRequest) ->
     parts += await read_data_marks(session, ends)
     events = await read_events(session, list(host_ids), request.incident)
     parts += events
+    # Those within baselines are told too.
+    heavy = await read_artefact_times(session, list(host_ids.values()), effects=(Effect.HEAVY,))
+    parts += [(time.host, time.id, time.start, time.end) for time in heavy]
     return Fingerprint(hashlib.sha256(SEPARATOR.join(map(repr, parts)).encode()).hexdigest(), events)
 
 

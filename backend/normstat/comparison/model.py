@@ -324,6 +324,8 @@ class Circumstance(Documented):
     """The tool that disturbed the host, where its process was recorded."""
     stream_id: int | None = None
     """The stream that has the rejected lines, or lost bytes."""
+    artefact: int | None = None
+    """The artefact of the tool that disturbed the host."""
 
 
 @dataclass(frozen=True, slots=True)

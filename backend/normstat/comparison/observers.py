@@ -11,6 +11,7 @@ from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, StatPair
 from normstat.comparison.stories.actors import MIN_REPORTS_BEFORE, command_of
 from normstat.comparison.surroundings import ALWAYS_THERE
+from normstat.stats.observer_effect import Effect
 
 # Commands that stop or trace other processes, or copy each of their packets.
 COMMANDS: Final = frozenset({
@@ -29,7 +30,7 @@ class Observer:
     """A tool that ran in the incident.
 
     `pids`: as far as they are known; `is_from_start`, `is_to_end`: whether it may have run before, and afterwards;
-    `is_process`: whether its process was recorded
+    `is_process`: whether its process was recorded; `effect`, `artefact`: of the artefact that it made, where there is one
     """
 
     command: str
@@ -39,6 +40,8 @@ class Observer:
     is_from_start: bool
     is_to_end: bool
     is_process: bool
+    effect: Effect = Effect.LIGHT
+    artefact: int | None = None
 
 
 @dataclass(slots=True)
@@ -135,6 +138,8 @@ def _merge(same: Sequence[Observer]) -> Observer:
         is_from_start=any(item.is_from_start for item in same),
         is_to_end=any(item.is_to_end for item in same),
         is_process=any(item.is_process for item in same),
+        effect=Effect.HEAVY if any(item.effect is Effect.HEAVY for item in same) else Effect.LIGHT,
+        artefact=next((item.artefact for item in same if item.artefact is not None), None),
     )
 
 

@@ -1,4 +1,4 @@
-"""Events of hosts in a window: reboots and changes of facts, and what people, scripts, agents and imports noted.
+"""Events of hosts in a window: reboots and changes of facts, artefacts, and what people, scripts, agents and imports noted.
 
 The one door to events, wherever they come from: `read_events` for hosts and a window, `search_events` for lists.
 """
@@ -13,9 +13,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest
 from normstat.field_docs import Documented
+from normstat.query.artefact_times import MAX_ARTEFACTS, ArtefactTime, read_artefact_times
 from normstat.query.fact_history import order_of, read_snapshots, to_instant
 from normstat.stats.fact_lines import BOOT_ID, BOOT_TIME, FactDifference, FactName, FactSnapshot, find_differences, sort_snapshots
 from normstat.stats.fact_words import EventKind, describe_change, find_kind
+from normstat.stats.observer_effect import Effect, describe_effect
 from normstat.storage import event_rows, lookup
 from normstat.storage.event_rows import EventFilter, EventRecord, EventSource
 from normstat.storage.schema.models import Host
@@ -26,6 +28,8 @@ MAX_EVENTS: Final = 1000
 MAX_HOSTS_WITH_FACTS: Final = 20
 # Of a time in seconds since the epoch, until the year 2286.
 MAX_DIGITS: Final = 10
+MADE_KINDS: Final = {EventKind.TRACER, EventKind.ARTEFACT}
+MAX_MADE_TEXT: Final = 300
 # They change by a boot and in no other way.
 BOOT_KEYS: Final = {"kernel_release", "kernel_version", "kernel_parameters", "kernel_isa"}
 
@@ -50,13 +54,17 @@ class HostEvent(Documented):
     """The names of its hosts; null for all hosts."""
 
     source: EventSource
-    """user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts: derived from the host's facts."""
+    """user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts, artefact: derived from the host's
+    facts, and from its artefacts."""
 
     author: str
     """The account, or the token's name; empty for what nobody wrote."""
 
     id: int | None
-    """Null for events that are derived from facts: they can neither be changed nor deleted."""
+    """Null for events that are derived from facts or artefacts: they can neither be changed nor deleted."""
+
+    artefact: int | None = None
+    """The artefact that it is derived from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +106,9 @@ async def read_host_events(session: AsyncSession, host: str, window: Window) -> 
     records, n_stored = await event_rows.list_events(
         session, EventFilter(hosts=(host_id,), start=window.start, end=window.end), limit=MAX_EVENTS
     )
-    events = sorted([*derived, *map(to_host_event, reversed(records))], key=lambda event: event.at)[-MAX_EVENTS:]
-    left_out = len(derived) + n_stored - len(events)
+    made = await _read_made(session, [host_id], window)
+    events = sorted([*derived, *map(to_host_event, reversed(records)), *made], key=lambda event: event.at)[-MAX_EVENTS:]
+    left_out = len(derived) + len(made) + n_stored - len(events)
     return HostEvents(events, left_out, to_instant(snapshots[0].time_s) if snapshots else None)
 
 
@@ -109,7 +118,8 @@ async def read_events(session: AsyncSession, host_ids: Sequence[int], window: Wi
         session, EventFilter(hosts=tuple(host_ids), start=window.start, end=window.end), limit=MAX_EVENTS
     )
     derived = [event for event in await _read_derived(session, host_ids) if window.start <= event.at < window.end]
-    return sorted([*derived, *map(to_host_event, reversed(records))], key=lambda event: event.at)[-MAX_EVENTS:]
+    made = await _read_made(session, host_ids, window)
+    return sorted([*derived, *map(to_host_event, reversed(records)), *made], key=lambda event: event.at)[-MAX_EVENTS:]
 
 
 async def read_events_by_name(session: AsyncSession, hosts: Sequence[str], window: Window) -> list[HostEvent]:
@@ -125,17 +135,56 @@ async def search_events(
     Raises: NotFound for an unknown host; BadRequest for too many hosts
     """
     if not hosts:
-        records, n_total = await event_rows.list_events(session, wanted, limit=limit, offset=offset)
-        return EventPage([*map(to_host_event, records)], n_total, has_facts=False)
+        made = await _search_made(session, None, wanted)
+        if not made:
+            records, n_total = await event_rows.list_events(session, wanted, limit=limit, offset=offset)
+            return EventPage([*map(to_host_event, records)], n_total, has_facts=False)
+        records, n_stored = await event_rows.list_events(session, wanted, limit=offset + limit)
+        newest = sorted([*map(to_host_event, records), *reversed(made)], key=lambda event: event.at, reverse=True)
+        return EventPage(newest[offset : offset + limit], n_stored + len(made), has_facts=False)
     if len(hosts) > MAX_HOSTS_WITH_FACTS:
         raise BadRequest(f"{len(hosts)} hosts are too many; name up to {MAX_HOSTS_WITH_FACTS}, or none for all")
     ids = [await lookup.require_host(session, host) for host in hosts]
     wanted = EventFilter(tuple(ids), wanted.start, wanted.end, wanted.kinds, wanted.tags, wanted.words)
     derived = [event for event in await _read_derived(session, ids) if wanted.holds(_to_record(event))]
+    derived = sorted([*derived, *await _search_made(session, ids, wanted)], key=lambda event: event.at)
     records, n_stored = await event_rows.list_events(session, wanted, limit=offset + limit)
     # Stable: what has one moment stays in its order from page to page.
     newest = sorted([*map(to_host_event, records), *reversed(derived)], key=lambda event: event.at, reverse=True)
     return EventPage(newest[offset : offset + limit], n_stored + len(derived), has_facts=True)
+
+
+async def _read_made(session: AsyncSession, host_ids: Sequence[int], window: Window) -> list[HostEvent]:
+    """Return the artefacts of hosts that overlap a window, as events, oldest first."""
+    return [*map(_to_made, await read_artefact_times(session, host_ids, start=window.start, end=window.end, limit=MAX_EVENTS))]
+
+
+async def _search_made(session: AsyncSession, host_ids: Sequence[int] | None, wanted: EventFilter) -> list[HostEvent]:
+    """Return the artefacts of hosts (None: of all) that a filter asks for, as events, oldest first."""
+    if wanted.tags or (wanted.kinds and not MADE_KINDS & set(wanted.kinds)):
+        return []
+    times = await read_artefact_times(session, host_ids, start=wanted.start, end=wanted.end, limit=MAX_ARTEFACTS)
+    return [event for event in map(_to_made, times) if wanted.holds(_to_record(event))]
+
+
+def _to_made(time: ArtefactTime) -> HostEvent:
+    """Return an artefact as an event: a tracer if its tool disturbed the host."""
+    what = next(filter(None, (time.title, time.question, time.command, time.file_name)), "")
+    text = ": ".join(filter(None, (time.tool or "artefact", " ".join(what.split())[:MAX_MADE_TEXT])))
+    is_tracer = time.effect is not Effect.NONE
+    return HostEvent(
+        at=time.start,
+        not_before=None,
+        kind=EventKind.TRACER if is_tracer else EventKind.ARTEFACT,
+        text=f"{text} (it {describe_effect(time.tool, time.effect)})" if is_tracer else text,
+        end=time.end if time.end > time.start else None,
+        tags=[],
+        hosts=[time.host],
+        source=EventSource.ARTEFACT,
+        author=time.author,
+        id=None,
+        artefact=time.id,
+    )
 
 
 async def _read_derived(session: AsyncSession, host_ids: Sequence[int]) -> list[HostEvent]:

@@ -30,6 +30,8 @@ class EventKind(StrEnum):
     LOG = "log"
     CLOCK = "clock"
     TOOL = "tool"
+    TRACER = "tracer"
+    ARTEFACT = "artefact"
 
 
 # By section, in the order in which somebody new to the host asks.

@@ -33,6 +33,7 @@ class EventSource(StrEnum):
     AGENT = "agent"
     IMPORT = "import"
     FACTS = "facts"
+    ARTEFACT = "artefact"
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,6 +180,8 @@ POLICY = {
     "getComparison": Role.VIEWER,
     "updateComparison": Role.OPERATOR,
     "deleteComparison": Role.OPERATOR,
+    "exportBundle": Role.VIEWER,
+    "createBundleImport": Role.OPERATOR,
     "exportCsv": Role.VIEWER,
     "exportParquet": Role.VIEWER,
     "createImport": Role.OPERATOR,

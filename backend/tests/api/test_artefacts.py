@@ -99,6 +99,33 @@ async def test_found_changed_deleted_restored_and_read_again(operator: httpx.Asy
     assert (again["parts"], again["title"]) == (made["parts"], "Locks of mqd")
 
 
+async def test_it_is_an_event_of_its_host(operator: httpx.AsyncClient) -> None:
+    window = {"start": "2026-11-22T00:00:00Z", "end": "2026-11-22T00:00:20Z"}
+    truss = await upload(operator, b"who knows\n", effect="heavy", command="truss -c -p 1", **window)
+    none = await upload(operator, b"numbers\n", effect="none", title="IOzone", start="2026-11-22T00:01:00Z")
+    for params in ({"host": HOST}, {}):
+        page = (await operator.get("/api/v1/events", params=params)).json()
+        made = [event for event in page["events"] if event["artefact"] is not None]
+        assert [(event["artefact"], event["kind"], event["text"], event["end"], event["id"]) for event in made] == [
+            (none["id"], "artefact", "artefact: IOzone", None, None),
+            (truss["id"], "tracer", "artefact: truss -c -p 1 (it slows what it watches several times)", window["end"], None),
+        ]
+        assert page["n_total"] == len(page["events"])
+        for filters, found in (({"kind": "tracer"}, 1), ({"search": "iozone"}, 1), ({"tag": "x"}, 0), ({"kind": "note"}, 0)):
+            assert (await operator.get("/api/v1/events", params=params | filters)).json()["n_total"] == found
+        first = (
+            await operator.get("/api/v1/events", params=params | {"limit": 1, "offset": 1, "kind": ["tracer", "artefact"]})
+        ).json()
+        assert ([event["artefact"] for event in first["events"]], first["n_total"]) == ([truss["id"]], 2)
+    shown = (
+        await operator.get(f"/api/v1/hosts/{HOST}/events", params={"start": "2026-11-22T00:00:10Z", "end": window["end"]})
+    ).json()
+    assert [event["artefact"] for event in shown["events"]] == [truss["id"]]
+    assert "truss -c -p 1" in (await operator.get("/api/v1/events.csv")).text
+    await operator.delete(f"{ARTEFACTS}/{truss['id']}")
+    assert (await operator.get("/api/v1/events", params={"kind": "tracer"})).json()["n_total"] == 0
+
+
 async def test_an_agent_puts_evidence_of_its_own_host(people: People) -> None:
     async with await people.agent(HOST) as agent:
         response = await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"command": "plockstat -e 5 -p 1"})

@@ -1,15 +1,20 @@
 """What a baseline is worth: coverage, age, and what came or went since, in numbers and sentences."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.baselines.baseline_health import HostHealth, read_health
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested
 from normstat.errors import NotFound
 from normstat.query import baseline_contents
+from normstat.stats.observer_effect import Effect
+from normstat.storage.artefact_rows import ArtefactSource
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.schema.models import Host
 from normstat.storage.session import open_read_session, open_write_session
@@ -177,6 +182,25 @@ async def test_short_lived_instances_do_not_make_it_stale(sessions: Sessions) ->
     assert host.reasons == ["iostat_linux: 30 short-lived instances disappeared and 30 appeared since."]
     assert (len(host.stats[0].instances_gone), host.stats[0].n_instances_gone) == (20, 30)
     assert host.stats[0].instances_gone[:3] == ["p0", "p1", "p2"]
+
+
+async def test_a_heavy_tracer_within_it_is_told(sessions: Sessions, tmp_path: Path) -> None:
+    await send(sessions, 0, 120)
+    made = await make(sessions, minutes(0, 60))
+    text = tmp_path / "truss.txt"
+    text.write_text("syscall               seconds   calls  errors\nread                     .001     123\n")
+    draft = ArtefactDraft("web1", ArtefactSource.API, "ann", START + 10 * MINUTE, START + 20 * MINUTE, effect=Effect.HEAVY)
+    await make_artefact(sessions, draft, text, now=START)
+    outside = replace(draft, start=START + 70 * MINUTE, end=START + 80 * MINUTE)
+    await make_artefact(sessions, outside, text, now=START)
+    [health] = await health_of(sessions, made, 120)
+    [reason] = health.reasons
+    assert reason.startswith("Observed under ")
+    assert "from 2026-11-02 09:10:00 to 09:20:00 UTC" in reason
+    assert reason.endswith(": exclude that period.")
+    await exclude(sessions, minutes(10, 20))
+    [health] = await health_of(sessions, made, 120)
+    assert not [reason for reason in health.reasons if "Observed" in reason]
 
 
 async def test_an_unknown_baseline(sessions: Sessions) -> None:

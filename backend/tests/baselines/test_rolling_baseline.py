@@ -47,6 +47,20 @@ def test_unusual_times_are_left_out_with_a_minute_around_them() -> None:
     assert found.reason == "the last 7 days, without 1 time that was unusual"
 
 
+def test_what_was_observed_by_a_heavy_tracer_is_left_out() -> None:
+    """The seeds: truss cut 120,000 calls/s to 12,000; such hours are no normal ones."""
+    at = END - 2 * DAY
+    truss = (Window(at, at + 10 * MINUTE),)
+    found = choose_rolling_windows(WEEK, [], NOW, truss)
+    assert found.windows == (Window(END - 7 * DAY, at), Window(at + 10 * MINUTE, END))
+    assert found.reason == "the last 7 days, without 1 time under a tracer"
+    both = choose_rolling_windows(WEEK, [unusual(at + 60 * MINUTE)], NOW, truss)
+    assert both.reason == "the last 7 days, without 1 time that was unusual and 1 time under a tracer"
+    assert len(both.windows) == 3
+    # A tool that always runs is a part of the host.
+    assert choose_rolling_windows(WEEK, [], NOW, (Window(at, at + 2 * DAY),)).windows == (Window(END - 7 * DAY, END),)
+
+
 def test_what_comes_back_at_the_same_time_of_day_is_normal() -> None:
     backups = [unusual(END - (1 + day) * DAY + 10 * day * MINUTE) for day in range(3)]
     assert choose_rolling_windows(WEEK, backups, NOW).windows == (Window(END - 7 * DAY, END),)

@@ -2,17 +2,21 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.comparison import saved_baseline
 from normstat.comparison.model import Comparison, Counts
 from normstat.comparison.service import BaselineChoice, ComparisonRequest, run_comparison
 from normstat.errors import BadRequest, NoData, NotFound
 from normstat.profiles.profile_job import run_profiles
 from normstat.scoring.summary import FloatArray
+from normstat.stats.observer_effect import Effect
+from normstat.storage.artefact_rows import ArtefactSource
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.host_group_rows import create_group
@@ -204,6 +208,29 @@ async def test_each_version_of_a_baseline_speaks_for_itself(sessions: Sessions) 
         await compare(sessions, BaselineChoice(baseline=made, version=3))
     with pytest.raises(NotFound, match="no baseline"):
         await compare(sessions, BaselineChoice(baseline=made + 1))
+
+
+async def test_a_truss_in_either_window_is_told(sessions: Sessions, tmp_path: Path) -> None:
+    await fill_host(sessions)
+    text = tmp_path / "truss.txt"
+    text.write_text("who knows\n")
+    before = await compare(sessions)
+    for start, end in ((100, 130), (N_NORMAL + 10, N_NORMAL + 40)):
+        window = seconds(start, end)
+        draft = ArtefactDraft(
+            "web1", ArtefactSource.API, "ann", window.start, window.end, command="truss -c -p 1", effect=Effect.HEAVY
+        )
+        await make_artefact(sessions, draft, text, now=START)
+    told = [item for item in (await compare(sessions)).circumstances if item.kind == "observer"]
+    assert not [item for item in before.circumstances if item.kind == "observer"]
+    cost = "slows what it watches several times: numbers from that time are not normal"
+    assert [item.sentence for item in told] == [
+        f"Observer: a tracer ran for 30 s, from 10 s into the incident on; it {cost}",
+        f"The baseline has 30 s under a tracer, which {cost}; exclude it from the baseline",
+    ]
+    # Only what was traced before the incident is told as an event too.
+    [event] = [item for item in (await compare(sessions)).circumstances if item.kind == "event"]
+    assert [event.artefact, event.sentence.endswith("8 min before it began")] == [told[1].artefact, True]
 
 
 async def test_what_is_excluded_is_not_normal(sessions: Sessions) -> None:

@@ -692,6 +692,38 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/bundle": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Bundle
+     * @description Return a host and a window as one file for another normstat: raw bytes, events, baselines, artefacts and more.
+     *
+     *     docs/bundles.md describes it.
+     */
+    get: operations["exportBundle"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/bundles": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Create Bundle Import
+     * @description Take a bundle of another normstat; it is opened in the background, and its results are those of an import.
+     */
+    post: operations["createBundleImport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/comparison": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -3484,6 +3516,11 @@ export interface components {
      */
     Circumstance: {
       /**
+       * Artefact
+       * @description The artefact of the tool that disturbed the host.
+       */
+      artefact?: number | null;
+      /**
        * Command
        * @description The tool that disturbed the host, where its process was recorded.
        */
@@ -4167,7 +4204,9 @@ export interface components {
       | "incident"
       | "log"
       | "clock"
-      | "tool";
+      | "tool"
+      | "tracer"
+      | "artefact";
     /**
      * EventPage
      * @description A page of a list of events.
@@ -4212,7 +4251,7 @@ export interface components {
      * @description Where an event comes from.
      * @enum {string}
      */
-    EventSource: "user" | "api" | "cli" | "agent" | "import" | "facts";
+    EventSource: "user" | "api" | "cli" | "agent" | "import" | "facts" | "artefact";
     /**
      * EventUpdate
      * @description All of an event that can be changed: nothing may be left out but `end` (a moment) and `hosts` (all of them).
@@ -5259,6 +5298,11 @@ export interface components {
      */
     HostEvent: {
       /**
+       * Artefact
+       * @description The artefact that it is derived from.
+       */
+      artefact?: number | null;
+      /**
        * At
        * Format: date-time
        * @description When it happened or began; if `not_before` is given, when it was seen. By the host's clock.
@@ -5281,7 +5325,7 @@ export interface components {
       hosts: string[] | null;
       /**
        * Id
-       * @description Null for events that are derived from facts: they can neither be changed nor deleted.
+       * @description Null for events that are derived from facts or artefacts: they can neither be changed nor deleted.
        */
       id: number | null;
       kind: components["schemas"]["EventKind"];
@@ -5290,7 +5334,10 @@ export interface components {
        * @description The earliest time at which it may have happened; null if `at` is exact.
        */
       not_before: string | null;
-      /** @description user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts: derived from the host's facts. */
+      /**
+       * @description user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts, artefact: derived from the host's
+       *     facts, and from its artefacts.
+       */
       source: components["schemas"]["EventSource"];
       /** Tags */
       tags: string[];
@@ -11293,6 +11340,80 @@ export interface operations {
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportBundle: {
+    parameters: {
+      query: {
+        /** @description name of the host */
+        host: string;
+        /** @description names of baselines whose samples come too, of whatever time */
+        baseline?: string[] | null;
+        /** @description first instant of the window */
+        start: string | number;
+        /** @description first instant after the window */
+        end: string | number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description the bundle, a zip file */
+      200: { headers: { [name: string]: unknown }; content: { "application/zip": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createBundleImport: {
+    parameters: {
+      query?: {
+        /** @description name of the file */
+        name?: string;
+        /** @description the host's name here; default: its name in the bundle */
+        as?: string | null;
+        /** @description allow it to mix into a host that is here already */
+        merge?: boolean;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: { content: { "application/zip": string } };
+    responses: {
+      /** @description Successful Response */
+      202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Insufficient Storage: no_space */
+      507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
   compare: {

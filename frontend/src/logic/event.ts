@@ -40,6 +40,8 @@ const KIND_LABELS: Readonly<Record<HostEvent["kind"], string>> = {
   log: words.logic.event.logLine,
   clock: words.logic.event.clock,
   tool: words.logic.event.tool,
+  tracer: words.logic.event.tracer,
+  artefact: words.logic.event.artefact,
 };
 
 /** All kinds, in the order of menus. */
@@ -81,6 +83,7 @@ export function describeSource({ source, author }: Pick<HostEvent, "source" | "a
     case "agent":
     case "import":
     case "facts":
+    case "artefact":
       return author === "" ? source : `${source}: ${author}`;
   }
 }

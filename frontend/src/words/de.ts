@@ -2038,6 +2038,8 @@ export const de: Words = {
       logLine: "Logzeile",
       clock: "Uhr",
       tool: "Werkzeug",
+      tracer: "Tracer",
+      artefact: "Artefakt",
       api: (author) => `${author} (API)`,
       after: (notBefore) => `nach ${notBefore}`,
     },

@@ -2006,6 +2006,8 @@ export const en = {
       logLine: "Log line",
       clock: "Clock",
       tool: "Tool",
+      tracer: "Tracer",
+      artefact: "Artefact",
       api: (author: string) => `${author} (API)`,
       after: (notBefore: string) => `after ${notBefore}`,
     },

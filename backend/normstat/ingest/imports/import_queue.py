@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, Protocol
 
 import psycopg
 import structlog
@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import Conflict, NormstatError, NoSpace
 from normstat.ingest.imports.import_options import ImportOptions
-from normstat.ingest.imports.import_run import ImportSource, run_import
+from normstat.ingest.imports.import_run import ImportSource, Watch, run_import
 from normstat.ingest.imports.undo import undo_import
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import IMPORTS, Claim, JobStopped, open_claims
@@ -50,10 +50,27 @@ PART: Final = ".part"
 FILE_IS_GONE: Final = "The server ended, and the uploaded file is gone; upload it again"
 
 
-class ImportQueue:
-    """The imports of this process. `folder` is where files wait, None for a temporary one."""
+class OtherLoader(Protocol):
+    """Loads files of another kind than recorded output of tools: bundles of another server."""
 
-    def __init__(self, engine: AsyncEngine, database_url: str, folder: Path | None, max_bytes: int) -> None:
+    def takes(self, path: Path) -> bool:
+        """Return whether the file is of that kind. It blocks."""
+        ...
+
+    async def load(self, path: Path, host: str, asked_by: str, first_position: int, watch: Watch) -> None:
+        """Load it into a host, and report its results from that position on."""
+        ...
+
+
+class ImportQueue:
+    """The imports of this process. `folder` is where files wait, None for a temporary one; `other` loads other files than outputs
+    of tools.
+    """
+
+    def __init__(
+        self, engine: AsyncEngine, database_url: str, folder: Path | None, max_bytes: int, other: OtherLoader | None = None
+    ) -> None:
+        self._other = other
         self._engine = engine
         self._database_url = database_url
         self._sessions = make_sessions(engine)
@@ -108,9 +125,11 @@ class ImportQueue:
         if row.is_undo:
             return await self._undo(claim, row)
         log.info("import_started", id=row.id, host=row.host, n_bytes=claim.n_total, n_files_done=len(done))
+        path = Path(row.file_path)
+        is_other = self._other is not None and await asyncio.to_thread(self._other.takes, path)
         source = ImportSource(
             row.host,
-            [Path(row.file_path)],
+            [path],
             options_of(row),
             self._max_bytes,
             shown_as=row.name,
@@ -119,7 +138,11 @@ class ImportQueue:
             only=row.only_position,
         )
         watch = _Progress(self._sessions, claim, row.id)
-        task = asyncio.create_task(run_import(self._engine, source, watch))
+        if self._other is not None and is_other:
+            work = self._other.load(path, row.host, row.job.asked_by, max(done, default=-1) + 1, watch)
+        else:
+            work = run_import(self._engine, source, watch)
+        task = asyncio.create_task(work)
         try:
             await asyncio.wait({task})
         finally:

@@ -42,7 +42,7 @@ async def undo_import(sessions: async_sessionmaker[AsyncSession], row: ImportRow
         async with open_write_session(sessions) as session:
             refusal = await _refusal(session, stream_id, claim.queued_at)
             if refusal is None:
-                removed = await _remove_stream(session, stream_id)
+                removed = await remove_stream(session, stream_id)
                 n_samples += removed
                 await claim.report(session, n_done=Job.n_done + removed)
             n_left += refusal is not None
@@ -68,7 +68,7 @@ async def _refusal(session: WriteSession, stream_id: int, since: datetime) -> st
     return SHARED if await import_rows.count_contents(session, stream_id) > 1 else None
 
 
-async def _remove_stream(session: WriteSession, stream_id: int) -> int:
+async def remove_stream(session: WriteSession, stream_id: int) -> int:
     """Remove a stream; return how many samples it had."""
     await stream_rows.set_time_limits(session, lock_s=LOCK_TIMEOUT_S, statement_s=STATEMENT_TIMEOUT_S)
     await allow_large_changes(session)

@@ -1,0 +1,88 @@
+"""What a section of a bundle is: a named kind of content that is written here and opened elsewhere.
+
+To add one, write a class with this shape and put it into `bundle_service.SECTIONS`; a normstat that does not know it leaves it out
+and says so.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+
+from normstat.bundles.bundle_format import BundleManifest, BundleMember, BundleSection
+from normstat.bundles.bundle_reader import BundleFile
+from normstat.bundles.bundle_writer import BundleWriter
+from normstat.storage.import_rows import ImportedFile
+from normstat.window import Window
+
+
+@dataclass(slots=True)
+class BundleSource:
+    """Where a bundle is made: a session that sees one state of the database, the host, and the windows that go into it."""
+
+    session: AsyncSession
+    writer: BundleWriter
+    server_id: str
+    host: str
+    host_id: int
+    windows: Sequence[Window]
+    baselines: Sequence[str]
+    # What a section adds: the members, counts, notes and index of its manifest entry.
+    members: list[BundleMember] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    index: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class BundleTarget:
+    """Where a bundle is opened: the database, the host's name here, and who opens it.
+
+    `told` is called with one result for each thing that was loaded; `moved` with bytes that are done.
+    """
+
+    engine: AsyncEngine
+    sessions: async_sessionmaker[AsyncSession]
+    bundle: BundleFile
+    host: str
+    opened_by: str
+    told: Callable[[ImportedFile], None]
+    # Ids of baselines here, by their ids where the bundle was made.
+    baseline_ids: dict[int, int] = field(default_factory=dict)
+    # Ids of streams here, by the origin of the stream.
+    stream_ids: dict[str, list[int]] = field(default_factory=dict)
+
+    @property
+    def manifest(self) -> BundleManifest:
+        """What the bundle says of itself."""
+        return self.bundle.manifest
+
+    @property
+    def provenance(self) -> str:
+        """Where its content comes from, in words."""
+        return f"from bundle {self.manifest.id[:8]} of {self.manifest.server}"
+
+
+class SectionCodec(Protocol):
+    """A kind of content. `version` grows when its members change their form."""
+
+    name: str
+    version: int
+
+    def write(self, source: BundleSource) -> AsyncIterator[None]:
+        """Write its members, and yield now and then, so that what is written can be sent."""
+        ...
+
+    def open(self, target: BundleTarget, section: BundleSection) -> AsyncIterator[int]:
+        """Load its members, and yield how many bytes of it are done. Loading twice changes nothing."""
+        ...
+
+
+def section_result(path: str, counts: str, note: str = "", *, n: int = 0, n_new: int = 0) -> ImportedFile:
+    """Return the row of the result table for something other than a stream."""
+    return ImportedFile(
+        path=path, spec=counts, stats=[], n_reports=0, n_samples=n, n_samples_new=n_new, n_rejected=0, reasons=[],
+        first_sample_at=None, last_sample_at=None, note=note, n_since_boot=0,
+        missing=[], position=0, stream_id=None, is_undone=False,
+    )  # fmt: skip

@@ -1,0 +1,182 @@
+"""Make a bundle of a host and a window, and open one: everything of it, or, when it is damaged, nothing.
+
+A bundle is read whole and its hashes are compared before the first row is stored. What is stored then is committed piece by piece;
+opening it again goes on where it ended, and changes nothing that is here.
+"""
+
+import asyncio
+import socket
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from normstat.bundles.artefact_section import ArtefactSection
+from normstat.bundles.bundle_format import FORMAT, VERSION, BundleManifest, BundleSection
+from normstat.bundles.bundle_reader import BundleFile
+from normstat.bundles.bundle_sections import BundleSource, BundleTarget, SectionCodec, section_result
+from normstat.bundles.bundle_writer import BundleWriter
+from normstat.bundles.record_sections import BaselineSection, ComparisonSection, EventSection, ExclusionSection, SpecSection
+from normstat.bundles.stream_section import StreamSection
+from normstat.errors import Conflict, NotFound, shorten
+from normstat.ingest.imports.import_run import require_host_name
+from normstat.storage import bundle_rows
+from normstat.storage.import_rows import ImportedFile
+from normstat.storage.lookup import require_host
+from normstat.storage.schema.models import Host
+from normstat.storage.session import make_sessions, open_read_session, open_write_session
+from normstat.storage.user_specs import refresh_catalogue, reload_user_specs
+from normstat.window import Window
+
+# In the order in which they are opened: streams need specs, events of streams need the streams, comparisons the baselines.
+SECTIONS: Final[tuple[SectionCodec, ...]] = (
+    SpecSection(), StreamSection(), EventSection(), ExclusionSection(), BaselineSection(), ArtefactSection(), ComparisonSection(),
+)  # fmt: skip
+
+# Told bytes that are done, and all of them.
+Told = Callable[[int, int], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class BundleRequest:
+    """What to put into a bundle. The samples of `baselines` come too, of whatever time."""
+
+    host: str
+    window: Window
+    made_by: str
+    baselines: tuple[str, ...] = ()
+    comment: str = ""
+
+
+async def stream_bundle(engine: AsyncEngine, request: BundleRequest) -> AsyncGenerator[bytes]:
+    """Yield the bundle in pieces: `pieces = await stream_bundle(...)` checks the names, so that a 404 is possible; then iterate.
+
+    Raises: NotFound for an unknown host or baseline
+    """
+    sessions = make_sessions(engine)
+    await reload_user_specs(sessions)
+    async with open_read_session(sessions) as session:
+        host_id = await require_host(session, request.host)
+        found = await bundle_rows.windows_of_baselines(session, host_id, request.baselines)
+    for name in request.baselines:
+        if name not in found:
+            raise NotFound(f"The host {shorten(request.host)} has no baseline {shorten(name)}; GET /api/v1/baselines lists them")
+    windows = [request.window, *(window for name in request.baselines for window in found[name])]
+    return _write(engine, request, host_id, windows)
+
+
+async def _write(engine: AsyncEngine, request: BundleRequest, host_id: int, windows: Sequence[Window]) -> AsyncGenerator[bytes]:
+    writer = BundleWriter()
+    made: list[BundleSection] = []
+    async with open_read_session(make_sessions(engine)) as session:
+        await refresh_catalogue(session)
+        server_id = await bundle_rows.read_server_id(session)
+        host = await session.get(Host, host_id)
+        if host is None:
+            raise NotFound(f"The host {shorten(request.host)} was deleted meanwhile")
+        for codec in SECTIONS:
+            source = BundleSource(session, writer, server_id, request.host, host_id, windows, request.baselines)
+            async for _ in codec.write(source):
+                if piece := writer.take():
+                    yield piece
+            made.append(BundleSection(codec.name, codec.version, source.members, source.counts, source.notes, source.index))
+        manifest = BundleManifest(
+            format=FORMAT,
+            version=VERSION,
+            id=str(uuid.uuid4()),
+            made_at=datetime.now(UTC),
+            made_by=request.made_by,
+            normstat=metadata.version("normstat"),
+            server=socket.gethostname(),
+            server_id=server_id,
+            host=request.host,
+            os=host.os,
+            agent_version=host.agent_version,
+            tags=list(host.tags),
+            windows=list(windows),
+            sections=made,
+            comment=request.comment,
+        )
+    writer.finish(manifest)
+    yield writer.take()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """A bundle to open: `host` is its name here, None for that of the bundle; `merges` into a host that is here already."""
+
+    path: Path
+    opened_by: str
+    host: str | None = None
+    merges: bool = False
+    max_bytes: int = 50 << 30
+
+
+def read_manifest(path: Path, *, max_bytes: int) -> BundleManifest:
+    """Return what a bundle says of itself. It blocks.
+
+    Raises: BadRequest, TooLarge
+    """
+    bundle = BundleFile(path, max_bytes=max_bytes)
+    bundle.close()
+    return bundle.manifest
+
+
+async def choose_host(engine: AsyncEngine, manifest: BundleManifest, request: OpenRequest) -> str:
+    """Return the name of the host here.
+
+    Raises: BadRequest for a name that cannot be a host's; Conflict when the host is here and the bundle may not mix into it
+    """
+    name = require_host_name(manifest.host if request.host is None else request.host)
+    async with open_read_session(make_sessions(engine)) as session:
+        is_here = await bundle_rows.find_host_id(session, name) is not None
+    if is_here and not request.merges:
+        raise Conflict(
+            f"There is a host {name} here already; open the bundle under another name (--as), or mix it into {name} (--merge)",
+            {"host": name},
+        )
+    return name
+
+
+async def open_bundle(
+    engine: AsyncEngine, request: OpenRequest, *, told: Callable[[ImportedFile], None], moved: Told
+) -> BundleManifest:
+    """Load a bundle; return its manifest. `told` is called with the result of each thing, `moved` with bytes that are done.
+
+    Raises: BadRequest, TooLarge for a bundle that cannot be read: nothing of it is loaded; Conflict; DatabaseAway; what `moved`
+        raises
+    """
+    bundle = await asyncio.to_thread(BundleFile, request.path, max_bytes=request.max_bytes)
+    try:
+        host = await choose_host(engine, bundle.manifest, request)
+        n_bytes = bundle.manifest.n_bytes
+        await moved(0, n_bytes)
+        await asyncio.to_thread(bundle.verify)
+        sessions = make_sessions(engine)
+        await reload_user_specs(sessions)
+        target = BundleTarget(engine, sessions, bundle, host, request.opened_by, told)
+        n_done = 0
+        async with open_write_session(sessions) as session:
+            await bundle_rows.add_bundle_host(session, host, bundle.manifest.os, bundle.manifest.tags)
+        for codec in SECTIONS:
+            section = bundle.section(codec.name)
+            if section is None:
+                continue
+            if section.version > codec.version:
+                told(section_result(codec.name, "section", "left out: a newer normstat wrote it; upgrade normstat here to load it"))
+                continue
+            async for n in codec.open(target, section):
+                await moved(n_done + n, n_bytes)
+            n_done += sum(member.n_bytes for member in section.members)
+        known = {codec.name for codec in SECTIONS}
+        for section in bundle.manifest.sections:
+            if section.name not in known:
+                told(section_result(section.name[:100], "section", "left out: this normstat does not know this kind of content"))
+        return bundle.manifest
+    finally:
+        await asyncio.to_thread(bundle.close)
