@@ -97,7 +97,8 @@ export function readable(value: number, unit: string): string {
   if (!isKnown || value === 0 || scale.suffix !== "") {
     return formatWithUnit(value, Number.isInteger(value) ? 0 : 3, unit);
   }
-  const shown = value / scale.factor;
+  // A float such as 1e-05 s is 10 us, not 10.000000000000002.
+  const shown = Number((value / scale.factor).toPrecision(12));
   const decimals = Number.isInteger(shown) ? 0 : Math.abs(shown) >= 100 ? 1 : Math.abs(shown) >= 10 ? 2 : 3;
   return formatWithUnit(shown, decimals, scale.unit);
 }
@@ -113,6 +114,16 @@ export function formatIntervalShare(share: number): string {
   const percent = share * 100;
   const decimals = percent >= 10 || percent === 0 ? 1 : percent >= 1 ? 2 : Math.min(9, 1 - Math.floor(Math.log10(percent)));
   return `${formatValue(percent, decimals)} %`;
+}
+
+/** Return a share of a column of shares, all with one decimal; never rounded to 0 or 100 %. */
+export function formatShareCell(share: number): string {
+  return formatShare(share).replace(/^(\d+) %$/, "$1.0 %");
+}
+
+/** Return the artefact that an event is derived from. Missing: null for any other event. */
+export function artefactOf({ artefact }: { readonly source: string; readonly artefact?: number | null }): number | null {
+  return artefact ?? null;
 }
 
 /** Return a number of a table, as the tool printed it. */

@@ -123,7 +123,7 @@ export function quantileBucket({ counts, total }: KeyCounts, quantile: number): 
 }
 
 /** The most of the events that may be called a rest. */
-const REST = 0.05;
+const REST = 0.3;
 const BODY = 0.99;
 
 /** Return the last bucket of the bulk: before an empty stretch after which a rest comes, else where 99 % are reached. */
@@ -154,9 +154,13 @@ export function describeBulk(buckets: Buckets, all: KeyCounts, unit: string): st
   const limit = upperEnd(buckets, end);
   const total = formatCount(all.total);
   if (limit === null || last === end) {
-    const low = buckets[all.counts.findIndex((count) => count > 0)]?.low ?? null;
+    const first = all.counts.findIndex((count) => count > 0);
+    const low = buckets[first]?.low ?? null;
+    if (first === end) {
+      return words.artefacts.histogram.allIn(total, bucketName(buckets, end, unit));
+    }
     return limit === null || low === null
-      ? words.artefacts.histogram.allIn(total, bucketName(buckets, end, unit))
+      ? words.artefacts.histogram.nEvents(all.total)
       : words.artefacts.histogram.allBetween(total, withUnit(low, unit), withUnit(limit, unit));
   }
   const top = upperEnd(buckets, last);

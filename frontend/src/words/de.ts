@@ -197,8 +197,10 @@ export const de: Words = {
       range: (first: string, last: string, n: number) => `${first} bis ${last} von ${counted(n, "Artefakt", "Artefakten")}`,
       nArtefact: (n: number) => counted(n, "Artefakt", "Artefakte"),
       delete: (name: string) => `${name} löschen`,
+      open: "Artefakt öffnen",
       deleted: (name: string) => `Artefakt „${name}“ gelöscht`,
       restored: (name: string) => `Artefakt „${name}“ wiederhergestellt`,
+      allOf: (host: string) => `Alle Artefakte von ${host}`,
       noneInWindow: "Keine Artefakte in diesem Zeitraum",
       noneInWindowNext:
         "Mit normstat-agent ask eine Frage stellen, auf der Seite Artefakte eine Datei hochladen oder einen längeren Zeitraum wählen.",
@@ -954,6 +956,8 @@ export const de: Words = {
       notRead: (reason) => `Die Zeitzonen der Hosts waren nicht zu lesen, daher stehen die Zeiten in UTC: ${reason}`,
     },
     shell: {
+      more: "Mehr",
+      moreOf: (page: string) => `Mehr: ${page}`,
       graph: "Diagramm",
       switchScheme: (other) => `Auf ${other} umschalten; mit Umschalttaste dem System folgen`,
       switchToColours: (other) => `Auf ${other} umschalten`,
@@ -2542,6 +2546,7 @@ export const de: Words = {
   },
   palette: {
     ownItems: {
+      artefactsLockstatDtracePerf: "lockstat dtrace perf strace flame Beleg hochladen",
       fleetMachinesStart: "flotte maschinen start fleet machines",
       graphOfSeveralHosts: "Diagramm mehrerer Hosts",
       overlayMetricFleetHeatmap: "überlagerung messgröße flotte heatmap overlay metric fleet",

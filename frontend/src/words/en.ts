@@ -185,8 +185,10 @@ export const en = {
       range: (first: string, last: string, n: number) => `${first} to ${last} of ${counted(n, "artefact")}`,
       nArtefact: (n: number) => counted(n, "artefact"),
       delete: (name: string) => `Delete ${name}`,
+      open: "Open the artefact",
       deleted: (name: string) => `Deleted the artefact “${name}”`,
       restored: (name: string) => `Restored the artefact “${name}”`,
+      allOf: (host: string) => `All artefacts of ${host}`,
       noneInWindow: "No artefacts in this window",
       noneInWindowNext: "Ask a question with normstat-agent ask, upload a file on the page Artefacts, or choose a longer window.",
     },
@@ -933,6 +935,8 @@ export const en = {
       notRead: (reason: string) => `The time zones of the hosts could not be read, so times are in UTC: ${reason}`,
     },
     shell: {
+      more: "More",
+      moreOf: (page: string) => `More: ${page}`,
       graph: "Graph",
       switchScheme: (other: string) => `Switch to ${other}; Shift-click to follow the system`,
       switchToColours: (other: string) => `Switch to ${other} colours`,
@@ -2509,6 +2513,7 @@ export const en = {
   },
   palette: {
     ownItems: {
+      artefactsLockstatDtracePerf: "lockstat dtrace perf strace flame evidence upload",
       fleetMachinesStart: "fleet machines start",
       graphOfSeveralHosts: "Graph of several hosts",
       overlayMetricFleetHeatmap: "overlay metric fleet heatmap",

@@ -97,14 +97,12 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
         </Group>
       </Group>
       {question !== "" && (title !== "" || question.length > 200) && <p className="artefact-question">{question}</p>}
-      {artefact.effect !== "none" && (
-        <Alert
-          my="xs"
-          p="xs"
-          color={artefact.effect === "heavy" ? "yellow" : "gray"}
-          {...(artefact.effect === "heavy" ? { icon: <IconAlertTriangle size={18} aria-hidden /> } : {})}
-        >
-          <b>{words.artefacts.effect.names[artefact.effect as "light" | "heavy"]}:</b> {describeEffect(artefact)}
+      {artefact.effect === "heavy" && (
+        <Alert my="xs" p="xs" color="yellow" icon={<IconAlertTriangle size={18} aria-hidden />}>
+          <b>
+            {words.artefacts.upload.effect}: {words.artefacts.effect.names.heavy}.
+          </b>{" "}
+          {describeEffect(artefact)}
         </Alert>
       )}
       <dl className="artefact-facts">
@@ -145,6 +143,14 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
             </>
           )}
         </dd>
+        {artefact.effect === "light" && (
+          <>
+            <dt>{words.artefacts.upload.effect}</dt>
+            <dd>
+              {words.artefacts.effect.names.light}: {describeEffect(artefact)}
+            </dd>
+          </>
+        )}
         {command !== "" && (
           <>
             <dt>{words.common.command}</dt>

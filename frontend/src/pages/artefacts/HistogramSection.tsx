@@ -18,7 +18,8 @@ import {
   type KeyCounts,
   quantileBucket,
 } from "../../logic/distribution";
-import { formatCount, formatShare } from "../../logic/number";
+import { formatCount } from "../../logic/number";
+import { formatShareCell } from "../../logic/artefact";
 import { toEpochMs } from "../../logic/time";
 import { formatClock, formatInstant, type Zone } from "../../logic/zone";
 import { buildBarFigure } from "../../plot/bars";
@@ -247,8 +248,8 @@ function OneDistribution({ histogram, counts, zone, isOver }: OneDistributionPro
                 <Table.Tr key={`${String(place)} ${bucket.label}`}>
                   <Table.Td className="mono">{bucketName(buckets, place, unit)}</Table.Td>
                   <Table.Td className="number">{formatCount(count)}</Table.Td>
-                  <Table.Td className="number">{counts.total <= 0 ? "–" : formatShare(count / counts.total)}</Table.Td>
-                  <Table.Td className="number">{cumulative === null ? "–" : formatShare(cumulative[place] ?? 0)}</Table.Td>
+                  <Table.Td className="number">{counts.total <= 0 ? "–" : formatShareCell(count / counts.total)}</Table.Td>
+                  <Table.Td className="number">{cumulative === null ? "–" : formatShareCell(cumulative[place] ?? 0)}</Table.Td>
                   <Table.Td className="soft">
                     {QUANTILES.filter((quantile) => marks.get(quantile) === place)
                       .map((quantile) => words.artefacts.histogram.quantile[quantile])

@@ -11,6 +11,7 @@ import {
   describeLength,
   formatCell,
   formatIntervalShare,
+  formatShareCell,
   groupings,
   isErrors,
   isRanked,
@@ -22,7 +23,7 @@ import {
   shareOfInterval,
   shownKeys,
 } from "../../logic/artefact";
-import { formatCount, formatShare } from "../../logic/number";
+import { formatCount } from "../../logic/number";
 import { toEpochMs } from "../../logic/time";
 import { formatInstant, type Zone } from "../../logic/zone";
 import type { SectionProps } from "./ArtefactPage";
@@ -261,8 +262,10 @@ function Rows({ table, first, isRanked: hasShares, duration_s, label, onView }: 
               {table.columns.map((column, place) => (
                 <Cell key={column.key} column={column} row={row} place={place} isOrder={place === at} largest={largest} />
               ))}
-              {hasShares && <Table.Td className="number">{row.share === null ? "–" : formatShare(row.share)}</Table.Td>}
-              {hasShares && <Table.Td className="number">{row.cumulative === null ? "–" : formatShare(row.cumulative)}</Table.Td>}
+              {hasShares && <Table.Td className="number">{row.share === null ? "–" : formatShareCell(row.share)}</Table.Td>}
+              {hasShares && (
+                <Table.Td className="number">{row.cumulative === null ? "–" : formatShareCell(row.cumulative)}</Table.Td>
+              )}
               {hasInterval && <Table.Td className="number">{intervalText(row, at, ordering.unit, duration_s)}</Table.Td>}
               {isGrouped && <Table.Td className="number">{formatCount(row.n_rows)}</Table.Td>}
             </Table.Tr>
