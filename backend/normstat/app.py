@@ -52,6 +52,7 @@ from normstat.live.notify import LiveHub
 from normstat.memory import return_large_blocks
 from normstat.metrics import declare, is_multiprocess
 from normstat.query.disk_usage import StorageMonitor
+from normstat.report.uploads import MAX_UPLOAD_BYTES
 from normstat.retention import deletion_worker
 from normstat.retention.deletion_worker import run_removals
 from normstat.schedule import run_schedule
@@ -115,6 +116,7 @@ def create_app(settings: Settings) -> FastAPI:
         limits_by_path={
             f"{PREFIX}/specs/draft": MAX_SAMPLE_BODY_BYTES,
             f"{PREFIX}/specs/preview": MAX_SAMPLE_BODY_BYTES,
+            f"{PREFIX}/report-files": MAX_UPLOAD_BYTES,
         },
         # The first ones are counted by the gate, the others go to the disk.
         limits_of_streams={

@@ -13,6 +13,7 @@ from normstat.storage.schema import (
     baseline_models,  # noqa: F401
     event_models,  # noqa: F401
     experiment_models,  # noqa: F401
+    report_models,  # noqa: F401
     watch_models,  # noqa: F401
 )
 from normstat.storage.schema.models import Base

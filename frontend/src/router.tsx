@@ -94,6 +94,16 @@ const artefactRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/artefacts/$artefact",
   component: lazyRouteComponent(() => import("./pages/artefacts/ArtefactPage"), "ArtefactPage"),
+const reportsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/reports",
+  component: lazyRouteComponent(() => import("./pages/reports/ReportsPage"), "ReportsPage"),
+});
+
+const reportRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/reports/$report",
+  component: lazyRouteComponent(() => import("./pages/reports/ReportPage"), "ReportPage"),
 });
 
 const importsRoute = createRoute({
@@ -191,6 +201,8 @@ const routeTree = rootRoute.addChildren([
     eventsRoute,
     artefactsRoute,
     artefactRoute,
+    reportsRoute,
+    reportRoute,
     importsRoute,
     jobsRoute,
     specsRoute,

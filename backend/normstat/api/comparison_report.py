@@ -21,6 +21,7 @@ from normstat.comparison.model import Comparison
 from normstat.comparison.service import run_comparison
 from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge
 from normstat.query.host_events import read_events_by_name
+from normstat.report.comparison_pdf import render_comparison_pdf
 from normstat.report.event_section import events_window
 from normstat.report.numbers import write_csv
 from normstat.report.report_page import Cover, render_report, title_of
@@ -58,6 +59,19 @@ async def report_numbers(asked: Annotated[ReportInputs, Query()], request: Reque
     body = await anyio.to_thread.run_sync(write_csv, result)
     headers = {"Content-Disposition": f'attachment; filename="{_file_name(result)}.csv"'}
     return Response(body, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.get(
+    "/report.pdf",
+    response_class=Response,
+    responses=text_answers(ANSWERS, media_type="application/pdf", description="two pages: the answer, and the ranked findings"),
+)
+async def report_pages(asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
+    """Return a comparison as PDF in two pages: the answer with both values, then the ranked findings."""
+    result, cover = await run_while_connected(request, make_report(asked, principal.name, state))
+    body = await anyio.to_thread.run_sync(render_comparison_pdf, result, cover)
+    headers = {"Content-Disposition": f'inline; filename="{_file_name(result)}.pdf"'}
+    return Response(body, media_type="application/pdf", headers=headers)
 
 
 async def make_report(asked: ReportInputs, who: str, state: AppState) -> tuple[Comparison, Cover]:

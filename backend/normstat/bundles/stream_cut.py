@@ -7,7 +7,7 @@ differ (a tool prints clocks without a day, say), more reports come before them,
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -70,22 +70,24 @@ async def cut_stream(session: AsyncSession, stream: Stream, spec: Spec | None, w
     end = stream.acked_offset if len(after) < 2 else max(after[1].first_offset, *(offset + 1 for offset in offsets), 0)
     is_final = end == stream.acked_offset and stream.is_finished
     whole = StreamCut(0, 0, 0, end, is_final, is_tried=True)
-    before = await bundle_rows.reports_before(session, stream, window.start, max(LEADS) + 1)
     if spec is None:
         return whole
+    # A stream may have stats that are reported at different intervals: each needs its report before.
+    firsts = await _find_firsts(session, stream, window)
+    before = [await bundle_rows.reports_before(session, stream, window.start, max(LEADS) + 1, stat) for stat in firsts]
     head = min(MAX_HEAD_BYTES, await bundle_rows.first_line_of(session, stream))
     head = await _end_of_line(session, stream.id, head) if head else 0
     for lead in LEADS:
-        if len(before) <= lead:
+        if any(len(reports) <= lead for reports in before):
             break
-        start = min([before[lead].last_offset, *offsets])
+        start = min([*(reports[lead].last_offset for reports in before), *offsets], default=0)
         if start <= head:
             break
         begin = await _after_line(session, stream.id, start)
         cut = StreamCut(head, start, begin, end, is_final, is_tried=True)
-        if await _reads_the_same(session, stream, spec, cut, window):
+        if await _reads_the_same(session, stream, spec, cut, firsts):
             return cut
-    if not before or await _reads_the_same(session, stream, spec, whole, window):
+    if not any(before) or await _reads_the_same(session, stream, spec, whole, firsts):
         return whole
     return StreamCut(0, 0, 0, end, is_final, is_tried=False)
 
@@ -145,15 +147,23 @@ async def _end_of_line(session: AsyncSession, stream_id: int, limit: int) -> int
     return found
 
 
-async def _reads_the_same(session: AsyncSession, stream: Stream, spec: Spec, cut: StreamCut, window: Window) -> bool:
-    """Return whether the first report of the window, of each stat, is read from the cut as the database has it."""
-    firsts = await bundle_rows.reports_after(session, stream, window.start, 2)
-    if not firsts or firsts[0].at >= window.end:
+async def _find_firsts(session: AsyncSession, stream: Stream, window: Window) -> dict[str, list[StreamReport]]:
+    """Return the first report of the window, and the next one, of each stat of the stream that has one in it."""
+    found = {stat: await bundle_rows.reports_after(session, stream, window.start, 2, stat) for stat in stream.stat_names}
+    return {stat: reports for stat, reports in found.items() if reports and reports[0].at < window.end}
+
+
+async def _reads_the_same(
+    session: AsyncSession, stream: Stream, spec: Spec, cut: StreamCut, firsts: Mapping[str, Sequence[StreamReport]]
+) -> bool:
+    """Return whether the first report of each stat is read from the cut as the database has it."""
+    if not firsts:
         return True
     # The second report completes the first.
-    until = min(cut.end, cut.start + MAX_TRIAL_BYTES, (firsts[1].last_offset if len(firsts) > 1 else cut.end) + MAX_HEAD_BYTES)
+    ends = [reports[1].last_offset if len(reports) > 1 else cut.end for reports in firsts.values()]
+    until = min(cut.end, cut.start + MAX_TRIAL_BYTES, max(ends) + MAX_HEAD_BYTES)
     blocks = await _read_cut(session, stream, spec, cut, until)
-    return await _has_same_samples(session, stream, firsts[0], blocks)
+    return all([await _has_same_samples(session, stream, stat, reports[0], blocks) for stat, reports in firsts.items()])
 
 
 async def _read_cut(session: AsyncSession, stream: Stream, spec: Spec, cut: StreamCut, until: int) -> list[SampleBlock]:
@@ -178,30 +188,28 @@ async def _read_cut(session: AsyncSession, stream: Stream, spec: Spec, cut: Stre
     return blocks
 
 
-async def _has_same_samples(session: AsyncSession, stream: Stream, report: StreamReport, blocks: Sequence[SampleBlock]) -> bool:
+async def _has_same_samples(
+    session: AsyncSession, stream: Stream, name: str, report: StreamReport, blocks: Sequence[SampleBlock]
+) -> bool:
+    """Return whether the samples of a report of a stat are those of the database."""
+    stat = await find_stat(session, name)
+    if stat is None:
+        return True
     window = Window(report.at, report.at + INSTANT)
-    at_us = to_us(report.at)
-    for name in stream.stat_names:
-        stat = await find_stat(session, name)
-        if stat is None:
-            continue
-        kept: dict[tuple[str, int, str], float] = {}
-        async for page in read_pages(session, PageQuery(name, stream.host_id, window, stat.fields, has_lines=True)):
-            names = await read_instance_names(session, sorted(set(page.instance_id.tolist())))
-            mine = np.flatnonzero(page.stream_id == stream.id)
-            for field_no, field in enumerate(stat.fields):
-                if page.has_values[field_no]:
-                    values = to_floats(field, page.values[field_no])
-                    kept |= {
-                        _key(page, names, row, field.key): float(values[row]) for row in mine.tolist() if np.isfinite(values[row])
-                    }
-        read_now: dict[tuple[str, int, str], float] = {}
-        for block in blocks:
-            if block.stat.name == name:
-                read_now |= _values_at(block, at_us)
-        if kept.keys() != read_now.keys() or any(not _is_close(value, read_now[key]) for key, value in kept.items()):
-            return False
-    return True
+    kept: dict[tuple[str, int, str], float] = {}
+    async for page in read_pages(session, PageQuery(name, stream.host_id, window, stat.fields, has_lines=True)):
+        names = await read_instance_names(session, sorted(set(page.instance_id.tolist())))
+        mine = np.flatnonzero(page.stream_id == stream.id)
+        for field_no, field in enumerate(stat.fields):
+            if page.has_values[field_no]:
+                values = to_floats(field, page.values[field_no])
+                rows = [row for row in mine.tolist() if np.isfinite(values[row])]
+                kept |= {_key(page, names, row, field.key): float(values[row]) for row in rows}
+    read_now: dict[tuple[str, int, str], float] = {}
+    for block in blocks:
+        if block.stat.name == name:
+            read_now |= _values_at(block, to_us(report.at))
+    return kept.keys() == read_now.keys() and all(_is_close(value, read_now[key]) for key, value in kept.items())
 
 
 def _key(page: Page, names: dict[int, str], row: int, field: str) -> tuple[str, int, str]:

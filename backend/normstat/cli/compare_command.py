@@ -8,9 +8,20 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from normstat.api.comparison_inputs import ComparisonInputs
+from normstat.cli.ci_check import (
+    FOUND_EXIT,
+    CheckCase,
+    FailCondition,
+    FailOn,
+    cases_of,
+    cases_of_files,
+    failures_of,
+    parse_fail_on,
+    write_junit,
+)
 from normstat.cli.compare_series import find_series, has_no_verdict, print_differences, print_series
 from normstat.cli.db_session import exit_with, print_table, run_or_exit
-from normstat.comparison.csv_comparison import compare_tables
+from normstat.comparison.csv_comparison import MetricScore, compare_tables
 from normstat.comparison.long_csv import LongTable, read_long_csv
 from normstat.comparison.plain_diff import plain_differences
 from normstat.comparison.saved_format import to_json
@@ -52,15 +63,24 @@ def compare(
     divisor: Annotated[str | None, typer.Option(help="divide all series by this one: stat.field or stat.field@instance")] = None,
     ask: Annotated[str, typer.Option(help="show only the series that match these words, ranked or not, each with the reason")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="print the whole result as JSON")] = False,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(help="for builds: exit with 3 if it is found: unusual, disturbed, appeared; unusual:5 is 5 or more"),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="also write the result to this file as JUnit XML")] = None,
 ) -> None:
     """Show what changed in an incident against a baseline.
+
+    Exit codes: 0 done, and nothing that --fail-on names was found; 1 an error; 2 wrong options; 3 what --fail-on names was found.
 
     CSV files: a line for each metric, `metric<TAB>significance<TAB>verdict`, most significant first; metrics with insufficient
     data come last. Where no metric has enough data, they are sorted by how much they differ, and a fourth column has both values.
     Hosts: the findings as a table, or as JSON.
     """
+    conditions = _parse_conditions(fail_on or [])
     if baseline_csv is not None and incident_csv is not None and not host:
-        _compare_files(baseline_csv, incident_csv, before_csv)
+        scores = _compare_files(baseline_csv, incident_csv, before_csv)
+        _check(cases_of_files(scores), conditions, junit)
         return
     if not host or not start or not end or baseline_csv or incident_csv or before_csv:
         typer.echo(
@@ -79,6 +99,29 @@ def compare(
         typer.echo(to_json(whole.comparison, indent=2))
     else:
         _print(whole)
+    _check(cases_of(whole.comparison), conditions, junit)
+
+
+def _parse_conditions(texts: list[str]) -> list[FailCondition]:
+    try:
+        return parse_fail_on(texts)
+    except BadRequest as error:
+        typer.echo(f"normstat: {error.message}", err=True)
+        raise typer.Exit(2) from error
+
+
+def _check(cases: list[CheckCase], conditions: list[FailCondition], junit: Path | None) -> None:
+    """Write the JUnit file, and exit with FOUND_EXIT when a condition is met."""
+    try:
+        if junit is not None:
+            write_junit(junit, cases, conditions or [FailCondition(FailOn.UNUSUAL, 1)])
+    except NormstatError as error:
+        raise exit_with(error) from error
+    failures = failures_of(cases, conditions)
+    for failure in failures:
+        typer.echo(f"normstat: {failure}", err=True)
+    if failures:
+        raise typer.Exit(FOUND_EXIT)
 
 
 async def _compare_hosts(given: dict[str, object], baseline: str | None) -> WholeComparison:
@@ -147,7 +190,7 @@ def _print(whole: WholeComparison) -> None:
     )
 
 
-def _compare_files(baseline: Path, incident: Path, before: Path | None) -> None:
+def _compare_files(baseline: Path, incident: Path, before: Path | None) -> list[MetricScore]:
     paths = [baseline, incident] if before is None else [baseline, incident, before]
     try:
         # The time before may have no samples; the two sides must have some.
@@ -162,9 +205,10 @@ def _compare_files(baseline: Path, incident: Path, before: Path | None) -> None:
         # Two single outputs: nothing can be judged, but it can be put side by side.
         for plain in plain_differences(tables[0], tables[1], set(unjudged)):
             typer.echo(f"{_on_one_line(plain.metric)}\t0.000\tinsufficient-data\t{plain.describe()}")
-        return
+        return scores
     for item in scores:
         typer.echo(f"{_on_one_line(item.metric)}\t{item.significance:.3f}\t{item.verdict}")
+    return scores
 
 
 def _on_one_line(name: str) -> str:

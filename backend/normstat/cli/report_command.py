@@ -1,4 +1,4 @@
-"""`normstat report`: a comparison as one HTML file, or its numbers as CSV."""
+"""`normstat report`: a comparison as one HTML file, two pages of PDF or CSV; `list`, `show` and `export` for reports of people."""
 
 import getpass
 from collections.abc import Mapping
@@ -11,12 +11,20 @@ from pydantic import ValidationError
 
 from normstat.api.comparison_inputs import ReportInputs
 from normstat.api.comparison_report import find_report
+from normstat.api.reports import find_document
 from normstat.cli.db_session import run_in_session
+from normstat.comparison.model import Comparison
 from normstat.errors import BadRequest
+from normstat.report.block_html import render_document
+from normstat.report.block_pdf import render_pdf
+from normstat.report.blocks import ReportDocument
+from normstat.report.comparison_pdf import render_comparison_pdf
 from normstat.report.numbers import write_csv
-from normstat.report.report_page import render_report
+from normstat.report.report_page import Cover, render_report
 from normstat.settings import load_settings
+from normstat.storage import report_rows
 from normstat.storage.baseline_rows import find_baseline
+from normstat.storage.report_rows import ReportInfo, StoredNote
 from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -26,11 +34,13 @@ class Format(StrEnum):
     """Format of the file."""
 
     HTML = "html"
+    PDF = "pdf"
     CSV = "csv"
 
 
-@app.command()
+@app.callback(invoke_without_command=True)
 def report(
+    context: typer.Context,
     *,
     comparison: Annotated[int | None, typer.Option(help="id of a saved comparison, instead of all other options")] = None,
     host: Annotated[list[str] | None, typer.Option(help="name of a host; may be given several times")] = None,
@@ -49,10 +59,12 @@ def report(
     other_host: Annotated[str | None, typer.Option(help="or another host in the same window")] = None,
     group: Annotated[str | None, typer.Option(help="or the other hosts of this host group in the same window")] = None,
     note: Annotated[str, typer.Option(help="printed in the report")] = "",
-    file_format: Annotated[Format, typer.Option("--format", help="html or csv")] = Format.HTML,
+    file_format: Annotated[Format, typer.Option("--format", help="html, pdf (two pages) or csv")] = Format.HTML,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: standard output")] = None,
 ) -> None:
-    """Write a comparison, saved or new, as one self-contained file."""
+    """Write a comparison, saved or new, as one self-contained file. The commands below are for reports that people wrote."""
+    if context.invoked_subcommand is not None:
+        return
     given = {
         "comparison": comparison,
         "host": host or None,
@@ -70,13 +82,67 @@ def report(
         found = None if baseline is None else (await find_baseline(session, baseline)).id
         asked = _to_inputs(given | {"baseline": found})
         result, cover = await find_report(session, asked, _who(), load_settings())
-        return write_csv(result) if file_format is Format.CSV else render_report(result, cover).encode()
+        return _written(result, cover, file_format)
 
-    body = run_in_session(work)
+    _write(run_in_session(work), output)
+
+
+def _written(result: Comparison, cover: Cover, file_format: Format) -> bytes:
+    match file_format:
+        case Format.CSV:
+            return write_csv(result)
+        case Format.PDF:
+            return render_comparison_pdf(result, cover)
+        case Format.HTML:
+            return render_report(result, cover).encode()
+
+
+def _write(body: bytes, output: Path | None) -> None:
     if output is None:
         typer.get_binary_stream("stdout").write(body)
     else:
         output.write_bytes(body)
+
+
+@app.command("list")
+def list_command() -> None:
+    """List the reports that people wrote, last changed first."""
+
+    async def work(session: WriteSession) -> list[ReportInfo]:
+        return await report_rows.list_reports(session, templates=False)
+
+    for each in run_in_session(work):
+        typer.echo(f"{each.id}\t{each.updated_at:%Y-%m-%d %H:%M} UTC\t{each.n_notes} notes\t{each.author}\t{each.title}")
+
+
+@app.command("show")
+def show_command(report_id: Annotated[int, typer.Argument(metavar="ID", help="id of the report; `list` shows them")]) -> None:
+    """Show the notes of a report."""
+
+    async def work(session: WriteSession) -> tuple[ReportInfo, list[StoredNote]]:
+        return await report_rows.read_report(session, report_id), await report_rows.list_notes(session, report_id)
+
+    info, notes = run_in_session(work)
+    typer.echo(f"{info.title} (id {info.id}) by {info.author}; hosts: {', '.join(info.hosts) or 'none'}")
+    for place, note in enumerate(notes, 1):
+        frozen = "" if note.frozen_at is None else f", frozen {note.frozen_at:%Y-%m-%d %H:%M:%S} UTC"
+        typer.echo(f"{place}. {note.content['kind']}: {note.content.get('title') or 'without title'}{frozen}")
+
+
+@app.command("export")
+def export_command(
+    report_id: Annotated[int, typer.Argument(metavar="ID", help="id of the report; `list` shows them")],
+    *,
+    pdf: Annotated[bool, typer.Option("--pdf/--html", help="PDF, or one self-contained HTML file")] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: standard output")] = None,
+) -> None:
+    """Write a report as one file."""
+
+    async def work(session: WriteSession) -> ReportDocument:
+        return await find_document(session, report_id, _who(), load_settings().public_url)
+
+    document = run_in_session(work)
+    _write(render_pdf(document) if pdf else render_document(document).encode(), output)
 
 
 def _to_inputs(given: Mapping[str, object]) -> ReportInputs:

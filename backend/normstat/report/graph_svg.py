@@ -171,6 +171,11 @@ def time_ticks(start_ms: int, end_ms: int, n: int = 8) -> list[tuple[int, str]]:
     return found
 
 
+def shorten_label(text: str, n: int) -> str:
+    """Return the text in at most `n` characters."""
+    return text if len(text) <= n else f"{text[: max(0, n - 1)]}…"
+
+
 def _axes(box: PanelBox, unit: str) -> list[Markup]:
     parts = []
     for value in value_ticks(box.low, box.high):
@@ -205,7 +210,7 @@ def _marks(picture: GraphPicture, box: PanelBox, *, with_labels: bool) -> list[M
         parts.append(
             tag("line", x1=left, x2=left, y1=box.y, y2=box.y + box.height, stroke=colour, stroke_width=1, stroke_dasharray="3 2")
         )
-        label = mark.label if len(mark.label) <= 40 else f"{mark.label[:39]}…"
+        label = shorten_label(mark.label, 40)
         length = len(label) * SIZE * CHARACTER
         row = next((row for row, end in enumerate(row_ends) if left >= end), None)
         if with_labels and label and row is not None:
@@ -252,7 +257,7 @@ def _legend(
     x: float = LEFT
     y += 2
     for line in lines:
-        name = line.name if len(line.name) <= 70 else f"{line.name[:69]}…"
+        name = shorten_label(line.name, 70)
         length = 22 + len(name) * SIZE * CHARACTER + 14
         if x > LEFT and x + length > width:
             x, y = LEFT, y + LINE

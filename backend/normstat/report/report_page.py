@@ -63,7 +63,7 @@ def render_report(record: Comparison, cover: Cover) -> str:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("title", cover.title),
-        tag("style", Markup(_style())),
+        tag("style", Markup(page_style())),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
@@ -89,7 +89,8 @@ def version() -> str:
 
 
 @functools.cache
-def _style() -> str:
+def page_style() -> str:
+    """Return the style sheet of reports."""
     return (resources.files("normstat.report") / "style.css").read_text(encoding="utf-8")
 
 

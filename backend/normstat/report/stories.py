@@ -48,7 +48,7 @@ def _story(story: Story, groups: Mapping[int, FindingGroup], record: Comparison)
         tag(
             "div",
             tag("h3", tag("span", f"{story.rank}. ", class_="rank"), story.title),
-            tag("p", ", ".join(_facts(story, record)), class_="soft"),
+            tag("p", ", ".join(story_facts(story, record)), class_="soft"),
             tag("p", tag("b", story.sentence)),
             tag("ul", *(tag("li", process.sentence) for process in others), *lines) if others or lines else None,
             tag("p", f"Also seen by: {_listed(story.also_seen_by)}", class_="soft") if story.also_seen_by else None,
@@ -58,7 +58,7 @@ def _story(story: Story, groups: Mapping[int, FindingGroup], record: Comparison)
     )
 
 
-def _facts(story: Story, record: Comparison) -> list[str]:
+def story_facts(story: Story, record: Comparison) -> list[str]:
     """Return when the story began, on which hosts, and when its new processes started."""
     facts = []
     if story.onset_ms is not None:

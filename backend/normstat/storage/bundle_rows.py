@@ -76,26 +76,29 @@ async def list_event_offsets(session: AsyncSession, stream_id: int, window: Wind
     return [offset for offset in await session.scalars(query) if offset is not None]
 
 
-async def reports_before(session: AsyncSession, stream: Stream, instant: datetime, n: int) -> list[StreamReport]:
-    """Return the last `n` reports of a stream before an instant, the last first."""
+async def reports_before(session: AsyncSession, stream: Stream, instant: datetime, n: int, stat: str) -> list[StreamReport]:
+    """Return the last `n` reports of a stat of a stream before an instant, the last first."""
     first = stream.first_sample_at
     if first is None or first >= instant:
         return []
     for start in sorted({max(first, instant - NEAR), max(first, instant - FAR), first}, reverse=True):
-        found = await _read_reports(session, stream, Window(start, instant), n, is_backwards=True)
+        found = await _read_reports(session, stream, Window(start, instant), n, [stat], is_backwards=True)
         if len(found) >= n:
             return found
     return found
 
 
-async def reports_after(session: AsyncSession, stream: Stream, instant: datetime, n: int) -> list[StreamReport]:
-    """Return the first `n` reports of a stream from an instant on."""
+async def reports_after(
+    session: AsyncSession, stream: Stream, instant: datetime, n: int, stat: str | None = None
+) -> list[StreamReport]:
+    """Return the first `n` reports of a stream, or of one of its stats, from an instant on."""
     last = stream.last_sample_at
     if last is None or last < instant:
         return []
     end = last + timedelta(microseconds=1)
+    stats = stream.stat_names if stat is None else [stat]
     for until in sorted({min(end, instant + NEAR), min(end, instant + FAR), end}):
-        found = await _read_reports(session, stream, Window(instant, until), n, is_backwards=False)
+        found = await _read_reports(session, stream, Window(instant, until), n, stats, is_backwards=False)
         if len(found) >= n:
             return found
     return found
@@ -106,12 +109,14 @@ async def first_line_of(session: AsyncSession, stream: Stream) -> int:
     if stream.first_sample_at is None:
         return 0
     window = Window(stream.first_sample_at, stream.first_sample_at + timedelta(microseconds=1))
-    found = await _read_reports(session, stream, window, 1, is_backwards=False)
+    found = await _read_reports(session, stream, window, 1, stream.stat_names, is_backwards=False)
     return found[0].first_offset if found else 0
 
 
-async def _read_reports(session: AsyncSession, stream: Stream, window: Window, n: int, *, is_backwards: bool) -> list[StreamReport]:
-    tables = await session.scalars(select(StatTable.name).where(StatTable.name.in_(stream.stat_names)))
+async def _read_reports(
+    session: AsyncSession, stream: Stream, window: Window, n: int, stats: Sequence[str], *, is_backwards: bool
+) -> list[StreamReport]:
+    tables = await session.scalars(select(StatTable.name).where(StatTable.name.in_(stats)))
     connection = await driver_of(session)
     found: dict[datetime, tuple[int, int]] = {}
     for table in tables.all():

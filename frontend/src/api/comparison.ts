@@ -160,7 +160,7 @@ export function seriesQuery(inputs: ComparisonInputs, request: SeriesRequest) {
 }
 
 /** The address of the report, or of its numbers. */
-export function reportAddress(kind: "html" | "csv", of: ComparisonInputs | number): string {
+export function reportAddress(kind: "html" | "csv" | "pdf", of: ComparisonInputs | number): string {
   return addressOf(`/comparison/report.${kind}`, typeof of === "number" ? { comparison: of } : comparisonParams(of));
 }
 

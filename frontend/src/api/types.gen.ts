@@ -769,6 +769,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/comparison/report.pdf": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Report Pages
+     * @description Return a comparison as PDF in two pages: the answer with both values, then the ranked findings.
+     */
+    get: operations["reportPages"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/comparison/series": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1853,6 +1868,232 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/report-files": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Upload Report File
+     * @description Keep the body as a file of a report. Images are PNG, JPEG, WebP or SVG.
+     */
+    post: operations["uploadReportFile"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/report-files/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Download Report File
+     * @description Return a file of a report, to save: a browser never shows it as a page.
+     */
+    get: operations["downloadReportFile"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/report-preview": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Preview Markdown
+     * @description Return Markdown as the export shows it.
+     */
+    post: operations["previewMarkdown"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/report-templates": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Report Templates
+     * @description List what a report can begin with.
+     */
+    get: operations["listReportTemplates"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Reports
+     * @description List all reports, last changed first.
+     */
+    get: operations["listReports"];
+    put?: never;
+    /**
+     * Create Report
+     * @description Start a report, empty or from a template.
+     */
+    post: operations["createReport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Report
+     * @description Return a report with its notes.
+     */
+    get: operations["getReport"];
+    /**
+     * Update Report
+     * @description Change a report's title, hosts and window.
+     */
+    put: operations["updateReport"];
+    post?: never;
+    /**
+     * Delete Report
+     * @description Delete a report or a template. It can be restored for a day.
+     */
+    delete: operations["deleteReport"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/export.html": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Report Html
+     * @description Return a report as one HTML file: also its preview.
+     */
+    get: operations["exportReportHtml"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/export.pdf": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Report Pdf
+     * @description Return a report as PDF.
+     */
+    get: operations["exportReportPdf"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/notes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Add Note
+     * @description Add a note. What it shows is read and frozen now, unless it is a live link.
+     */
+    post: operations["addNote"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/notes/{note}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Update Note
+     * @description Change a note. Its data is read again when what it shows changed, or when `freeze` says so.
+     */
+    put: operations["updateNote"];
+    post?: never;
+    /**
+     * Delete Note
+     * @description Delete a note. It can be restored for a day.
+     */
+    delete: operations["deleteNote"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/notes/{note}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Note
+     * @description Undo the deletion of a note.
+     */
+    post: operations["restoreNote"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/order": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Order Notes
+     * @description Give the notes another order.
+     */
+    put: operations["orderNotes"];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/restore": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Restore Report
+     * @description Undo the deletion of a report.
+     */
+    post: operations["restoreReport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/reports/{id}/template": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Save As Template
+     * @description Save a report's notes as a template: texts as they are, all others as a title and what to add there.
+     */
+    post: operations["saveAsTemplate"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/retention": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -2365,6 +2606,15 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     /**
+     * AddedNote
+     * @description The id of a note that was added, and the report with it.
+     */
+    AddedNote: {
+      details: components["schemas"]["ReportDetails"];
+      /** Id */
+      id: number;
+    };
+    /**
      * AgentTokenCreate
      * @description A new agent token; without a host it may send for any host, and new hosts are created as needed.
      */
@@ -2815,6 +3065,75 @@ export interface components {
       artefact: components["schemas"]["Artefact"];
       /** Rejected */
       rejected: components["schemas"]["RejectedArtefactLine"][];
+    };
+    /**
+     * ArtefactDiffNote
+     * @description Two artefacts of one tool, key by key with both values. Always frozen.
+     */
+    ArtefactDiffNote: {
+      /** Baseline */
+      baseline: number;
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Incident */
+      incident: number;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "artefact_diff";
+      /**
+       * Limit
+       * @default 20
+       */
+      limit: number;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
+     * ArtefactNote
+     * @description An artefact: frozen as it looks, or a link.
+     */
+    ArtefactNote: {
+      /** Artefact */
+      artefact: number;
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * Is Frozen
+       * @default true
+       */
+      is_frozen: boolean;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "artefact";
+      /**
+       * Limit
+       * @description rows of a table
+       * @default 20
+       */
+      limit: number;
+      /**
+       * Part
+       * @description one part; null: all
+       */
+      part?: number | null;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
     };
     /**
      * ArtefactPage
@@ -3808,6 +4127,31 @@ export interface components {
       version?: number | null;
     };
     /**
+     * ComparisonNote
+     * @description A comparison: a saved one by its id, or the parameters of GET /comparison, run now. Always frozen.
+     */
+    ComparisonNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Comparison */
+      comparison?: number | null;
+      /** Inputs */
+      inputs?: { [key: string]: unknown } | null;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "comparison";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * ContextLine
      * @description One line of raw output.
      */
@@ -4274,6 +4618,41 @@ export interface components {
       text: string;
     };
     /**
+     * EventsNote
+     * @description The events of hosts in a window. Always frozen.
+     */
+    EventsNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * End
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      end: string;
+      /** Hosts */
+      hosts: string[];
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "events";
+      /**
+       * Start
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      start: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * ExcludedWindow
      * @description A part of the windows that an exclusion removes.
      */
@@ -4636,6 +5015,35 @@ export interface components {
       text: string;
     };
     /**
+     * FactsNote
+     * @description What a host was at an instant: system, CPUs, memory, disks. Always frozen.
+     */
+    FactsNote: {
+      /**
+       * At
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      at: string;
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Host */
+      host: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "facts";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * FieldInfo
      * @description A column of a stat; see stats/spec.py. `meanings`: what it measures, whatever the tool calls it (`cpu.sys`, `disk.busy`).
      */
@@ -4673,6 +5081,29 @@ export interface components {
        * @enum {string}
        */
       worse: "higher" | "lower" | "neither";
+    };
+    /**
+     * FileNote
+     * @description An uploaded file, to download.
+     */
+    FileNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** File */
+      file: number;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "file";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
     };
     /**
      * Finding
@@ -5138,6 +5569,60 @@ export interface components {
       reported_at: string;
       /** Spec */
       spec: string;
+    };
+    /**
+     * GraphNote
+     * @description A graph of series of a host: frozen with its data, or a link to the page.
+     */
+    GraphNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * End
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      end: string;
+      /** Fields */
+      fields: string[];
+      /** Host */
+      host: string;
+      /**
+       * Instances
+       * @default []
+       */
+      instances: string[];
+      /**
+       * Is Frozen
+       * @default true
+       */
+      is_frozen: boolean;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "graph";
+      /**
+       * Start
+       * Format: date-time
+       * @description with a zone, e.g. 2026-11-21T10:00:00Z
+       */
+      start: string;
+      /** Stat */
+      stat: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+      /**
+       * Top
+       * @description the instances with the highest mean of the first field
+       */
+      top?: number | null;
     };
     /**
      * GroupBy
@@ -5782,6 +6267,34 @@ export interface components {
       hosts: components["schemas"]["HostZone"][];
     };
     /**
+     * ImageNote
+     * @description An uploaded image. `share`: of the width of the page.
+     */
+    ImageNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** File */
+      file: number;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "image";
+      /**
+       * Share
+       * @default 1
+       */
+      share: number;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * Import
      * @description A file that was uploaded, and what became of it.
      */
@@ -6252,6 +6765,22 @@ export interface components {
      */
     MailSecurity: "starttls" | "tls" | "none";
     /**
+     * MarkdownPreview
+     * @description Markdown to show as it will be exported.
+     */
+    MarkdownPreview: {
+      /** Markdown */
+      markdown: string;
+    };
+    /**
+     * MarkdownShown
+     * @description The Markdown as HTML that runs nothing.
+     */
+    MarkdownShown: {
+      /** Html */
+      html: string;
+    };
+    /**
      * Me
      * @description Who is logged in; `has_password` is false until the first administrator has chosen one.
      */
@@ -6454,6 +6983,61 @@ export interface components {
        * @description Of the report, for each field: the sum over its processes.
        */
       totals: (number | null)[];
+    };
+    /**
+     * NoteCreate
+     * @description A note to add, at a place counted from 0; null: at the end.
+     */
+    NoteCreate: {
+      /** Note */
+      note:
+        | components["schemas"]["TextNote"]
+        | components["schemas"]["GraphNote"]
+        | components["schemas"]["ComparisonNote"]
+        | components["schemas"]["ArtefactNote"]
+        | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["TableNote"]
+        | components["schemas"]["ImageNote"]
+        | components["schemas"]["FileNote"]
+        | components["schemas"]["FactsNote"]
+        | components["schemas"]["EventsNote"];
+      /** Place */
+      place?: number | null;
+    };
+    /**
+     * NoteOrder
+     * @description All notes of a report in their new order. `revision`: of the report.
+     */
+    NoteOrder: {
+      /** Notes */
+      notes: number[];
+      /** Revision */
+      revision: number;
+    };
+    /**
+     * NoteUpdate
+     * @description A note's new content. `revision`: of the note, the one that the change was made in. `freeze`: read its data again.
+     */
+    NoteUpdate: {
+      /**
+       * Freeze
+       * @default false
+       */
+      freeze: boolean;
+      /** Note */
+      note:
+        | components["schemas"]["TextNote"]
+        | components["schemas"]["GraphNote"]
+        | components["schemas"]["ComparisonNote"]
+        | components["schemas"]["ArtefactNote"]
+        | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["TableNote"]
+        | components["schemas"]["ImageNote"]
+        | components["schemas"]["FileNote"]
+        | components["schemas"]["FactsNote"]
+        | components["schemas"]["EventsNote"];
+      /** Revision */
+      revision: number;
     };
     /**
      * OnNow
@@ -7303,6 +7887,149 @@ export interface components {
       note: string;
     };
     /**
+     * ReportCreate
+     * @description A new report. `template`: the key of one, or none for an empty report.
+     */
+    ReportCreate: {
+      /** End */
+      end?: (string | number) | null;
+      /** Hosts */
+      hosts?: string[];
+      /** Start */
+      start?: (string | number) | null;
+      /** Template */
+      template?: string | null;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ReportDetails
+     * @description A report with its notes in their order, and its files.
+     */
+    ReportDetails: {
+      /** Files */
+      files: components["schemas"]["ReportFile"][];
+      /** Notes */
+      notes: components["schemas"]["ReportNote"][];
+      report: components["schemas"]["ReportInfo"];
+    };
+    /**
+     * ReportFile
+     * @description A file of a report, without its bytes.
+     */
+    ReportFile: {
+      /** Author */
+      author: string;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Id */
+      id: number;
+      /**
+       * Media Type
+       * @description As the server found it, not as it was claimed.
+       */
+      media_type: string;
+      /** N Bytes */
+      n_bytes: number;
+      /** Name */
+      name: string;
+      /** Report */
+      report: number;
+      /** Sha256 */
+      sha256: string;
+    };
+    /**
+     * ReportInfo
+     * @description A report without its notes.
+     */
+    ReportInfo: {
+      /** Author */
+      author: string;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** End */
+      end: string | null;
+      /** Hosts */
+      hosts: string[];
+      /** Id */
+      id: number;
+      /**
+       * Is Template
+       * @description Whether people start new reports with it.
+       */
+      is_template: boolean;
+      /** N Notes */
+      n_notes: number;
+      /**
+       * Revision
+       * @description Counts changes of the title, hosts, window and order; a change names the one that it saw.
+       */
+      revision: number;
+      /** Start */
+      start: string | null;
+      /** Title */
+      title: string;
+      /**
+       * Updated At
+       * Format: date-time
+       */
+      updated_at: string;
+      /** Updated By */
+      updated_by: string;
+    };
+    /**
+     * ReportList
+     * @description All reports, last changed first.
+     */
+    ReportList: {
+      /** Reports */
+      reports: components["schemas"]["ReportInfo"][];
+    };
+    /**
+     * ReportNote
+     * @description A note of a report.
+     */
+    ReportNote: {
+      /** Author */
+      author: string;
+      /**
+       * Frozen At
+       * @description When its data was frozen; null for text, files, tables and live links.
+       */
+      frozen_at: string | null;
+      /** Id */
+      id: number;
+      /** N Frozen Bytes */
+      n_frozen_bytes: number;
+      /** Note */
+      note:
+        | components["schemas"]["TextNote"]
+        | components["schemas"]["GraphNote"]
+        | components["schemas"]["ComparisonNote"]
+        | components["schemas"]["ArtefactNote"]
+        | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["TableNote"]
+        | components["schemas"]["ImageNote"]
+        | components["schemas"]["FileNote"]
+        | components["schemas"]["FactsNote"]
+        | components["schemas"]["EventsNote"];
+      /** Revision */
+      revision: number;
+      /**
+       * Updated At
+       * Format: date-time
+       */
+      updated_at: string;
+      /** Updated By */
+      updated_by: string;
+    };
+    /**
      * ReportSource
      * @description A stat of the host that lists processes or threads near the instant.
      */
@@ -7317,6 +8044,49 @@ export interface components {
       reported_at: string;
       /** Stat */
       stat: string;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ReportTemplate
+     * @description What a report can begin with.
+     */
+    ReportTemplate: {
+      /** Description */
+      description: string;
+      /** Is Builtin */
+      is_builtin: boolean;
+      /**
+       * Key
+       * @description Of a template of people its report's id as text; else its name.
+       */
+      key: string;
+      /** N Notes */
+      n_notes: number;
+      /** Title */
+      title: string;
+    };
+    /**
+     * ReportTemplateList
+     * @description What a report can begin with: the templates that come with normstat, then those of people.
+     */
+    ReportTemplateList: {
+      /** Templates */
+      templates: components["schemas"]["ReportTemplate"][];
+    };
+    /**
+     * ReportUpdate
+     * @description A report's title, hosts and window. `revision`: the one that the change was made in.
+     */
+    ReportUpdate: {
+      /** End */
+      end: (string | number) | null;
+      /** Hosts */
+      hosts: string[];
+      /** Revision */
+      revision: number;
+      /** Start */
+      start: (string | number) | null;
       /** Title */
       title: string;
     };
@@ -9363,6 +10133,29 @@ export interface components {
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
+     * TableNote
+     * @description A table as CSV, its first line the head.
+     */
+    TableNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Csv */
+      csv: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "table";
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+    };
+    /**
      * TaggedHost
      * @description A host and its tags.
      */
@@ -9387,6 +10180,37 @@ export interface components {
     TaggedHosts: {
       /** Hosts */
       hosts: components["schemas"]["TaggedHost"][];
+    };
+    /**
+     * TemplateCreate
+     * @description A report to save as a template: its texts, and the titles of all other notes.
+     */
+    TemplateCreate: {
+      /** Title */
+      title: string;
+    };
+    /**
+     * TextNote
+     * @description Text as Markdown.
+     */
+    TextNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "text";
+      /** Markdown */
+      markdown: string;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
     };
     /**
      * TokenInfo
@@ -11570,6 +12394,65 @@ export interface operations {
     responses: {
       /** @description the report as one self-contained file */
       200: { headers: { [name: string]: unknown }; content: { "text/html": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  reportPages: {
+    parameters: {
+      query?: {
+        /** @description id of a baseline */
+        baseline?: number | null;
+        /** @description of the baseline; default: the newest */
+        version?: number | null;
+        /** @description instead of a baseline: its first instant */
+        baseline_start?: (string | number) | null;
+        /** @description instead of a baseline: the first instant after it */
+        baseline_end?: (string | number) | null;
+        /** @description instead of a baseline: the same time a day or a week earlier */
+        ago?: ("day" | "week") | null;
+        /** @description instead of a baseline: another host in the same window */
+        other_host?: string | null;
+        /** @description instead of a baseline: the other hosts of this host group in the same window */
+        group?: string | null;
+        /** @description series that all others are divided by: stat.field or stat.field@instance */
+        divisor?: string | null;
+        /** @description most groups in the result; all are counted */
+        limit?: number;
+        host?: string[] | null;
+        /** @description first instant of the incident */
+        start?: (string | number) | null;
+        /** @description first instant after the incident */
+        end?: (string | number) | null;
+        /** @description id of a saved comparison, instead of all other parameters */
+        comparison?: number | null;
+        /** @description printed in the report; default: the note of the saved comparison */
+        note?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description two pages: the answer, and the ranked findings */
+      200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -13912,6 +14795,410 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       204: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  uploadReportFile: {
+    parameters: {
+      query: {
+        /** @description id of the report */
+        report: number;
+        /** @description name of the file */
+        name: string;
+        /** @description an image to show, checked and written again; else a file to keep */
+        image?: boolean;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: { content: { "application/octet-stream": string } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportFile"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  downloadReportFile: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description the file */
+      200: { headers: { [name: string]: unknown }; content: { "application/octet-stream": string } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  previewMarkdown: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["MarkdownPreview"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["MarkdownShown"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listReportTemplates: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportTemplateList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listReports: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createReport: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ReportCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ReportUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportReportHtml: {
+    parameters: {
+      query?: {
+        /** @description save it instead of showing it */
+        download?: boolean;
+      };
+      header?: never;
+      path: { id: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description one self-contained file */
+      200: { headers: { [name: string]: unknown }; content: { "text/html": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportReportPdf: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description the report as PDF */
+      200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  addNote: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["NoteCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AddedNote"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  updateNote: {
+    parameters: { query?: never; header?: never; path: { id: number; note: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["NoteUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found, no_data */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteNote: {
+    parameters: { query?: never; header?: never; path: { id: number; note: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreNote: {
+    parameters: { query?: never; header?: never; path: { id: number; note: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  orderNotes: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["NoteOrder"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  restoreReport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  saveAsTemplate: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["TemplateCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */

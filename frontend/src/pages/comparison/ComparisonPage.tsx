@@ -4,9 +4,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 import { ApiError } from "../../api/client";
-import { comparisonQuery, savedComparisonQuery, reportAddress } from "../../api/comparison";
+import { comparisonParams, comparisonQuery, savedComparisonQuery, reportAddress } from "../../api/comparison";
 import { statsQuery } from "../../api/queries";
 import { ComparisonForm } from "../../components/ComparisonForm";
+import { AddToReport } from "../../components/AddToReport";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageButton } from "../../components/PageLink";
@@ -284,6 +285,16 @@ function Actions({ inputs, of, view, onList, children }: ActionsProps) {
       <Button variant="default" component="a" href={reportAddress("html", of)} target="_blank" rel="noreferrer">
         {words.comparison.comparisonPage.report}
       </Button>
+      <Button variant="default" component="a" href={reportAddress("pdf", of)} target="_blank" rel="noreferrer">
+        PDF
+      </Button>
+      <AddToReport
+        note={
+          typeof of === "number"
+            ? { kind: "comparison", title: "", comment: "", comparison: of, inputs: null }
+            : { kind: "comparison", title: "", comment: "", comparison: null, inputs: { ...comparisonParams(of) } }
+        }
+      />
       <Button variant="default" component="a" href={reportAddress("csv", of)} download>
         CSV
       </Button>

@@ -7,12 +7,13 @@ import { PanelHelp } from "../../components/FieldHelp";
 import { PendingView, StateView } from "../../components/StateView";
 import { useNear } from "../../components/useNear";
 import { useSettled } from "../../components/useSettled";
+import { graphNote } from "../../logic/note";
 import { fieldsAsked, type InstanceChoice, isHeatmap, type PanelPlan, planFor } from "../../logic/panel";
 import { DEFAULT_LOOK } from "../../logic/look";
 import { referencesOf } from "../../logic/reference";
 import { describeBlock, instancesIn, isBlockEmpty } from "../../logic/series";
 import { HEATMAP_MARGINS, PANEL_MARGINS, plotWidth, requestWidth } from "../../logic/surface";
-import type { Window } from "../../logic/time";
+import { toIso, type Window } from "../../logic/time";
 import { toViewPanel } from "../../logic/view";
 import { formatInstant } from "../../logic/zone";
 import { PIXELS_PER_COLUMN } from "../../plot/heatmap";
@@ -31,6 +32,9 @@ import "./Panel.css";
 
 // Loaded when they are opened.
 const AddToViewDialog = lazy(() => import("./AddToViewDialog").then((module) => ({ default: module.AddToViewDialog })));
+const AddToReportDialog = lazy(() =>
+  import("../../components/AddToReport").then((module) => ({ default: module.AddToReportDialog })),
+);
 const LookDialog = lazy(() => import("./LookDialog").then((module) => ({ default: module.LookDialog })));
 const SamplesDialog = lazy(() => import("./SamplesDialog").then((module) => ({ default: module.SamplesDialog })));
 
@@ -142,6 +146,12 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
       <Suspense fallback={null}>
         {dialog === "look" && <PanelLookDialog plan={plan} graph={graph} onClose={close} />}
         {dialog === "view" && <AddToViewDialog panel={toViewPanel(given, graph.looks)} host={graph.host} onClose={close} />}
+        {dialog === "report" && (
+          <AddToReportDialog
+            note={graphNote(plan, graph.host, toIso(graph.window.start), toIso(graph.window.end))}
+            onClose={close}
+          />
+        )}
         {dialog === "table" && block.data && <SamplesDialog plan={plan} graph={graph} block={block.data} onClose={close} />}
       </Suspense>
     </>

@@ -1,13 +1,14 @@
 import { ActionIcon, Menu, Text, useComputedColorScheme } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
 import { parquetAddress, csvAddress } from "../../api/endpoints";
+import { mayWrite, useMe } from "../../components/me";
 import type { PanelPlan } from "../../logic/panel";
 import type { Window } from "../../logic/time";
 import type { GraphContext } from "./graph";
 import { SeveralHosts } from "./SeveralHosts";
 import { words } from "../../words";
 
-export type PanelDialog = "look" | "table" | "view";
+export type PanelDialog = "look" | "table" | "view" | "report";
 
 /** What somebody takes away: a picture in the colours of the page or on white, the samples of the lines, or a link. */
 export type Taken = "png" | "svg" | "png-on-white" | "svg-on-white" | "csv" | "link";
@@ -84,6 +85,15 @@ export function PanelMenu(props: PanelMenuProps) {
         >
           {words.host.panelMenu.addToAView}
         </Menu.Item>
+        {mayWrite(useMe()) && (
+          <Menu.Item
+            onClick={() => {
+              onOpen("report");
+            }}
+          >
+            {words.reports.addToReport.addToReport}
+          </Menu.Item>
+        )}
         <SeveralHosts plan={plan} host={host} window={shown} />
         {onRemove && (
           <Menu.Item

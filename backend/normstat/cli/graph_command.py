@@ -1,0 +1,119 @@
+"""`normstat graph`: series of hosts as a picture, without a browser."""
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from normstat.cli.artefact_command import printable
+from normstat.cli.db_session import exit_with, run_in_session
+from normstat.cli.export_command import parse_option
+from normstat.errors import BadRequest
+from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
+from normstat.report.graph_svg import GraphPicture, PictureLine, PictureMark, draw_graph
+from normstat.storage.baseline_rows import find_baseline
+from normstat.storage.session import WriteSession
+from normstat.window import Window
+
+app = typer.Typer(add_completion=False)
+
+BARS: Final = "▁▂▃▄▅▆▇█"
+SPARK_WIDTH: Final = 60
+
+
+@app.command()
+def graph(
+    *,
+    host: Annotated[list[str], typer.Option(help="name of a host; repeatable")],
+    stat: Annotated[str, typer.Option(help="name of the stat, e.g. linux_cpu")],
+    field: Annotated[list[str], typer.Option(help="key of a field, e.g. usr_pct; repeatable")],
+    start: Annotated[datetime, typer.Option(parser=parse_option, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")],
+    end: Annotated[datetime, typer.Option(parser=parse_option, metavar="INSTANT", help="first instant after the window")],
+    instance: Annotated[list[str] | None, typer.Option(help="only this instance; repeatable; default: the first ones")] = None,
+    baseline: Annotated[str | None, typer.Option(help="mark the windows of this baseline, by its name or id")] = None,
+    width: Annotated[int, typer.Option(help="width in pixels", min=200, max=4000)] = 900,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="output file, .svg")] = None,
+    text: Annotated[bool, typer.Option("--text", help="print a line of bars for each series instead")] = False,
+) -> None:
+    """Draw series of hosts as SVG, or as lines of text in the terminal."""
+    if output is None and not text:
+        typer.echo("normstat: give -o FILE.svg, or --text", err=True)
+        raise typer.Exit(2)
+    if output is not None and output.suffix.lower() != ".svg":
+        typer.echo(f"normstat: {output} does not end in .svg, the only picture that this command draws", err=True)
+        raise typer.Exit(2)
+
+    async def work(session: WriteSession) -> tuple[list[PictureLine], list[PictureMark]]:
+        window = Window(start, end)
+        lines: list[PictureLine] = []
+        for name in host:
+            asked = SeriesRequest(name, stat, window, width, tuple(field), tuple(instance or ()))
+            found = await read_series(session, asked)
+            lines += lines_of_series(found, name if len(host) > 1 else "")
+        marks = []
+        if baseline is not None:
+            known = await find_baseline(session, baseline)
+            marks = [
+                PictureMark("baseline", int(one.start.timestamp() * 1000), int(one.end.timestamp() * 1000), known.name)
+                for one in known.windows
+                if one.start < window.end and one.end > window.start
+            ]
+        return lines, marks
+
+    lines, marks = run_in_session(work)
+    if text:
+        for line in lines:
+            typer.echo(sparkline(line))
+    if output is None:
+        return
+    title = f"{stat}: {', '.join(field)} of {', '.join(host)}"
+    picture = GraphPicture(title, int(start.timestamp() * 1000), int(end.timestamp() * 1000), lines, marks)
+    svg = str(draw_graph(picture, width=width))
+    try:
+        output.write_text(svg, encoding="utf-8")
+    except OSError as error:
+        raise exit_with(BadRequest(f"Cannot write {output}: {error.strerror}; choose a writable place")) from None
+    typer.echo(f"Wrote {output}: {len(lines)} series.", err=True)
+
+
+def lines_of_series(found: SeriesResult, host: str) -> list[PictureLine]:
+    """Return the series as lines of a picture, named with the host where there are several."""
+    return [
+        PictureLine(
+            " ".join(part for part in (host, one.instance, one.field) if part), one.unit, one.times.tolist(), one.values.tolist()
+        )
+        for one in found.series
+    ]
+
+
+def sparkline(line: PictureLine) -> str:
+    """Return a line of bars with the lowest and the highest value; a blank is a gap.
+
+    >>> sparkline(PictureLine("usr", "%", [0, 1000, 2000], [0.0, None, 7.0]))
+    '▁ █  usr: 0 to 7 %'
+    """
+    known = [value for value in line.values if value is not None and math.isfinite(value)]
+    if not known:
+        return f"{line.name}: no samples"
+    low, high = min(known), max(known)
+    bars = "".join(_bar(part, low, high) for part in _columns(line.values))
+    return f"{bars}  {printable(line.name)}: {low:g} to {high:g} {line.unit}".rstrip()
+
+
+def _columns(values: Sequence[float | None]) -> list[float | None]:
+    """Return the highest value of each column: a spike of one second stays visible."""
+    n = min(SPARK_WIDTH, len(values))
+    columns = []
+    for number in range(n):
+        part = values[number * len(values) // n : (number + 1) * len(values) // n]
+        columns.append(max((value for value in part if value is not None and math.isfinite(value)), default=None))
+    return columns
+
+
+def _bar(value: float | None, low: float, high: float) -> str:
+    if value is None:
+        return " "
+    return BARS[0] if high <= low else BARS[min(len(BARS) - 1, int((value - low) / (high - low) * len(BARS)))]

@@ -1,0 +1,96 @@
+"""Put a stored report together as it is drawn: its facts, a section for each note, and its files."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from normstat.report.blocks import (
+    Block,
+    FileBlock,
+    ImageBlock,
+    LinkBlock,
+    ReportDocument,
+    ReportSection,
+    SaidBlock,
+    StoredFile,
+    TextBlock,
+    unpack_blocks,
+)
+from normstat.report.note_freezing import csv_blocks
+from normstat.report.note_models import (
+    NOTE,
+    ArtefactNote,
+    FileNote,
+    GraphNote,
+    ImageNote,
+    ReportNoteContent,
+    TableNote,
+    TextNote,
+)
+from normstat.report.words import instant
+from normstat.storage.report_rows import ReportInfo, StoredNote
+
+MISSING: Final = "Nothing is frozen of this note yet. Freeze it on the report's page."
+
+
+def build_document(
+    report: ReportInfo, notes: Sequence[StoredNote], frozen: Mapping[int, bytes], files: dict[int, StoredFile], *,
+    who: str, now: datetime, public_url: str,
+) -> ReportDocument:  # fmt: skip
+    """Return the report as it is drawn."""
+    base = public_url.rstrip("/") if public_url.startswith(("http://", "https://")) else ""
+    window = f"{instant(report.start)} to {instant(report.end)}" if report.start is not None and report.end is not None else ""
+    return ReportDocument(
+        title=report.title,
+        facts=[
+            ("Hosts", ", ".join(report.hosts)),
+            ("Window", window),
+            ("Author", report.author),
+            ("Last change", f"{instant(report.updated_at.replace(microsecond=0))} by {report.updated_by}"),
+        ],
+        sections=[to_section(note, frozen.get(note.id)) for note in notes],
+        files=files,
+        made_by=who,
+        made_at=instant(now),
+        address=f"{base}/reports/{report.id}" if base else "",
+        base=base,
+    )
+
+
+def to_section(note: StoredNote, frozen: bytes | None) -> ReportSection:
+    """Return a note as a section."""
+    content = NOTE.validate_python(note.content)
+    blocks = unpack_blocks(frozen) if frozen is not None else live_blocks(content)
+    if note.frozen_at is not None:
+        blocks = [*blocks, SaidBlock(f"Frozen {instant(note.frozen_at.replace(microsecond=0))}.", "soft")]
+    if content.comment.strip():
+        blocks = [*blocks, TextBlock(content.comment)]
+    return ReportSection(content.title, blocks, content.kind)
+
+
+def live_blocks(content: ReportNoteContent) -> list[Block]:
+    """Return the blocks of a note of which nothing is frozen: text, files, and links."""
+    match content:
+        case TextNote():
+            return [TextBlock(content.markdown)]
+        case TableNote():
+            return csv_blocks(content.csv)
+        case ImageNote():
+            return [ImageBlock(content.file, content.title, content.share)]
+        case FileNote():
+            return [FileBlock(content.file)]
+        case GraphNote():
+            said = f"{content.host} {content.stat}: {', '.join(content.fields)}, {instant(content.start)} to {instant(content.end)}"
+            return [LinkBlock(f"Graph on the page, with the data of now: {said}", graph_path(content))]
+        case ArtefactNote():
+            return [LinkBlock(f"Artefact {content.artefact} on its page", f"/artefacts/{content.artefact}")]
+        case _:
+            return [SaidBlock(MISSING, "warning")]
+
+
+def graph_path(note: GraphNote) -> str:
+    """Return the path of the host's page with the note's window."""
+    ends = {"from": note.start, "to": note.end}
+    query = {name: at.isoformat().replace("+00:00", "Z") for name, at in ends.items()}
+    return f"/hosts/{quote(note.host, safe='')}?{urlencode(query)}"

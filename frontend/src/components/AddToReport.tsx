@@ -1,0 +1,114 @@
+import { Button, Select, TextInput } from "@mantine/core";
+import { IconReport } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { addNote, createReport, reportQuery, reportsQuery } from "../api/reports";
+import type { NoteContent } from "../logic/api";
+import { undo } from "../state/undo";
+import { words } from "../words";
+import { FormDialog } from "./FormDialog";
+import { mayWrite, useMe } from "./me";
+
+const text = words.reports.addToReport;
+const NEW = "new";
+
+/** A button that adds what is shown to a report. Missing: nothing for those who may not write. */
+export function AddToReport({ note }: { readonly note: NoteContent }) {
+  const [isOpen, setOpen] = useState(false);
+  if (!mayWrite(useMe())) {
+    return null;
+  }
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconReport size={14} />}
+        onClick={() => {
+          setOpen(true);
+        }}
+      >
+        {text.addToReport}
+      </Button>
+      {isOpen && (
+        <AddToReportDialog
+          note={note}
+          onClose={() => {
+            setOpen(false);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** Chooses the report, or starts one, and adds the note at its end. */
+export function AddToReportDialog({ note, onClose }: { readonly note: NoteContent; readonly onClose: () => void }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const reports = useQuery(reportsQuery).data?.reports ?? [];
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [title, setTitle] = useState(note.title ?? "");
+  const [newTitle, setNewTitle] = useState("");
+  // The one that was changed last is most likely meant.
+  const report = chosen ?? (reports[0] === undefined ? NEW : String(reports[0].id));
+  const adding = useMutation({
+    mutationFn: async () => {
+      const id = report === NEW ? (await createReport(newTitle.trim(), null)).report.id : Number(report);
+      return addNote(id, { ...note, title });
+    },
+    onSuccess: async (details) => {
+      client.setQueryData(reportQuery(details.report.id).queryKey, details);
+      await client.invalidateQueries({ queryKey: reportsQuery.queryKey });
+      onClose();
+      undo.say(
+        text.added(details.report.title),
+        () => {
+          void navigate({ to: "/reports/$report", params: { report: String(details.report.id) }, search: {} });
+        },
+        text.open,
+      );
+    },
+  });
+  return (
+    <FormDialog
+      title={text.addToReport}
+      action={words.reports.addNote.add}
+      isReady={report !== NEW || newTitle.trim() !== ""}
+      isPending={adding.isPending}
+      error={adding.error}
+      onSubmit={() => {
+        adding.mutate();
+      }}
+      onClose={onClose}
+    >
+      <Select
+        label={text.report}
+        allowDeselect={false}
+        searchable
+        data={[{ value: NEW, label: text.newReport }, ...reports.map((each) => ({ value: String(each.id), label: each.title }))]}
+        value={report}
+        onChange={setChosen}
+      />
+      {report === NEW && (
+        <TextInput
+          label={text.titleOfReport}
+          value={newTitle}
+          maxLength={300}
+          onChange={(event) => {
+            setNewTitle(event.currentTarget.value);
+          }}
+        />
+      )}
+      <TextInput
+        label={text.titleOfNote}
+        data-autofocus
+        value={title}
+        maxLength={300}
+        onChange={(event) => {
+          setTitle(event.currentTarget.value);
+        }}
+      />
+    </FormDialog>
+  );
+}

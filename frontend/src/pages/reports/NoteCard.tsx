@@ -1,0 +1,209 @@
+import { ActionIcon, Badge, Button, Group, Menu, Paper, Text, Title } from "@mantine/core";
+import { IconArrowDown, IconArrowUp, IconDots, IconGripVertical } from "@tabler/icons-react";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { deleteNote, reportFileAddress, reportQuery, restoreNote, updateNote } from "../../api/reports";
+import { ErrorLine } from "../../components/StateView";
+import type { NoteContent, ReportNote } from "../../logic/api";
+import { isComplete } from "../../logic/note";
+import { undo } from "../../state/undo";
+import { words } from "../../words";
+import { NoteForm } from "./NoteForm";
+
+interface NoteCardProps {
+  readonly report: number;
+  readonly note: ReportNote;
+  readonly place: number;
+  readonly n: number;
+  readonly mayEdit: boolean;
+  readonly onMove: (id: number, place: number) => void;
+  readonly onDragged: (id: number | null) => void;
+}
+
+const text = words.reports.noteCard;
+
+/** A note of a report: what it shows in a line, its form while it is edited, and what can be done with it. */
+export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }: NoteCardProps) {
+  const client = useQueryClient();
+  const [draft, setDraft] = useState<NoteContent | null>(null);
+  const { queryKey } = reportQuery(report);
+  const saving = useMutation({
+    mutationFn: ({ content, freeze }: { readonly content: NoteContent; readonly freeze: boolean }) =>
+      updateNote(report, note.id, { revision: note.revision, note: content, freeze }),
+    onSuccess: (details) => {
+      client.setQueryData(queryKey, details);
+      setDraft(null);
+    },
+  });
+  const removing = useMutation({
+    mutationFn: () => deleteNote(report, note.id),
+    onSuccess: (details) => {
+      client.setQueryData(queryKey, details);
+      undo.say(text.deleted, () => {
+        void restoreNote(report, note.id).then((restored) => {
+          client.setQueryData(queryKey, restored);
+        });
+      });
+    },
+  });
+  const content = note.note as NoteContent;
+  const title = content.title ? content.title : words.reports.kinds[content.kind];
+  return (
+    <Paper
+      component="article"
+      withBorder
+      p="sm"
+      className="note-card"
+      aria-label={title}
+      onDragOver={(event) => {
+        event.preventDefault();
+      }}
+    >
+      <Group justify="space-between" wrap="nowrap" align="start">
+        <Group gap="xs" wrap="nowrap" className="note-head">
+          {mayEdit && (
+            <span
+              className="note-grip"
+              draggable
+              title={text.drag}
+              onDragStart={() => {
+                onDragged(note.id);
+              }}
+              onDragEnd={() => {
+                onDragged(null);
+              }}
+            >
+              <IconGripVertical size={16} aria-hidden />
+            </span>
+          )}
+          <Title order={2} fz="md">
+            {title}
+          </Title>
+          <Badge variant="light" color="gray">
+            {words.reports.kinds[content.kind]}
+          </Badge>
+        </Group>
+        {mayEdit && (
+          <Group gap={4} wrap="nowrap" className="no-print">
+            <ActionIcon
+              aria-label={text.moveUp(title)}
+              disabled={place === 0}
+              onClick={() => {
+                onMove(note.id, place - 1);
+              }}
+            >
+              <IconArrowUp size={15} />
+            </ActionIcon>
+            <ActionIcon
+              aria-label={text.moveDown(title)}
+              disabled={place === n - 1}
+              onClick={() => {
+                onMove(note.id, place + 1);
+              }}
+            >
+              <IconArrowDown size={15} />
+            </ActionIcon>
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => {
+                setDraft(draft === null ? content : null);
+              }}
+            >
+              {draft === null ? words.common.edit : words.common.cancel}
+            </Button>
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <ActionIcon aria-label={text.menuOf(title)}>
+                  <IconDots size={15} />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
+                {note.frozen_at !== null && (
+                  <Menu.Item
+                    onClick={() => {
+                      saving.mutate({ content, freeze: true });
+                    }}
+                  >
+                    {text.readAgain}
+                  </Menu.Item>
+                )}
+                <Menu.Item
+                  color="red"
+                  onClick={() => {
+                    removing.mutate();
+                  }}
+                >
+                  {words.common.delete}
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          </Group>
+        )}
+      </Group>
+      {draft === null ? (
+        <Told content={content} note={note} />
+      ) : (
+        <form
+          className="note-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            saving.mutate({ content: draft, freeze: false });
+          }}
+        >
+          <NoteForm report={report} note={draft} onChange={setDraft} />
+          <Group justify="flex-end" mt="sm">
+            <Button type="submit" loading={saving.isPending} disabled={!isComplete(draft)}>
+              {words.common.save}
+            </Button>
+          </Group>
+        </form>
+      )}
+      <ErrorLine error={saving.error ?? removing.error} />
+    </Paper>
+  );
+}
+
+/** What a note shows, in a line or two. */
+function Told({ content, note }: { readonly content: NoteContent; readonly note: ReportNote }) {
+  return (
+    <>
+      {content.kind === "text" || content.kind === "table" ? (
+        <pre className="note-text">{(content.kind === "text" ? content.markdown : content.csv).slice(0, 1500)}</pre>
+      ) : content.kind === "image" ? (
+        <img className="note-image" src={reportFileAddress(content.file)} alt={content.title ?? ""} />
+      ) : (
+        <Text fz="sm" className="soft">
+          {describe(content)}
+        </Text>
+      )}
+      <Text fz="xs" className="soft">
+        {note.frozen_at !== null && text.frozen(note.frozen_at.slice(0, 19).replace("T", " "))}
+        {text.changedBy(note.updated_by, note.updated_at.slice(0, 16).replace("T", " "))}
+      </Text>
+    </>
+  );
+}
+
+function describe(content: NoteContent): string {
+  switch (content.kind) {
+    case "graph":
+      return `${content.host} ${content.stat} ${content.fields.join(", ")} · ${content.start} – ${content.end}`;
+    case "comparison":
+      return content.comparison ? text.savedComparison(content.comparison) : text.newComparison;
+    case "artefact":
+      return text.artefact(content.artefact);
+    case "artefact_diff":
+      return text.artefactDiff(content.baseline, content.incident);
+    case "facts":
+      return `${content.host} · ${content.at}`;
+    case "events":
+      return `${content.hosts.join(", ")} · ${content.start} – ${content.end}`;
+    case "file":
+    case "image":
+      return text.file(content.file);
+    case "text":
+    case "table":
+      return "";
+  }
+}

@@ -1,0 +1,420 @@
+import {
+  Button,
+  Checkbox,
+  FileButton,
+  Group,
+  MultiSelect,
+  NumberInput,
+  Select,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
+import { IconUpload } from "@tabler/icons-react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { savedComparisonsQuery } from "../../api/comparison";
+import { artefactChoicesQuery, markdownQuery, uploadReportFile } from "../../api/reports";
+import { hostsQuery, hostStatsQuery } from "../../api/queries";
+import { ErrorLine } from "../../components/StateView";
+import { useSettled } from "../../components/useSettled";
+import type { NoteContent } from "../../logic/api";
+import { words } from "../../words";
+
+interface NoteFormProps {
+  readonly report: number;
+  readonly note: NoteContent;
+  readonly onChange: (note: NoteContent) => void;
+}
+
+type Of<K extends NoteContent["kind"]> = Extract<NoteContent, { kind: K }>;
+
+const text = words.reports.noteForm;
+
+/** The fields of a note: its title, what it shows, and a comment. */
+export function NoteForm({ report, note, onChange }: NoteFormProps) {
+  return (
+    <>
+      <TextInput
+        label={text.title}
+        value={note.title ?? ""}
+        maxLength={300}
+        onChange={(event) => {
+          onChange({ ...note, title: event.currentTarget.value });
+        }}
+      />
+      <Shown report={report} note={note} onChange={onChange} />
+      {note.kind !== "text" && (
+        <Textarea
+          label={text.comment}
+          autosize
+          minRows={2}
+          maxRows={10}
+          value={note.comment ?? ""}
+          onChange={(event) => {
+            onChange({ ...note, comment: event.currentTarget.value });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Shown({ report, note, onChange }: NoteFormProps) {
+  switch (note.kind) {
+    case "text":
+      return <MarkdownField note={note} onChange={onChange} />;
+    case "graph":
+      return <GraphFields note={note} onChange={onChange} />;
+    case "comparison":
+      return <ComparisonField note={note} onChange={onChange} />;
+    case "artefact":
+      return (
+        <>
+          <ArtefactSelect
+            label={text.artefact}
+            value={note.artefact}
+            onChange={(artefact) => {
+              onChange({ ...note, artefact });
+            }}
+          />
+          <Group align="end">
+            <NumberInput
+              label={text.rows}
+              w={120}
+              min={1}
+              max={200}
+              value={note.limit ?? 20}
+              onChange={(limit) => {
+                onChange({ ...note, limit: Number(limit) });
+              }}
+            />
+            <FrozenBox note={note} onChange={onChange} />
+          </Group>
+        </>
+      );
+    case "artefact_diff":
+      return (
+        <>
+          <ArtefactSelect
+            label={text.baseline}
+            value={note.baseline}
+            onChange={(baseline) => {
+              onChange({ ...note, baseline });
+            }}
+          />
+          <ArtefactSelect
+            label={text.incident}
+            value={note.incident}
+            onChange={(incident) => {
+              onChange({ ...note, incident });
+            }}
+          />
+        </>
+      );
+    case "table":
+      return (
+        <Textarea
+          label={text.csv}
+          description={text.csvHelp}
+          autosize
+          minRows={6}
+          maxRows={18}
+          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+          value={note.csv}
+          onChange={(event) => {
+            onChange({ ...note, csv: event.currentTarget.value });
+          }}
+        />
+      );
+    case "image":
+    case "file":
+      return <FileField report={report} note={note} onChange={onChange} />;
+    case "facts":
+      return (
+        <Group grow>
+          <HostSelect
+            value={note.host}
+            onChange={(host) => {
+              onChange({ ...note, host });
+            }}
+          />
+          <InstantInput
+            label={text.at}
+            value={note.at}
+            onChange={(at) => {
+              onChange({ ...note, at });
+            }}
+          />
+        </Group>
+      );
+    case "events":
+      return <EventFields note={note} onChange={onChange} />;
+  }
+}
+
+function MarkdownField({ note, onChange }: { readonly note: Of<"text">; readonly onChange: (note: NoteContent) => void }) {
+  const shown = useQuery(markdownQuery(useSettled(note.markdown)));
+  return (
+    <div className="note-markdown">
+      <Textarea
+        label={text.markdown}
+        description={text.markdownHelp}
+        autosize
+        minRows={8}
+        maxRows={24}
+        styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 13 } }}
+        value={note.markdown}
+        onChange={(event) => {
+          onChange({ ...note, markdown: event.currentTarget.value });
+        }}
+      />
+      <section aria-label={text.preview}>
+        <div className="soft note-preview-title">{text.preview}</div>
+        {/* The server wrote it: every text escaped, no scripts, links checked (report/markdown.py). */}
+        <div className="note-preview" dangerouslySetInnerHTML={{ __html: shown.data?.html ?? "" }} />
+      </section>
+    </div>
+  );
+}
+
+function GraphFields({ note, onChange }: { readonly note: Of<"graph">; readonly onChange: (note: NoteContent) => void }) {
+  const stats = useQuery({ ...hostStatsQuery(note.host), enabled: note.host !== "" }).data?.stats ?? [];
+  const fields = stats.find(({ name }) => name === note.stat)?.fields ?? [];
+  return (
+    <>
+      <Group grow align="start">
+        <HostSelect
+          value={note.host}
+          onChange={(host) => {
+            onChange({ ...note, host });
+          }}
+        />
+        <Select
+          label={text.stat}
+          searchable
+          data={note.stat === "" ? stats.map(({ name }) => name) : [...new Set([note.stat, ...stats.map(({ name }) => name)])]}
+          value={note.stat === "" ? null : note.stat}
+          onChange={(stat) => {
+            onChange({ ...note, stat: stat ?? "", fields: [] });
+          }}
+        />
+      </Group>
+      <MultiSelect
+        label={text.fields}
+        searchable
+        data={[...new Set([...note.fields, ...fields.map(({ key }) => key)])]}
+        value={[...note.fields]}
+        onChange={(chosen) => {
+          onChange({ ...note, fields: chosen });
+        }}
+      />
+      <TagsInput
+        label={text.instances}
+        description={text.instancesHelp}
+        value={[...(note.instances ?? [])]}
+        onChange={(instances) => {
+          onChange({ ...note, instances, top: null });
+        }}
+      />
+      <WindowFields note={note} onChange={onChange} />
+      <FrozenBox note={note} onChange={onChange} />
+    </>
+  );
+}
+
+function FrozenBox({
+  note,
+  onChange,
+}: {
+  readonly note: Of<"graph" | "artefact">;
+  readonly onChange: (note: NoteContent) => void;
+}) {
+  return (
+    <Checkbox
+      label={text.isFrozen}
+      checked={note.is_frozen !== false}
+      onChange={(event) => {
+        onChange({ ...note, is_frozen: event.currentTarget.checked });
+      }}
+    />
+  );
+}
+
+function WindowFields({
+  note,
+  onChange,
+}: {
+  readonly note: Of<"graph" | "events">;
+  readonly onChange: (note: NoteContent) => void;
+}) {
+  return (
+    <Group grow>
+      <InstantInput
+        label={text.from}
+        value={note.start}
+        onChange={(start) => {
+          onChange({ ...note, start });
+        }}
+      />
+      <InstantInput
+        label={text.to}
+        value={note.end}
+        onChange={(end) => {
+          onChange({ ...note, end });
+        }}
+      />
+    </Group>
+  );
+}
+
+/** An instant as the report prints it, in UTC. */
+function InstantInput({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <TextInput
+      label={label}
+      placeholder="2026-11-21T10:00:00Z"
+      spellCheck={false}
+      value={value}
+      onChange={(event) => {
+        onChange(event.currentTarget.value.trim());
+      }}
+    />
+  );
+}
+
+function HostSelect({ value, onChange }: { readonly value: string; readonly onChange: (host: string) => void }) {
+  const hosts = useQuery(hostsQuery).data?.hosts ?? [];
+  return (
+    <Select
+      label={words.common.host}
+      searchable
+      data={[...new Set([...(value === "" ? [] : [value]), ...hosts.map(({ name }) => name)])]}
+      value={value === "" ? null : value}
+      onChange={(host) => {
+        onChange(host ?? "");
+      }}
+    />
+  );
+}
+
+function ComparisonField({
+  note,
+  onChange,
+}: {
+  readonly note: Of<"comparison">;
+  readonly onChange: (note: NoteContent) => void;
+}) {
+  const saved = useQuery(savedComparisonsQuery).data?.comparisons ?? [];
+  return (
+    <Select
+      label={text.savedComparison}
+      description={note.inputs ? text.newComparison : text.comparisonHelp}
+      searchable
+      data={saved.map(({ id, name }) => ({ value: String(id), label: name }))}
+      value={note.comparison ? String(note.comparison) : null}
+      onChange={(id) => {
+        onChange({ ...note, comparison: id === null ? null : Number(id), inputs: null });
+      }}
+    />
+  );
+}
+
+function ArtefactSelect({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: number;
+  readonly onChange: (id: number) => void;
+}) {
+  const found = useQuery(artefactChoicesQuery).data?.artefacts ?? [];
+  const data = found.map((each) => ({
+    value: String(each.id),
+    label: `${String(each.id)} · ${each.host} · ${each.tool} · ${each.start.slice(0, 16)} · ${each.title || each.command || each.file_name}`,
+  }));
+  const known = data.some((each) => each.value === String(value));
+  return (
+    <Select
+      label={label}
+      searchable
+      data={known || value === 0 ? data : [{ value: String(value), label: String(value) }, ...data]}
+      value={value === 0 ? null : String(value)}
+      nothingFoundMessage={text.noArtefacts}
+      onChange={(id) => {
+        onChange(Number(id ?? 0));
+      }}
+    />
+  );
+}
+
+function FileField({ report, note, onChange }: NoteFormProps & { readonly note: Of<"image" | "file"> }) {
+  const isImage = note.kind === "image";
+  const sending = useMutation({
+    mutationFn: (file: File) => uploadReportFile(report, file, isImage),
+    onSuccess: (file) => {
+      onChange({ ...note, file: file.id, title: note.title ? note.title : file.name });
+    },
+  });
+  return (
+    <>
+      <Group>
+        <FileButton
+          {...(isImage ? { accept: "image/png,image/jpeg,image/webp,image/svg+xml" } : {})}
+          onChange={(file) => {
+            if (file !== null) {
+              sending.mutate(file);
+            }
+          }}
+        >
+          {(props) => (
+            <Button {...props} variant="light" loading={sending.isPending} leftSection={<IconUpload size={14} />}>
+              {isImage ? text.uploadImage : text.uploadFile}
+            </Button>
+          )}
+        </FileButton>
+        {note.file > 0 && <span className="soft">{text.uploaded}</span>}
+        {isImage && (
+          <NumberInput
+            label={text.share}
+            w={160}
+            min={10}
+            max={100}
+            step={10}
+            value={Math.round((note.share ?? 1) * 100)}
+            onChange={(share) => {
+              onChange({ ...note, share: Number(share) / 100 });
+            }}
+          />
+        )}
+      </Group>
+      <ErrorLine error={sending.error} />
+    </>
+  );
+}
+
+function EventFields({ note, onChange }: { readonly note: Of<"events">; readonly onChange: (note: NoteContent) => void }) {
+  const hosts = useQuery(hostsQuery).data?.hosts ?? [];
+  return (
+    <>
+      <MultiSelect
+        label={words.common.hosts}
+        searchable
+        data={[...new Set([...note.hosts, ...hosts.map(({ name }) => name)])]}
+        value={[...note.hosts]}
+        onChange={(chosen) => {
+          onChange({ ...note, hosts: chosen });
+        }}
+      />
+      <WindowFields note={note} onChange={onChange} />
+    </>
+  );
+}

@@ -1,0 +1,247 @@
+import { Alert, Button, Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { IconDownload, IconFileTypePdf, IconPlus } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { orderNotes, reportExport, reportQuery, saveAsTemplate } from "../../api/reports";
+import { IgnoredNote } from "../../components/IgnoredNote";
+import { mayWrite, useMe } from "../../components/me";
+import { PageLink } from "../../components/PageLink";
+import { ErrorLine, PendingView, StateView } from "../../components/StateView";
+import type { ReportDetails, ReportInfo } from "../../logic/api";
+import { moved } from "../../logic/note";
+import { toIso } from "../../logic/time";
+import { readNow } from "../../state/clock";
+import { decodeReportView, encodeReportView, type ReportView } from "../../state/report";
+import { undo } from "../../state/undo";
+import { words } from "../../words";
+import { AddHere, AddNote } from "./AddNote";
+import { NoteCard } from "./NoteCard";
+import { ReportForm } from "./ReportForm";
+import "./reports.css";
+
+const text = words.reports.reportPage;
+const HOUR_MS = 3_600_000;
+
+/** One report: its notes to edit, or the preview exactly as it is exported. */
+export function ReportPage() {
+  const { report: given } = useParams({ strict: false });
+  const id = Number(given);
+  const search = useSearch({ strict: false });
+  const { view, ignored } = useMemo(() => decodeReportView(search), [search]);
+  const query = useQuery({ ...reportQuery(id), enabled: Number.isSafeInteger(id) && id > 0 });
+  useDocumentTitle(`${query.data?.report.title ?? text.report} - normstat`);
+  return (
+    <div className="page">
+      <IgnoredNote ignored={ignored} />
+      {query.data === undefined ? <PendingView query={query} what={text.report} /> : <Loaded details={query.data} view={view} />}
+    </div>
+  );
+}
+
+function Loaded({ details, view }: { readonly details: ReportDetails; readonly view: ReportView }) {
+  const { report } = details;
+  const navigate = useNavigate();
+  const mayEdit = mayWrite(useMe());
+  const [isRenaming, setRenaming] = useState(false);
+  const templating = useMutation({
+    mutationFn: () => saveAsTemplate(report.id, report.title),
+    onSuccess: () => {
+      undo.say(text.savedAsTemplate, null);
+    },
+  });
+  return (
+    <>
+      <Group justify="space-between" mb={4} align="start">
+        <div>
+          <PageLink to="/reports" search={{}} fz="sm">
+            {words.reports.reportsPage.reports}
+          </PageLink>
+          <Title order={1}>{report.title}</Title>
+          <Text fz="sm" className="soft">
+            {[report.hosts.join(", "), windowOf(report), text.by(report.author)].filter((part) => part !== "").join(" · ")}
+          </Text>
+        </div>
+        <Group gap="xs" className="no-print">
+          <SegmentedControl
+            aria-label={text.show}
+            data={[
+              { value: "notes", label: text.notes },
+              { value: "preview", label: text.preview },
+            ]}
+            value={view.show}
+            onChange={(show) => {
+              void navigate({
+                to: "/reports/$report",
+                params: { report: String(report.id) },
+                search: encodeReportView({ ...view, show: show === "preview" ? "preview" : "notes" }),
+              });
+            }}
+          />
+          <Button
+            variant="default"
+            component="a"
+            href={reportExport(report.id, "html", true)}
+            download
+            leftSection={<IconDownload size={14} />}
+          >
+            HTML
+          </Button>
+          <Button
+            variant="default"
+            component="a"
+            href={reportExport(report.id, "pdf")}
+            target="_blank"
+            rel="noreferrer"
+            leftSection={<IconFileTypePdf size={14} />}
+          >
+            PDF
+          </Button>
+          {mayEdit && (
+            <>
+              <Button
+                variant="default"
+                onClick={() => {
+                  setRenaming(true);
+                }}
+              >
+                {text.titleAndWindow}
+              </Button>
+              <Button
+                variant="default"
+                loading={templating.isPending}
+                onClick={() => {
+                  templating.mutate();
+                }}
+              >
+                {text.saveAsTemplate}
+              </Button>
+            </>
+          )}
+        </Group>
+      </Group>
+      <ErrorLine error={templating.error} />
+      {view.show === "preview" ? (
+        <iframe
+          className="report-preview"
+          title={text.preview}
+          sandbox="allow-downloads allow-popups"
+          src={`${reportExport(report.id, "html")}?at=${String(report.revision)}-${details.notes.map(({ revision }) => revision).join("-")}`}
+        />
+      ) : (
+        <Notes details={details} mayEdit={mayEdit} />
+      )}
+      {isRenaming && (
+        <ReportForm
+          report={report}
+          onClose={() => {
+            setRenaming(false);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function windowOf({ start, end }: ReportInfo): string {
+  return start === null || end === null ? "" : `${start} – ${end}`;
+}
+
+function Notes({ details, mayEdit }: { readonly details: ReportDetails; readonly mayEdit: boolean }) {
+  const { report, notes } = details;
+  const client = useQueryClient();
+  const [place, setPlace] = useState<number | null>(null);
+  const [dragged, setDragged] = useState<number | null>(null);
+  const ids = notes.map(({ id }) => id);
+  const ordering = useMutation({
+    mutationFn: (order: readonly number[]) => orderNotes(report.id, report.revision, order),
+    onSuccess: (changed) => {
+      client.setQueryData(reportQuery(report.id).queryKey, changed);
+    },
+  });
+  const move = (id: number, to: number): void => {
+    ordering.mutate(moved(ids, id, to));
+  };
+  const now = readNow();
+  const start = {
+    host: report.hosts[0] ?? "",
+    start: report.start ?? toIso((now - HOUR_MS) as typeof now),
+    end: report.end ?? toIso(now),
+  };
+  return (
+    <>
+      {ordering.error !== null && (
+        <Alert color="orange" mb="sm" title={ordering.error.message}>
+          <Button
+            size="compact-sm"
+            variant="default"
+            onClick={() => {
+              ordering.reset();
+              void client.invalidateQueries({ queryKey: reportQuery(report.id).queryKey });
+            }}
+          >
+            {text.loadAgain}
+          </Button>
+        </Alert>
+      )}
+      {notes.length === 0 && <StateView state={{ kind: "empty", title: text.noNotes, next: text.noNotesNext }} />}
+      <Stack gap={6} className="note-list">
+        {notes.map((note, index) => (
+          <div
+            key={note.id}
+            data-drop={dragged !== null && dragged !== note.id}
+            onDragOver={(event) => {
+              event.preventDefault();
+            }}
+            onDrop={() => {
+              if (dragged !== null && dragged !== note.id) {
+                move(dragged, index);
+              }
+              setDragged(null);
+            }}
+          >
+            {mayEdit && (
+              <AddHere
+                onClick={() => {
+                  setPlace(index);
+                }}
+              />
+            )}
+            <NoteCard
+              report={report.id}
+              note={note}
+              place={index}
+              n={notes.length}
+              mayEdit={mayEdit}
+              onMove={move}
+              onDragged={setDragged}
+            />
+          </div>
+        ))}
+      </Stack>
+      {mayEdit && (
+        <Button
+          mt="sm"
+          leftSection={<IconPlus size={14} />}
+          className="no-print"
+          onClick={() => {
+            setPlace(notes.length);
+          }}
+        >
+          {words.reports.addNote.addANote}
+        </Button>
+      )}
+      {place !== null && (
+        <AddNote
+          report={report.id}
+          start={start}
+          place={place}
+          onClose={() => {
+            setPlace(null);
+          }}
+        />
+      )}
+    </>
+  );
+}

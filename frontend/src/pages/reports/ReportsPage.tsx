@@ -1,0 +1,172 @@
+import { Button, Group, Select, Table, Text, TextInput, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { createReport, deleteReport, reportExport, reportsQuery, reportTemplatesQuery } from "../../api/reports";
+import { FormDialog } from "../../components/FormDialog";
+import { mayWrite, useMe } from "../../components/me";
+import { PageLink } from "../../components/PageLink";
+import { ScrollCard } from "../../components/ScrollCard";
+import { PendingView, StateView } from "../../components/StateView";
+import { useDeletion } from "../../components/useDeletion";
+import type { ReportInfo } from "../../logic/api";
+import { words } from "../../words";
+
+const text = words.reports.reportsPage;
+
+/** All reports, last changed first. */
+export function ReportsPage() {
+  useDocumentTitle(`${text.reports} - normstat`);
+  const query = useQuery(reportsQuery);
+  const mayEdit = mayWrite(useMe());
+  const [isNew, setNew] = useState(false);
+  const reports = useDeletion("report", [reportsQuery.queryKey]).remaining(query.data?.reports ?? [], ({ id }) => id);
+  return (
+    <div className="page">
+      <Group justify="space-between" mb={4}>
+        <Title order={1}>{text.reports}</Title>
+        {mayEdit && (
+          <Button
+            leftSection={<IconPlus size={14} />}
+            onClick={() => {
+              setNew(true);
+            }}
+          >
+            {text.newReport}
+          </Button>
+        )}
+      </Group>
+      <Text fz="sm" className="soft" mb="sm">
+        {text.about}
+      </Text>
+      <ScrollCard label={text.reports}>
+        {query.data === undefined ? (
+          <PendingView query={query} what={text.reports} />
+        ) : reports.length === 0 ? (
+          <StateView state={{ kind: "empty", title: text.noReports, next: mayEdit ? text.noReportsNext : text.askAnOperator }} />
+        ) : (
+          <ReportTable reports={reports} mayEdit={mayEdit} />
+        )}
+      </ScrollCard>
+      {isNew && (
+        <NewReport
+          onClose={() => {
+            setNew(false);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function ReportTable({ reports, mayEdit }: { readonly reports: readonly ReportInfo[]; readonly mayEdit: boolean }) {
+  const deletion = useDeletion("report", [reportsQuery.queryKey]);
+  return (
+    <Table aria-label={text.reports}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{words.reports.noteForm.title}</Table.Th>
+          <Table.Th>{words.common.hosts}</Table.Th>
+          <Table.Th>{words.reports.reportPage.notes}</Table.Th>
+          <Table.Th>{text.changed}</Table.Th>
+          <Table.Th>{words.common.by}</Table.Th>
+          <Table.Th>{text.export}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {reports.map((report) => (
+          <Table.Tr key={report.id}>
+            <Table.Td>
+              <PageLink to="/reports/$report" params={{ report: String(report.id) }} search={{}}>
+                {report.title}
+              </PageLink>
+            </Table.Td>
+            <Table.Td>{report.hosts.join(", ")}</Table.Td>
+            <Table.Td>{report.n_notes}</Table.Td>
+            <Table.Td>{report.updated_at.slice(0, 16).replace("T", " ")} UTC</Table.Td>
+            <Table.Td>{report.author}</Table.Td>
+            <Table.Td>
+              <Group gap={4} wrap="nowrap">
+                <Button size="compact-xs" variant="default" component="a" href={reportExport(report.id, "html", true)} download>
+                  HTML
+                </Button>
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  component="a"
+                  href={reportExport(report.id, "pdf")}
+                  target="_blank"
+                  rel="noreferrer"
+                >
+                  PDF
+                </Button>
+                {mayEdit && (
+                  <Button
+                    size="compact-xs"
+                    variant="subtle"
+                    color="red"
+                    aria-label={text.deleteReport(report.title)}
+                    onClick={() => {
+                      deletion.remove(report.id, text.deleted(report.title), () => deleteReport(report.id));
+                    }}
+                  >
+                    <IconTrash size={14} />
+                  </Button>
+                )}
+              </Group>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function NewReport({ onClose }: { readonly onClose: () => void }) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const templates = useQuery(reportTemplatesQuery).data?.templates ?? [];
+  const [title, setTitle] = useState("");
+  const [template, setTemplate] = useState<string | null>("incident");
+  const creating = useMutation({
+    mutationFn: () => createReport(title, template),
+    onSuccess: async ({ report }) => {
+      await client.invalidateQueries({ queryKey: reportsQuery.queryKey });
+      await navigate({ to: "/reports/$report", params: { report: String(report.id) }, search: {} });
+    },
+  });
+  const chosen = templates.find(({ key }) => key === template);
+  return (
+    <FormDialog
+      title={text.newReport}
+      action={text.start}
+      isReady={title.trim() !== ""}
+      isPending={creating.isPending}
+      error={creating.error}
+      onSubmit={() => {
+        creating.mutate();
+      }}
+      onClose={onClose}
+    >
+      <TextInput
+        label={words.reports.noteForm.title}
+        data-autofocus
+        value={title}
+        maxLength={300}
+        onChange={(event) => {
+          setTitle(event.currentTarget.value);
+        }}
+      />
+      <Select
+        label={text.template}
+        description={chosen?.description ?? text.empty}
+        clearable
+        data={templates.map((each) => ({ value: each.key, label: each.title }))}
+        value={template}
+        onChange={setTemplate}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,63 @@
+/** Read a pasted link of normstat as a note. */
+
+import { comparisonParams } from "../../api/comparison";
+import type { NoteContent } from "../../logic/api";
+import { toIso } from "../../logic/time";
+import { decodeComparisonView } from "../../state/comparison";
+import { parseSearch } from "../../state/search";
+import { decodeHostView } from "../../state/url";
+import { words } from "../../words";
+
+/** Return the note that a link shows, or the sentence that says why it shows none. The server of the link does not matter. */
+export function parseLink(text: string): NoteContent | string {
+  let url: URL;
+  try {
+    url = new URL(text.trim(), "http://normstat.invalid");
+  } catch {
+    return words.reports.link.noAddress;
+  }
+  const [, page = "", name = ""] = url.pathname.split("/");
+  const search = parseSearch(url.search);
+  if (page === "comparison") {
+    const { view } = decodeComparisonView(search);
+    if (view.savedId !== null) {
+      return { kind: "comparison", title: "", comment: "", comparison: view.savedId, inputs: null };
+    }
+    const { hosts, incident, against, divisor } = view;
+    return incident === null || against === null || hosts.length === 0
+      ? words.reports.link.incomplete
+      : {
+          kind: "comparison",
+          title: "",
+          comment: "",
+          comparison: null,
+          inputs: { ...comparisonParams({ hosts, incident, against, divisor }) },
+        };
+  }
+  if (page === "artefacts" && /^[1-9][0-9]{0,15}$/.test(name)) {
+    return { kind: "artefact", title: "", comment: "", artefact: Number(name), part: null, limit: 20, is_frozen: true };
+  }
+  if (page === "hosts" && name !== "") {
+    const { view } = decodeHostView(search);
+    const host = decodeURIComponent(name);
+    const [custom] = view.panels;
+    if (view.range.kind !== "fixed" || custom === undefined) {
+      return words.reports.link.hostLink;
+    }
+    const { window } = view.range;
+    return {
+      kind: "graph",
+      title: "",
+      comment: "",
+      host,
+      stat: custom.stat,
+      fields: [...custom.fields],
+      instances: custom.choice.kind === "only" ? [...custom.choice.names] : [],
+      top: custom.choice.kind === "top" ? custom.choice.n : null,
+      start: toIso(window.start),
+      end: toIso(window.end),
+      is_frozen: true,
+    };
+  }
+  return words.reports.link.unknown;
+}
