@@ -94,6 +94,8 @@ const artefactRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/artefacts/$artefact",
   component: lazyRouteComponent(() => import("./pages/artefacts/ArtefactPage"), "ArtefactPage"),
+});
+
 const reportsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/reports",
