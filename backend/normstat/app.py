@@ -30,7 +30,9 @@ from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.slots import Slots
 from normstat.api.state import AppState
 from normstat.api.turnstile import TurnstileMiddleware, make_turnstile
+from normstat.artefacts.import_keeper import ImportKeeper
 from normstat.artefacts.reading import MAX_BYTES as MAX_ARTEFACT_BYTES
+from normstat.artefacts.tree_cache import TreeCache
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.client_address import TrustedProxies, parse_networks
@@ -184,6 +186,7 @@ def make_state(settings: Settings) -> AppState:
             n_at_once=min(settings.export_max_at_once, max(1, settings.database_pool_size // 2)),
             max_wait_s=settings.busy_max_wait_s,
         ),
+        trees=TreeCache(),
         artefact_slots=Slots("readings of artefacts", n_at_once=MAX_ARTEFACTS, max_wait_s=settings.busy_max_wait_s),
         comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
         comparison_memory=MemoryPool(settings.compare_max_bytes),
@@ -197,6 +200,7 @@ def make_state(settings: Settings) -> AppState:
             settings.import_dir,
             settings.import_max_bytes,
             BundleLoader(engine, settings.import_max_bytes),
+            keeper=ImportKeeper(sessions),
         ),
         storage=StorageMonitor(settings.database_url, settings.database_dir, settings.seal_after_days),
     )

@@ -25,6 +25,7 @@ from normstat.api import (
     exclusions,
     experiments,
     exports,
+    flames,
     fleet,
     health,
     host_groups,
@@ -75,7 +76,7 @@ def build_router() -> APIRouter:
         cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
         comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, bundles, reparses, jobs, specs,
         retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts,
-        document,
+        document, flames,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

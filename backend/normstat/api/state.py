@@ -11,6 +11,7 @@ from normstat.api.backpressure import Gate, Lobby
 from normstat.api.comparison_cache import ComparisonCache
 from normstat.api.fleet_answers import FleetAnswers
 from normstat.api.slots import Slots
+from normstat.artefacts.tree_cache import TreeCache
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.security_log import SecurityLog
@@ -33,7 +34,8 @@ class AppState:
     /health answers under any load. `agents_dir` is None where there are no agent files to download. `ingest_gate` bounds the memory
     held by agents' requests, `lobby` the requests whose token is not known yet; `ingest_queue` stores what agents send.
     `preview_slots` bounds the spec previews read at once, each in a process of its own; `export_slots` the running exports, each
-    with a connection; `artefact_slots` the texts of artefacts read at once; `comparison_slots`
+    with a connection; `artefact_slots` the texts of artefacts read at once, `trees` their stacks that
+    somebody looks at; `comparison_slots`
     and `comparison_memory` the comparisons; `comparisons` keeps their
     results; `fleet_memory` what was read of the fleet, `fleet_answers` the answers made of it;
     `use_answers` those of the fleet's USE matrices.
@@ -59,6 +61,7 @@ class AppState:
     preview_slots: Slots
     export_slots: Slots
     artefact_slots: Slots
+    trees: TreeCache
     comparison_slots: Slots
     comparison_memory: MemoryPool
     comparisons: ComparisonCache

@@ -10,6 +10,7 @@ from typing import Final
 from normstat.artefacts.duration import commanded_duration, printed_duration
 from normstat.artefacts.part_making import make_parts
 from normstat.artefacts.parts import Part
+from normstat.artefacts.stack_formats import FORMATS, StackFormat, find_stack_format
 from normstat.artefacts.tools import Effect, effect_of
 from normstat.stats.catalogue import require_spec
 from normstat.stats.guess import guess_spec
@@ -59,6 +60,9 @@ def read_artefact(
 
     Raises: NotFound for an unknown `spec`
     """
+    stacks = FORMATS.get(spec) if spec else find_stack_format(data)
+    if stacks is not None:
+        return _read_stacks(stacks, data, f"{command} {name}".strip())
     found = require_spec(spec) if spec else guess_spec(data, name or command)
     if found is None:
         return ArtefactReading(
@@ -83,6 +87,23 @@ def _read(spec: Spec, data: bytes, command: str, timing: Timing) -> ArtefactRead
         duration_s=printed_duration(parts) or commanded_duration(command),
         n_lines=sum(result.accounts.n_lines.values()),
         n_rejected=len(result.rejected),
+        rejected=[RejectedText(line.line_no, line.text, line.reason) for line in result.rejected[:MAX_REJECTED]],
+    )
+
+
+def _read_stacks(found: StackFormat, data: bytes, command: str) -> ArtefactReading:
+    result = found.read(data, command)
+    return ArtefactReading(
+        spec=found.spec,
+        spec_version=1,
+        tool=found.tool,
+        effect=effect_of(found.tool, command),
+        parts=result.parts,
+        first_us=result.first_us,
+        last_us=result.last_us,
+        duration_s=commanded_duration(command) or result.duration_s,
+        n_lines=result.n_lines,
+        n_rejected=result.n_rejected,
         rejected=[RejectedText(line.line_no, line.text, line.reason) for line in result.rejected[:MAX_REJECTED]],
     )
 

@@ -26,6 +26,16 @@ class StackTreeBuilder:
         self._ends: set[int] = set()
         self._n_cut = 0
 
+    @property
+    def columns(self) -> tuple[PartColumn, ...]:
+        """The columns of the values."""
+        return self._columns
+
+    @property
+    def n_stacks(self) -> int:
+        """Number of different stacks so far."""
+        return len(self._ends)
+
     def add(self, frames: Iterable[str], values: Sequence[Number | None]) -> None:
         """Add a stack, its frames from the root; a missing value adds nothing."""
         names, nodes = self._names, self._nodes

@@ -17,8 +17,9 @@ TOOLS: Final = frozenset({
 
 EFFECTS: Final = {
     "truss": Effect.HEAVY, "strace": Effect.HEAVY, "ltrace": Effect.HEAVY, "systemtap": Effect.HEAVY,
-    "bcc": Effect.LIGHT, "bpftrace": Effect.LIGHT, "dtrace": Effect.LIGHT, "lkst": Effect.LIGHT, "lockstat": Effect.LIGHT,
-    "plockstat": Effect.LIGHT, "opreport": Effect.LIGHT, "perf": Effect.LIGHT, "perf-tools": Effect.LIGHT,
+    "bcc": Effect.LIGHT, "bpftrace": Effect.LIGHT, "dtrace": Effect.LIGHT, "folded": Effect.LIGHT, "jstack": Effect.LIGHT,
+    "lkst": Effect.LIGHT, "lockstat": Effect.LIGHT, "opreport": Effect.LIGHT, "perf": Effect.LIGHT, "perf-tools": Effect.LIGHT,
+    "plockstat": Effect.LIGHT, "pstack": Effect.LIGHT,
 }  # fmt: skip
 # Probes that fire at every function of the kernel or of a process.
 HEAVY_PROBES: Final = re.compile(

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from normstat.artefacts.import_keeper import ImportKeeper
 from normstat.errors import NormstatError, count_of
 from normstat.ingest.batching import set_limits
 from normstat.ingest.imports.import_options import ImportOptions, check_options, parse_day, parse_instant
@@ -20,7 +21,7 @@ from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
 from normstat.storage.import_rows import ImportedFile
 from normstat.storage.schema.schema_version import require_current_schema
-from normstat.storage.session import make_engine
+from normstat.storage.session import make_engine, make_sessions
 
 app = typer.Typer(add_completion=False)
 
@@ -88,7 +89,8 @@ async def _import(settings: Settings, host: str, paths: Sequence[Path], options:
     try:
         screen = Screen()
         with screen.progress:
-            await run_import(engine, ImportSource(host, paths, options, settings.import_max_bytes), screen)
+            source = ImportSource(host, paths, options, settings.import_max_bytes)
+            await run_import(engine, source, screen, ImportKeeper(make_sessions(engine)))
         return [screen.results[position] for position in sorted(screen.results)]
     finally:
         await engine.dispose()

@@ -233,6 +233,25 @@ async def read_part_body(session: AsyncSession, artefact_id: int, position: int)
     return body
 
 
+async def read_part_stamp(session: AsyncSession, artefact_id: int, position: int) -> datetime:
+    """Return when the artefact of a part was last changed or read again: a part stays as it is until then.
+
+    Raises: NotFound
+    """
+    query = (
+        select(ArtefactRow.updated_at)
+        .join(ArtefactPartRow, ArtefactRow.id == ArtefactPartRow.artefact_id)
+        .where(ArtefactRow.deleted_at.is_(None), ArtefactRow.id == artefact_id, ArtefactPartRow.position == position)
+    )
+    stamp = await session.scalar(query)
+    if stamp is None:
+        raise NotFound(
+            f"There is no part {position} of artefact {artefact_id}; GET /api/v1/artefacts/{artefact_id} lists its parts",
+            {"artefact": artefact_id, "part": position},
+        )
+    return stamp
+
+
 async def list_artefacts(session: AsyncSession, wanted: ArtefactFilter, *, limit: int, offset: int) -> ArtefactPage:
     """Return a page of artefacts, newest first."""
     conditions = _conditions(wanted)
@@ -289,6 +308,15 @@ async def delete_artefact(session: AsyncSession, artefact_id: int) -> None:
     row.deleted_at = func.now()
     await session.flush()
     await session.execute(delete(ArtefactRow).where(ArtefactRow.deleted_at < func.now() - RESTORABLE))
+
+
+async def delete_imported(session: AsyncSession, artefact_id: int, since: datetime) -> None:
+    """Delete, for good, an artefact that an import made since an instant; one that was there before stays."""
+    await session.execute(
+        delete(ArtefactRow).where(
+            ArtefactRow.id == artefact_id, ArtefactRow.source == ArtefactSource.IMPORT, ArtefactRow.created_at >= since
+        )
+    )
 
 
 async def restore_artefact(session: AsyncSession, artefact_id: int) -> Artefact:

@@ -91,6 +91,9 @@ class ImportedFile(Documented):
     is_undone: bool
     """Whether its samples were removed again."""
 
+    artefact: int | None = None
+    """The artefact made of it, where its tool answers a question once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Import(Documented):

@@ -14,6 +14,7 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.artefacts.import_keeper import ImportKeeper
 from normstat.errors import BadRequest, DatabaseAway, NotFound
 from normstat.ingest.batching import Recording, ingest_request
 from normstat.ingest.imports import load
@@ -24,7 +25,8 @@ from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING
 from normstat.storage.import_rows import ImportedFile
-from normstat.storage.session import make_engine
+from normstat.storage.session import make_engine, make_sessions
+from normstat.window import to_us
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import Capture, captures
 from tests.ingest.sending import ANY_HOST, Agent, stream
@@ -56,7 +58,7 @@ async def load_files(
     engine: AsyncEngine, *paths: Path, options: ImportOptions = NOTHING, host: str = "alpha"
 ) -> list[ImportedFile]:
     results = Results()
-    await run_import(engine, ImportSource(host, paths, options, 1 << 40), results)
+    await run_import(engine, ImportSource(host, paths, options, 1 << 40), results, ImportKeeper(make_sessions(engine)))
     return [results.files[position] for position in sorted(results.files)]
 
 
@@ -291,6 +293,35 @@ async def test_what_cannot_be_loaded_is_listed(engine: AsyncEngine, tmp_path: Pa
     assert [results[name].spec for name in ("a.txt", "b.bin", "c.out")] == [None, None, "vmstat_linux"]
     assert "cut off" in results["d.gz"].note
     assert "No such file" in results["none"].note
+
+
+LOCKS = b"""Mutex block
+
+Count     nsec Lock                         Caller
+-------------------------------------------------------------------------------
+   78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
+"""
+
+
+async def test_what_answers_a_question_once_is_an_artefact_too(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
+    (tmp_path / "plockstat.txt").write_bytes(LOCKS)
+    (tmp_path / "vmstat.out").write_bytes(vmstat_text(vmstat_times(5)))
+    with tarfile.open(tmp_path / "all.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "plockstat.txt", "deep/plockstat.txt")
+    start = dt.datetime(2026, 11, 21, 10, tzinfo=dt.UTC)
+    options = ImportOptions(start_us=to_us(start))
+    results = {Path(result.path).name: result for result in await load_files(engine, tmp_path / "plockstat.txt", options=options)}
+    made = results["plockstat.txt"].artefact
+    assert made is not None
+    rows = query(database_url, "SELECT id, file_name, source, tool, n_bytes, start_at FROM artefacts")
+    assert rows == [(made, str(tmp_path / "plockstat.txt"), "import", "plockstat", len(LOCKS), start)]
+    # Again, and within an archive, it is the same one.
+    for path in (tmp_path / "plockstat.txt", tmp_path / "all.tar.gz"):
+        [again] = await load_files(engine, path, options=options)
+        assert again.artefact == made
+    [other] = await load_files(engine, tmp_path / "vmstat.out")
+    assert other.artefact is None
+    assert query(database_url, "SELECT count(*) FROM artefacts") == [(1,)]
 
 
 @pytest.mark.slow

@@ -321,6 +321,36 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts/diff/flame": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Diff Artefact Flames
+     * @description Return the nodes of two flame graphs, one over the other, with the values of both.
+     */
+    get: operations["diffArtefactFlames"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/diff/functions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Diff Artefact Functions
+     * @description List the functions of two parts with stacks, the largest change first.
+     */
+    get: operations["diffArtefactFunctions"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/artefacts/{id}": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -339,6 +369,36 @@ export interface paths {
      * @description Delete an artefact. It can be restored for a day.
      */
     delete: operations["deleteArtefact"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/flame": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Artefact Flame
+     * @description Return the nodes of a flame graph of a part with stacks.
+     */
+    get: operations["readArtefactFlame"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/functions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Artefact Functions
+     * @description List the functions of a part with stacks: those first that most of the weight ends in.
+     */
+    get: operations["listArtefactFunctions"];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -4312,6 +4372,15 @@ export interface components {
       start_ms: number;
     };
     /**
+     * Direction
+     * @description From where stacks are merged.
+     *
+     *     down  from their roots: what was called
+     *     up    from their leaves: who called it
+     * @enum {string}
+     */
+    Direction: "down" | "up";
+    /**
      * DiskInfo
      * @description The file system of the database; null when it is not on the server's machine.
      */
@@ -5314,6 +5383,291 @@ export interface components {
       name: string;
       /** Value */
       value: number;
+    };
+    /**
+     * FlameDiffFunction
+     * @description A function of two runs; `own_change`: after less the scaled before, of what ends in it.
+     */
+    FlameDiffFunction: {
+      /** After Own */
+      after_own: number;
+      /** After Total */
+      after_total: number;
+      /** Before Own */
+      before_own: number;
+      /** Before Total */
+      before_total: number;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Own Change */
+      own_change: number;
+      /** Total Change */
+      total_change: number;
+    };
+    /**
+     * FlameDiffFunctions
+     * @description Functions of two runs, the largest change first.
+     */
+    FlameDiffFunctions: {
+      /** Column */
+      column: string;
+      /** Functions */
+      functions: components["schemas"]["FlameDiffFunction"][];
+      /** N Functions */
+      n_functions: number;
+      scale: components["schemas"]["FlameDiffScale"];
+      /** Unit */
+      unit: string;
+    };
+    /**
+     * FlameDiffScale
+     * @description How two runs were made comparable.
+     */
+    FlameDiffScale: {
+      /**
+       * After S
+       * @description Seconds that each ran; null if unknown.
+       */
+      after_s: number | null;
+      /** After Whole */
+      after_whole: number;
+      /** Before S */
+      before_s: number | null;
+      /** Before Whole */
+      before_whole: number;
+      /**
+       * By
+       * @description duration, total or none.
+       */
+      by: string;
+      /**
+       * Factor
+       * @description What values of the baseline are multiplied with before they are compared; they are shown as they were printed.
+       */
+      factor: number;
+    };
+    /**
+     * FlameDiffStep
+     * @description A frame on the way to the focus.
+     */
+    FlameDiffStep: {
+      /** After */
+      after: number;
+      /** Before */
+      before: number;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+    };
+    /**
+     * FlameDiffThread
+     * @description A first frame of stacks.
+     */
+    FlameDiffThread: {
+      /** After */
+      after: number;
+      /** Before */
+      before: number;
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+    };
+    /**
+     * FlameDiffView
+     * @description The nodes of two flame graphs, one over the other; see FlameView.
+     */
+    FlameDiffView: {
+      /** After Hidden */
+      after_hidden: number;
+      /** After Matched */
+      after_matched: number | null;
+      /** After Own */
+      after_own: number[];
+      /** After Total */
+      after_total: number[];
+      /** Before Hidden */
+      before_hidden: number;
+      /** Before Matched */
+      before_matched: number | null;
+      /** Before Own */
+      before_own: number[];
+      /** Before Total */
+      before_total: number[];
+      /** Column */
+      column: string;
+      /** Columns */
+      columns: components["schemas"]["ArtefactTableColumn"][];
+      /** Has Threads */
+      has_threads: boolean;
+      /** N Hidden */
+      n_hidden: number;
+      /** N Threads */
+      n_threads: number;
+      /** Name */
+      name: number[];
+      /** Name Ids */
+      name_ids: number[];
+      /** Names */
+      names: string[];
+      /** Parent */
+      parent: number[];
+      /** Path */
+      path: components["schemas"]["FlameDiffStep"][];
+      scale: components["schemas"]["FlameDiffScale"];
+      /** Threads */
+      threads: components["schemas"]["FlameDiffThread"][];
+    };
+    /**
+     * FlameFunction
+     * @description A function, wherever it is called.
+     */
+    FlameFunction: {
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /**
+       * Own
+       * @description What ends in it.
+       */
+      own: number;
+      /**
+       * Total
+       * @description What passes through it; a recursion is counted once.
+       */
+      total: number;
+    };
+    /**
+     * FlameFunctions
+     * @description Functions of stacks.
+     */
+    FlameFunctions: {
+      /** Column */
+      column: string;
+      /** Functions */
+      functions: components["schemas"]["FlameFunction"][];
+      /**
+       * N Functions
+       * @description All that the search finds.
+       */
+      n_functions: number;
+      /** Unit */
+      unit: string;
+      /** Whole */
+      whole: number;
+    };
+    /**
+     * FlameStep
+     * @description A frame on the way to the focus.
+     */
+    FlameStep: {
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Total */
+      total: number;
+    };
+    /**
+     * FlameThread
+     * @description A first frame of stacks: a thread or a program.
+     */
+    FlameThread: {
+      /** Id */
+      id: number;
+      /** Name */
+      name: string;
+      /** Total */
+      total: number;
+    };
+    /**
+     * FlameView
+     * @description The nodes of a flame graph, columns of equal length: parents before their children, wide siblings first.
+     */
+    FlameView: {
+      /**
+       * Column
+       * @description The key of the column that weighs the stacks.
+       */
+      column: string;
+      /** Columns */
+      columns: components["schemas"]["ArtefactTableColumn"][];
+      /**
+       * Has Threads
+       * @description Whether first frames are threads with a number.
+       */
+      has_threads: boolean;
+      /**
+       * Hidden
+       * @description The weight of those branches.
+       */
+      hidden: number;
+      /**
+       * Matched
+       * @description The weight of the stacks with a frame that the search finds, each counted once; null without a search.
+       */
+      matched: number | null;
+      /**
+       * N Cut
+       * @description Stacks that lost their deepest frames when they were read: there were too many.
+       */
+      n_cut: number;
+      /**
+       * N Hidden
+       * @description Branches that are left out because they are too narrow.
+       */
+      n_hidden: number;
+      /** N Stacks */
+      n_stacks: number;
+      /** N Threads */
+      n_threads: number;
+      /** Name */
+      name: number[];
+      /**
+       * Name Ids
+       * @description What `focus` and `function` call each name.
+       */
+      name_ids: number[];
+      /**
+       * Names
+       * @description Names of frames, cut in their middle where they are longer than 400 characters.
+       */
+      names: string[];
+      /**
+       * Own
+       * @description What ends in each node.
+       */
+      own: number[];
+      /**
+       * Parent
+       * @description -1 for the first node, the whole or the focus.
+       */
+      parent: number[];
+      /**
+       * Path
+       * @description The frames from the start to the focus, the focus itself the last.
+       */
+      path: components["schemas"]["FlameStep"][];
+      /** Stat */
+      stat: string;
+      /**
+       * Threads
+       * @description First frames, the heaviest first, at most 200.
+       */
+      threads: components["schemas"]["FlameThread"][];
+      /** Title */
+      title: string;
+      /** Total */
+      total: number[];
+      /**
+       * Whole
+       * @description The weight of all stacks, also outside the focus.
+       */
+      whole: number;
     };
     /**
      * Fleet
@@ -6360,6 +6714,11 @@ export interface components {
      * @description What became of a file of an import.
      */
     ImportedFile: {
+      /**
+       * Artefact
+       * @description The artefact made of it, where its tool answers a question once.
+       */
+      artefact?: number | null;
       /** First Sample At */
       first_sample_at: string | null;
       /**
@@ -8904,6 +9263,16 @@ export interface components {
       note?: string | null;
     };
     /**
+     * Scaling
+     * @description What the values of two runs are made comparable by.
+     *
+     *     duration  the baseline as if it had run as long as the incident
+     *     total     the baseline as if it had as much in all: shares are compared
+     *     none      the values as they are
+     * @enum {string}
+     */
+    Scaling: "duration" | "total" | "none";
+    /**
      * ScalingFit
      * @description A model fitted to the runs.
      */
@@ -10213,6 +10582,16 @@ export interface components {
       title: string;
     };
     /**
+     * Threads
+     * @description How the first frames of stacks are shown, where they are threads.
+     *
+     *     named  threads of one name together: worker/17 and worker/18 are worker
+     *     each   each thread on its own
+     *     none   all together, without a frame of theirs
+     * @enum {string}
+     */
+    Threads: "named" | "each" | "none";
+    /**
      * TokenInfo
      * @description A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
      */
@@ -11486,6 +11865,103 @@ export interface operations {
       507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  diffArtefactFlames: {
+    parameters: {
+      query: {
+        /** @description the baseline: ARTEFACT:PART */
+        before: string;
+        /** @description the incident: ARTEFACT:PART */
+        after: string;
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description how the baseline is made comparable: to the duration of the incident's run, to its total, or not; default: by duration where both are known, else by total */
+        scaling?: components["schemas"]["Scaling"] | null;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description down: merged from the root, what was called; up: from the leaf, who called it */
+        direction?: components["schemas"]["Direction"];
+        /** @description the ids of the frames down to where the graph begins, with dots */
+        focus?: string;
+        /** @description a function's id: its callees (down) or callers (up), from wherever it stands */
+        function?: number | null;
+        /** @description nodes narrower than this share of the graph are left out: a pixel, for instance */
+        min_share?: number;
+        /** @description the widest nodes, at most */
+        max_nodes?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameDiffView"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  diffArtefactFunctions: {
+    parameters: {
+      query: {
+        /** @description the baseline: ARTEFACT:PART */
+        before: string;
+        /** @description the incident: ARTEFACT:PART */
+        after: string;
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description how the baseline is made comparable: to the duration of the incident's run, to its total, or not; default: by duration where both are known, else by total */
+        scaling?: components["schemas"]["Scaling"] | null;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description own: by what ends in a function; total: by what passes through it */
+        order?: "own" | "total";
+        limit?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameDiffFunctions"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   getArtefact: {
     parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
     requestBody?: never;
@@ -11543,6 +12019,91 @@ export interface operations {
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readArtefactFlame: {
+    parameters: {
+      query?: {
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description down: merged from the root, what was called; up: from the leaf, who called it */
+        direction?: components["schemas"]["Direction"];
+        /** @description the ids of the frames down to where the graph begins, with dots */
+        focus?: string;
+        /** @description a function's id: its callees (down) or callers (up), from wherever it stands */
+        function?: number | null;
+        /** @description nodes narrower than this share of the graph are left out: a pixel, for instance */
+        min_share?: number;
+        /** @description the widest nodes, at most */
+        max_nodes?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameView"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listArtefactFunctions: {
+    parameters: {
+      query?: {
+        /** @description key of the column that weighs the stacks */
+        column?: string;
+        /** @description first frames that are threads: those of one name together (named), each, or none: all threads as one */
+        threads?: components["schemas"]["Threads"];
+        /** @description only stacks with this first frame, named as `threads` says */
+        thread?: string | null;
+        /** @description part of a function's name, several with | between them */
+        search?: string;
+        /** @description own: by what ends in a function; total: by what passes through it */
+        order?: "own" | "total";
+        limit?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameFunctions"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };

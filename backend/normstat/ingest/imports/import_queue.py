@@ -23,6 +23,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import Conflict, NormstatError, NoSpace
+from normstat.ingest.imports.artefact_keeper import ArtefactKeeper
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.import_run import ImportSource, Watch, run_import
 from normstat.ingest.imports.undo import undo_import
@@ -68,9 +69,17 @@ class ImportQueue:
     """
 
     def __init__(
-        self, engine: AsyncEngine, database_url: str, folder: Path | None, max_bytes: int, other: OtherLoader | None = None
+        self,
+        engine: AsyncEngine,
+        database_url: str,
+        folder: Path | None,
+        max_bytes: int,
+        other: OtherLoader | None = None,
+        *,
+        keeper: ArtefactKeeper | None = None,
     ) -> None:
         self._other = other
+        self._keeper = keeper
         self._engine = engine
         self._database_url = database_url
         self._sessions = make_sessions(engine)
@@ -141,7 +150,7 @@ class ImportQueue:
         if self._other is not None and is_other:
             work = self._other.load(path, row.host, row.job.asked_by, max(done, default=-1) + 1, watch)
         else:
-            work = run_import(self._engine, source, watch)
+            work = run_import(self._engine, source, watch, self._keeper)
         task = asyncio.create_task(work)
         try:
             await asyncio.wait({task})

@@ -1,26 +1,30 @@
 """An import from its beginning to its end: survey, then load. The command and the server's background task call `run_import`."""
 
 import asyncio
+import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Protocol
+from typing import IO, Final, Protocol
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, NormstatError, shorten
 from normstat.ingest.imports.archives import walk_file
+from normstat.ingest.imports.artefact_keeper import ArtefactKeeper, ImportedText
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.load import Loader, Pieces, empty_result
 from normstat.ingest.imports.scan import Found, Survey
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
 from normstat.ingest.transaction import HOST_NAME
 from normstat.stats.catalogue import require_spec
+from normstat.stats.spec import Spec
 from normstat.storage.import_rows import ImportedFile, list_lengths
 from normstat.storage.session import make_sessions, open_read_session
 from normstat.storage.user_specs import reload_user_specs
+from normstat.window import from_us
 
 log = structlog.get_logger()
 
@@ -76,7 +80,7 @@ def require_host_name(host: str) -> str:
     return host
 
 
-async def run_import(engine: AsyncEngine, job: ImportSource, watch: Watch) -> None:
+async def run_import(engine: AsyncEngine, job: ImportSource, watch: Watch, keeper: ArtefactKeeper | None = None) -> None:
     """Load everything that can be read; report the result of each file to `watch`, also of those that cannot.
 
     What is committed stays when it ends early.
@@ -92,7 +96,7 @@ async def run_import(engine: AsyncEngine, job: ImportSource, watch: Watch) -> No
         lengths = await list_lengths(session, job.host)
     survey = Survey(job.options, Budget(job.most_bytes, MAX_MEMBERS), lengths)
     found = await _run_survey(survey, job, watch)
-    await _Run(engine, job, watch, found).run()
+    await _Run(engine, job, watch, found, keeper).run()
 
 
 async def _run_survey(survey: Survey, job: ImportSource, watch: Watch) -> list[Found]:
@@ -112,7 +116,10 @@ async def _run_survey(survey: Survey, job: ImportSource, watch: Watch) -> list[F
 class _Run:
     """The second way through, file after file."""
 
-    def __init__(self, engine: AsyncEngine, job: ImportSource, watch: Watch, found: Sequence[Found]) -> None:
+    def __init__(
+        self, engine: AsyncEngine, job: ImportSource, watch: Watch, found: Sequence[Found], keeper: ArtefactKeeper | None
+    ) -> None:
+        self._keeper = keeper
         self._job = job
         self._watch = watch
         self._found = found
@@ -164,10 +171,39 @@ class _Run:
 
         plan = await self._loader.plan(file)
         is_there = plan.n_known >= file.n_bytes
-        parts = iter(()) if is_there else await asyncio.to_thread(members.open, file)
-        result = await self._loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
-        await moved(file.n_bytes)
-        return result
+        if self._keeper is None or file.spec is None or not self._keeper.wants(file.spec, file.n_bytes):
+            parts = iter(()) if is_there else await asyncio.to_thread(members.open, file)
+            result = await self._loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
+            await moved(file.n_bytes)
+            return result
+        with tempfile.NamedTemporaryFile(prefix="normstat-import-") as copy:
+            parts = _copied(await asyncio.to_thread(members.open, file), copy)
+            result = await self._loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
+            await asyncio.to_thread(_exhaust, parts)
+            await moved(file.n_bytes)
+            return await self._keep(self._keeper, file, file.spec, result, Path(copy.name))
+
+    async def _keep(self, keeper: ArtefactKeeper, file: Found, spec: Spec, result: ImportedFile, copy: Path) -> ImportedFile:
+        """Return the result with the artefact made of the file's copy."""
+        start_us = file.timing.start_us
+        text = ImportedText(
+            host=self._job.host,
+            name=file.path,
+            spec=spec.name,
+            command=file.look.command or "",
+            title=self._job.options.title or "",
+            zone=file.timing.zone,
+            start=None if start_us is None else from_us(start_us),
+            modified=None if file.modified_at is None else datetime.fromtimestamp(file.modified_at, UTC),
+        )
+        try:
+            return replace(result, artefact=await keeper.keep(text, copy))
+        except NormstatError as trouble:
+            if trouble.status == 503:
+                raise
+            log.warning("import_artefact_failed", host=self._job.host, code=trouble.code, error=trouble.message)
+            note = f"no artefact: {trouble.message}"
+            return replace(result, note=f"{result.note}; {note}" if result.note else note)
 
 
 class _Members:
@@ -196,6 +232,19 @@ class _Members:
     def close(self) -> None:
         """Close what is open."""
         self._members.close()
+
+
+def _copied(parts: Iterator[bytes], copy: IO[bytes]) -> Iterator[bytes]:
+    """Yield the parts; each is written to `copy` first."""
+    for part in parts:
+        copy.write(part)
+        copy.flush()
+        yield part
+
+
+def _exhaust(parts: Iterator[bytes]) -> None:
+    for _ in parts:
+        pass
 
 
 def _slice(source: Peekable, begin: int, end: int) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import count_of
 from normstat.ingest.reparse.staging import Replaced, Staging
 from normstat.jobs.claims import Claim
-from normstat.storage import import_rows, stream_rows
+from normstat.storage import artefact_rows, import_rows, stream_rows
 from normstat.storage.hypertables import allow_large_changes
 from normstat.storage.schema.job_models import ImportRow, Job
 from normstat.storage.schema.models import Stream
@@ -45,6 +45,9 @@ async def undo_import(sessions: async_sessionmaker[AsyncSession], row: ImportRow
                 removed = await remove_stream(session, stream_id)
                 n_samples += removed
                 await claim.report(session, n_done=Job.n_done + removed)
+            made = result.get("artefact")
+            if refusal is None and isinstance(made, int):
+                await artefact_rows.delete_imported(session, made, claim.queued_at)
             n_left += refusal is not None
             await _note(session, row.id, position, refusal)
     log.info("import_undone", id=row.id, host=row.host, n_samples=n_samples, n_left=n_left)
@@ -98,5 +101,5 @@ async def _note(session: WriteSession, import_id: int, position: int, refusal: s
         file.result = {**result, "note": refusal}
         return
     nothing = {"n_reports": 0, "n_samples": 0, "n_samples_new": 0, "n_rejected": 0, "n_since_boot": 0, "reasons": [], "missing": []}
-    spans = {"first_sample_at": None, "last_sample_at": None, "stream_id": None}
+    spans = {"first_sample_at": None, "last_sample_at": None, "stream_id": None, "artefact": None}
     file.result = {**result, **nothing, **spans, "note": "undone", "is_undone": True}

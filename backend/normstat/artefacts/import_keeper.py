@@ -1,0 +1,33 @@
+"""Keep imported files of tools that answer a question once as artefacts, beside their samples."""
+
+from pathlib import Path
+
+from normstat.artefacts.artefact_service import ArtefactDraft, Sessions, make_artefact, now_utc
+from normstat.artefacts.reading import MAX_BYTES
+from normstat.artefacts.tools import is_artefact
+from normstat.ingest.imports.artefact_keeper import ImportedText
+from normstat.stats.spec import Spec
+from normstat.storage.artefact_rows import ArtefactSource
+
+
+class ImportKeeper:
+    """Makes artefacts of imported files; see ArtefactKeeper."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    @staticmethod
+    def wants(spec: Spec, n_bytes: int) -> bool:
+        """Return whether a file of this spec and size is an artefact."""
+        return is_artefact(spec) and 0 < n_bytes <= MAX_BYTES
+
+    async def keep(self, text: ImportedText, path: Path) -> int:
+        """Return the number of the artefact of the text in a file. A text without times has that of its file.
+
+        Raises: NormstatError
+        """
+        draft = ArtefactDraft(
+            host=text.host, source=ArtefactSource.IMPORT, author="", start=text.start, title=text.title, command=text.command,
+            file_name=text.name, spec=text.spec, zone=text.zone,
+        )  # fmt: skip
+        return (await make_artefact(self._sessions, draft, path, now=text.modified or now_utc())).id
