@@ -96,6 +96,18 @@ const artefactRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/artefacts/ArtefactPage"), "ArtefactPage"),
 });
 
+const experimentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/experiments",
+  component: lazyRouteComponent(() => import("./pages/experiments/ExperimentsPage"), "ExperimentsPage"),
+});
+
+const experimentRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/experiments/$experiment",
+  component: lazyRouteComponent(() => import("./pages/experiments/ExperimentPage"), "ExperimentPage"),
+});
+
 const reportsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/reports",
@@ -203,6 +215,8 @@ const routeTree = rootRoute.addChildren([
     eventsRoute,
     artefactsRoute,
     artefactRoute,
+    experimentsRoute,
+    experimentRoute,
     reportsRoute,
     reportRoute,
     importsRoute,

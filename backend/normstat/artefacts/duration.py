@@ -47,3 +47,23 @@ def commanded_duration(command: str) -> float | None:
         if (found := pattern.search(command)) is not None:
             return float(found[1])
     return None
+
+
+# Programs that print every few seconds: their duration is that of one report.
+REPEATED: Final = COMMANDS[3:]
+
+
+def watched_seconds(duration_s: float | None, command: str, n_reports: int) -> float | None:
+    """Return the seconds that all reports of a part cover. Missing: None where the duration is unknown.
+
+    >>> watched_seconds(10.0, "dtrace -n 'syscall::read:entry { @ = count(); } tick-10s { printa(@); clear(@); }'", 3)
+    30.0
+    >>> watched_seconds(10.0, "plockstat -e 10 -p 4", 3), watched_seconds(None, "", 1)
+    (10.0, None)
+    """
+    if not duration_s:
+        return None
+    for pattern in REPEATED:
+        if (found := pattern.search(command)) is not None and float(found[1]) == duration_s:
+            return duration_s * max(1, n_reports)
+    return duration_s

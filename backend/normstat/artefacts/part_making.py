@@ -22,8 +22,8 @@ TOTALS: Final = ("_section", "_summary", "_totals")
 LOGS: Final = frozenset({"lkst_log"})
 EVENTS: Final = frozenset({"lock", "unlock"})
 MEANS: Final = frozenset({
-    "nsec", "spin", "avg_s", "avg_ns", "avg_wait_ns", "avgtime", "usecs_per_call", "rcnt", "min_s", "min_ns", "min_wait_ns",
-    "max_s", "max_ns", "max_wait_ns", "rank", "elapsed_s",
+    "nsec", "spin", "avg_s", "avg_us", "avg_ns", "avg_wait_ns", "avgtime", "usecs_per_call", "rcnt", "min_s", "min_ns",
+    "min_wait_ns", "max_s", "max_ns", "max_wait_ns", "rank", "elapsed_s",
 })  # fmt: skip
 
 

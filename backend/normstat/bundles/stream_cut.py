@@ -74,13 +74,18 @@ async def cut_stream(session: AsyncSession, stream: Stream, spec: Spec | None, w
         return whole
     # A stream may have stats that are reported at different intervals: each needs its report before.
     firsts = await _find_firsts(session, stream, window)
-    before = [await bundle_rows.reports_before(session, stream, window.start, max(LEADS) + 1, stat) for stat in firsts]
+    before = [await bundle_rows.reports_before(session, stream, window.start, max(LEADS), stat) for stat in firsts]
     head = min(MAX_HEAD_BYTES, await bundle_rows.first_line_of(session, stream))
     head = await _end_of_line(session, stream.id, head) if head else 0
     for lead in LEADS:
-        if any(len(reports) <= lead for reports in before):
+        if any(len(reports) < lead for reports in before):
             break
-        start = min([*(reports[lead].last_offset for reports in before), *offsets], default=0)
+        # After the last line of the report that comes before all of these: the report that follows is carried whole.
+        first_at = min((reports[lead - 1].at for reports in before), default=window.start)
+        ended = await bundle_rows.reports_before(session, stream, first_at, 1)
+        if not ended:
+            break
+        start = min([ended[0].last_offset, *offsets])
         if start <= head:
             break
         begin = await _after_line(session, stream.id, start)

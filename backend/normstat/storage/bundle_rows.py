@@ -76,13 +76,16 @@ async def list_event_offsets(session: AsyncSession, stream_id: int, window: Wind
     return [offset for offset in await session.scalars(query) if offset is not None]
 
 
-async def reports_before(session: AsyncSession, stream: Stream, instant: datetime, n: int, stat: str) -> list[StreamReport]:
-    """Return the last `n` reports of a stat of a stream before an instant, the last first."""
+async def reports_before(
+    session: AsyncSession, stream: Stream, instant: datetime, n: int, stat: str | None = None
+) -> list[StreamReport]:
+    """Return the last `n` reports of a stream, or of one of its stats, before an instant, the last first."""
     first = stream.first_sample_at
     if first is None or first >= instant:
         return []
+    stats = stream.stat_names if stat is None else [stat]
     for start in sorted({max(first, instant - NEAR), max(first, instant - FAR), first}, reverse=True):
-        found = await _read_reports(session, stream, Window(start, instant), n, [stat], is_backwards=True)
+        found = await _read_reports(session, stream, Window(start, instant), n, stats, is_backwards=True)
         if len(found) >= n:
             return found
     return found

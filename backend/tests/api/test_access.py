@@ -186,6 +186,9 @@ POLICY = {
     "readArtefactTable": Role.VIEWER,
     "exportArtefactTable": Role.VIEWER,
     "readArtefactHistogram": Role.VIEWER,
+    "readArtefactDiff": Role.VIEWER,
+    "exportArtefactDiff": Role.VIEWER,
+    "readArtefactAnswers": Role.VIEWER,
     "listViews": Role.VIEWER,
     # A private view belongs to its author; what others see is changed by operators (tests/api/test_views.py).
     "createView": Role.VIEWER,

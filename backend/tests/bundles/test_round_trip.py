@@ -190,6 +190,8 @@ async def test_everything_of_the_window_comes_back(
         await load(other, bundle)
     again = await load(other, bundle, merges=True)
     assert sum(one.n_samples_new for one in again) == 0
+    # Only the line that ends the gap before the cut, and what the agent's loss cut, is rejected.
+    assert {one.spec: one.n_rejected for one in again if one.stats}["proc_linux"] <= 1
     assert await csv_of(other, ALWAYS) == await csv_of(other, ALWAYS)
     assert await csv_of(other) == here
     assert await notes_of(other) == notes

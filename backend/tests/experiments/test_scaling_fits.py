@@ -1,21 +1,23 @@
 """Models of scaling against published fits, and against data made by the models themselves."""
 
 import math
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from normstat.experiments.experiment_analysis import MODELS
 from normstat.experiments.repeat_statistics import divide, summarise, t_point
-from normstat.experiments.scaling_fits import ScalingFit, ScalingRefusal, choose_fit, fit_scaling, predict
+from normstat.experiments.scaling_fits import ModelName, ScalingFit, ScalingRefusal, choose_fit, fit_scaling, predict
 
 # Two examples of Gunther's Guerrilla Capacity Planning, as the R package usl carries them.
 SPECSDM91 = ([1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
 RAYTRACER = ([1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64], [20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310])
 
 
-def made(model: str, data: tuple[list[float], list[float]]) -> ScalingFit:
-    fit = fit_scaling(model, *data)  # type: ignore[arg-type]
+def made(model: ModelName, data: tuple[Sequence[float], Sequence[float]]) -> ScalingFit:
+    fit = fit_scaling(model, *data)
     assert isinstance(fit, ScalingFit), fit
     return fit
 
@@ -65,11 +67,11 @@ def test_two_cores_are_a_knee_at_two() -> None:
 
 
 def test_two_levels_or_a_zero_are_refused_with_the_reason() -> None:
-    for model in ("amdahl", "usl", "bottleneck", "power"):
-        few = fit_scaling(model, [1, 1, 2, 2], [1, 1.1, 1.8, 1.9])  # type: ignore[arg-type]
+    for model in MODELS:
+        few = fit_scaling(model, [1, 1, 2, 2], [1, 1.1, 1.8, 1.9])
         assert isinstance(few, ScalingRefusal)
         assert "there are 2" in few.reason
-        zero = fit_scaling(model, [0, 1, 2, 3, 4], [1, 2, 3, 4, 5])  # type: ignore[arg-type]
+        zero = fit_scaling(model, [0, 1, 2, 3, 4], [1, 2, 3, 4, 5])
         assert isinstance(zero, ScalingRefusal)
         assert "1 run with a level or a result of zero" in zero.reason
 
@@ -90,8 +92,8 @@ def test_exact_data_give_back_their_parameters(gamma: float, alpha: float, beta:
 @settings(max_examples=60, deadline=None)
 def test_any_runs_give_finite_numbers_inside_the_bounds(runs: list[tuple[float, float]]) -> None:
     x, y = [run[0] for run in runs], [run[1] for run in runs]
-    for model in ("amdahl", "usl", "bottleneck", "power"):
-        fit = fit_scaling(model, x, y)  # type: ignore[arg-type]
+    for model in MODELS:
+        fit = fit_scaling(model, x, y)
         if isinstance(fit, ScalingRefusal):
             continue
         for each in fit.parameters:

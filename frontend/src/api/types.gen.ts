@@ -321,6 +321,36 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts/diff": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Artefact Diff
+     * @description Compare two artefacts: tables by key, distributions by bucket, the largest change first.
+     */
+    get: operations["readArtefactDiff"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/diff.csv": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Artefact Diff
+     * @description Export the rows of a diff.
+     */
+    get: operations["exportArtefactDiff"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/artefacts/diff/flame": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -369,6 +399,21 @@ export interface paths {
      * @description Delete an artefact. It can be restored for a day.
      */
     delete: operations["deleteArtefact"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/answers": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Artefact Answers
+     * @description Return what follows from an artefact, and from the series of its host in the same window.
+     */
+    get: operations["readArtefactAnswers"];
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -3034,6 +3079,86 @@ export interface components {
       url: string;
     };
     /**
+     * Answer
+     * @description An answer derived from an artefact, and from series of its host in the same window.
+     */
+    Answer: {
+      /**
+       * Formula
+       * @description With the numbers; empty where there is none.
+       */
+      formula: string;
+      hint: components["schemas"]["AnswerHint"] | null;
+      /**
+       * Is Warning
+       * @description Whether somebody should act on it.
+       */
+      is_warning: boolean;
+      /**
+       * Key
+       * @description What kind of answer it is, such as calls_per_second.
+       */
+      key: string;
+      /** Question */
+      question: string;
+      /** Sentence */
+      sentence: string;
+      /** Sources */
+      sources: components["schemas"]["AnswerSource"][];
+      /** Unit */
+      unit: string;
+      /**
+       * Value
+       * @description Null where it cannot be computed; the sentence says what is missing.
+       */
+      value: number | null;
+    };
+    /**
+     * AnswerHint
+     * @description What usually helps, and who says so.
+     */
+    AnswerHint: {
+      /** Source */
+      source: string;
+      /** Text */
+      text: string;
+    };
+    /**
+     * AnswerSource
+     * @description Where a number of an answer comes from.
+     */
+    AnswerSource: {
+      /** Field */
+      field: string;
+      /** Instance */
+      instance: string;
+      /**
+       * Kind
+       * @description artefact or series.
+       */
+      kind: string;
+      /**
+       * Part
+       * @description The part of the artefact; null for a series.
+       */
+      part: number | null;
+      /**
+       * Row
+       * @description The row of the part; empty for all of it.
+       */
+      row: string;
+      /**
+       * Stat
+       * @description Of a series.
+       */
+      stat: string;
+      /**
+       * Text
+       * @description The place and its value, in words.
+       */
+      text: string;
+    };
+    /**
      * ApiTokenCreate
      * @description A new token for scripts.
      */
@@ -3118,6 +3243,16 @@ export interface components {
       tool: string;
     };
     /**
+     * ArtefactAnswers
+     * @description What follows from an artefact, and from the series of its host.
+     */
+    ArtefactAnswers: {
+      /** Answers */
+      answers: components["schemas"]["Answer"][];
+      /** Artefact */
+      artefact: number;
+    };
+    /**
      * ArtefactDetails
      * @description An artefact and the first of its rejected lines.
      */
@@ -3125,6 +3260,15 @@ export interface components {
       artefact: components["schemas"]["Artefact"];
       /** Rejected */
       rejected: components["schemas"]["RejectedArtefactLine"][];
+    };
+    /**
+     * ArtefactDiff
+     * @description Two artefacts, and what changed from the first to the second.
+     */
+    ArtefactDiff: {
+      after: components["schemas"]["Artefact"];
+      before: components["schemas"]["Artefact"];
+      diff: components["schemas"]["PartDiff"];
     };
     /**
      * ArtefactDiffNote
@@ -4406,6 +4550,62 @@ export interface components {
       report: number;
       /** Total */
       total: number;
+    };
+    /**
+     * DistributionDiff
+     * @description One distribution before and after, on the same buckets.
+     */
+    DistributionDiff: {
+      /** After */
+      after: number[];
+      /** After Median */
+      after_median: number | null;
+      /** After Peak */
+      after_peak: number | null;
+      /** After Total */
+      after_total: number;
+      /** Before */
+      before: number[];
+      /**
+       * Before Key
+       * @description The name of its counterpart, where that differs.
+       */
+      before_key: string;
+      /**
+       * Before Median
+       * @description Number of the bucket that holds the median; null without events.
+       */
+      before_median: number | null;
+      /**
+       * Before Peak
+       * @description Number of the fullest bucket.
+       */
+      before_peak: number | null;
+      /** Before Total */
+      before_total: number;
+      /** Buckets */
+      buckets: components["schemas"]["HistogramBucket"][];
+      /**
+       * Distance
+       * @description The largest difference of the shares up to a bucket, 0 to 1: 0 for equal shapes.
+       */
+      distance: number | null;
+      /**
+       * Is Merged
+       * @description Whether buckets of one side were put together to fit the other's; the sums are exact.
+       */
+      is_merged: boolean;
+      /** Key */
+      key: string;
+      /** Sentence */
+      sentence: string;
+      /**
+       * Shift
+       * @description How many buckets higher the median is after.
+       */
+      shift: number | null;
+      /** Unit */
+      unit: string;
     };
     /**
      * Effect
@@ -6018,6 +6218,35 @@ export interface components {
       low: number | null;
     };
     /**
+     * HistogramDiff
+     * @description Distributions of two artefacts, by key.
+     */
+    HistogramDiff: {
+      /**
+       * Appeared
+       * @description Keys that only the artefact after has.
+       */
+      appeared: string[];
+      /** Disappeared */
+      disappeared: string[];
+      /**
+       * Distributions
+       * @description Those of most change first, at most 200.
+       */
+      distributions: components["schemas"]["DistributionDiff"][];
+      /** N Distributions */
+      n_distributions: number;
+      /**
+       * Notes
+       * @description What could not be compared, and why.
+       */
+      notes: string[];
+      /** Stat */
+      stat: string;
+      /** Title */
+      title: string;
+    };
+    /**
      * HistogramView
      * @description Distributions that share their buckets.
      */
@@ -7344,6 +7573,16 @@ export interface components {
       totals: (number | null)[];
     };
     /**
+     * Normalisation
+     * @description How two sums of runs are made comparable.
+     *
+     *     per_second  divided by how long each tool watched
+     *     share       as percent of the total of each side
+     *     raw         as printed
+     * @enum {string}
+     */
+    Normalisation: "per_second" | "share" | "raw";
+    /**
      * NoteCreate
      * @description A note to add, at a place counted from 0; null: at the end.
      */
@@ -7590,6 +7829,56 @@ export interface components {
      * @enum {string}
      */
     PanelWidth: "half" | "full";
+    /**
+     * PartDiff
+     * @description What changed between two artefacts, in one pair of their parts.
+     */
+    PartDiff: {
+      /** Headline */
+      headline: string;
+      histogram: components["schemas"]["HistogramDiff"] | null;
+      /**
+       * Normalisation
+       * @description How the totals were made comparable, in words; empty where there are none.
+       */
+      normalisation: string;
+      /**
+       * Pair
+       * @description The number of the pair that is compared; null where none can be.
+       */
+      pair: number | null;
+      /** Pairs */
+      pairs: components["schemas"]["PartPair"][];
+      /** @description Of stacks: by function, what was spent in the function itself. Of logs: by event, how often. */
+      table: components["schemas"]["TableDiff"] | null;
+      /**
+       * Warnings
+       * @description What makes the two less comparable.
+       */
+      warnings: string[];
+    };
+    /**
+     * PartPair
+     * @description A part of the artefact before and its counterpart after.
+     */
+    PartPair: {
+      /** After */
+      after: number | null;
+      /**
+       * Before
+       * @description Position of the part; null where only the other artefact has such a part.
+       */
+      before: number | null;
+      /**
+       * Kind
+       * @description table, stacks, histogram or log.
+       */
+      kind: string;
+      /** Stat */
+      stat: string;
+      /** Title */
+      title: string;
+    };
     /**
      * PasswordChange
      * @description A new password; `old_password` is required if there is one. By default the account's API tokens are revoked.
@@ -10502,6 +10791,114 @@ export interface components {
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
+     * TableDiff
+     * @description Two tables, by key.
+     */
+    TableDiff: {
+      /** After Printed Total */
+      after_printed_total: number | null;
+      /** After Total */
+      after_total: number | null;
+      /**
+       * All Key Names
+       * @description What rows can be grouped by.
+       */
+      all_key_names: string[];
+      /** Before Printed Total */
+      before_printed_total: number | null;
+      /**
+       * Before Total
+       * @description Normalised (with share: as printed); null where the column cannot be summed.
+       */
+      before_total: number | null;
+      /**
+       * Column
+       * @description The key of the column that is compared; the largest difference comes first.
+       */
+      column: string;
+      /**
+       * Columns
+       * @description Those that both tables have.
+       */
+      columns: components["schemas"]["ArtefactTableColumn"][];
+      /** Key Names */
+      key_names: string[];
+      /** N Appeared */
+      n_appeared: number;
+      /** N Disappeared */
+      n_disappeared: number;
+      /**
+       * N Rows
+       * @description All keys that the search leaves, also those not listed.
+       */
+      n_rows: number;
+      normalisation: components["schemas"]["Normalisation"];
+      /**
+       * Normalisations
+       * @description Those that are possible here.
+       */
+      normalisations: components["schemas"]["Normalisation"][];
+      /** Ratio */
+      ratio: number | null;
+      /** Rows */
+      rows: components["schemas"]["TableDiffRow"][];
+      /** Stat */
+      stat: string;
+      /** Title */
+      title: string;
+      /**
+       * Unit
+       * @description Of the normalised values.
+       */
+      unit: string;
+      /** Worse */
+      worse: string;
+    };
+    /**
+     * TableDiffRow
+     * @description A key with its values before and after.
+     */
+    TableDiffRow: {
+      /** After */
+      after: (number | null)[];
+      /** After Share */
+      after_share: number | null;
+      /** After Value */
+      after_value: number | null;
+      /**
+       * Before
+       * @description As printed, one for each column; of several rows of one key the sum, null for columns that cannot be summed.
+       */
+      before: (number | null)[];
+      /**
+       * Before Share
+       * @description Of the total before, 0 to 1; null where the column has no total.
+       */
+      before_share: number | null;
+      /**
+       * Before Value
+       * @description The ranked column, normalised; null where the key is not listed.
+       */
+      before_value: number | null;
+      /**
+       * Difference
+       * @description After minus before; what is not listed counts as 0 in columns of sums.
+       */
+      difference: number | null;
+      /** Key */
+      key: string[];
+      /**
+       * Ratio
+       * @description After divided by before; null without one of them.
+       */
+      ratio: number | null;
+      /**
+       * State
+       * @description both, appeared (not listed before) or disappeared (not listed after).
+       */
+      state: string;
+    };
+    /**
      * TableNote
      * @description A table as CSV, its first line the head.
      */
@@ -11865,6 +12262,96 @@ export interface operations {
       507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  readArtefactDiff: {
+    parameters: {
+      query: {
+        /** @description the artefact to compare with, the normal one */
+        before: number;
+        /** @description the artefact in question */
+        after: number;
+        limit?: number;
+        offset?: number;
+        /** @description number of the pair of parts; default: the one with most rows */
+        pair?: number | null;
+        /** @description key of the column that is compared; default: the costs */
+        column?: string;
+        /** @description keys to group and sum by, e.g. lock */
+        group?: string[] | null;
+        /** @description how totals are made comparable; default: per second if both durations are known */
+        normalisation?: components["schemas"]["Normalisation"] | null;
+        /** @description words that the key must have */
+        search?: string;
+        /** @description of distributions: the end of the quantity, such as a queue's length */
+        queue_limit?: number | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactDiff"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportArtefactDiff: {
+    parameters: {
+      query: {
+        /** @description the artefact to compare with, the normal one */
+        before: number;
+        /** @description the artefact in question */
+        after: number;
+        /** @description number of the pair of parts; default: the one with most rows */
+        pair?: number | null;
+        /** @description key of the column that is compared; default: the costs */
+        column?: string;
+        /** @description keys to group and sum by, e.g. lock */
+        group?: string[] | null;
+        /** @description how totals are made comparable; default: per second if both durations are known */
+        normalisation?: components["schemas"]["Normalisation"] | null;
+        /** @description words that the key must have */
+        search?: string;
+        /** @description of distributions: the end of the quantity, such as a queue's length */
+        queue_limit?: number | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description UTF-8, CRLF, a header line, then rows by key or bucket, the largest change first */
+      200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   diffArtefactFlames: {
     parameters: {
       query: {
@@ -12019,6 +12506,26 @@ export interface operations {
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readArtefactAnswers: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactAnswers"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };

@@ -47,6 +47,7 @@ const PAGES = [
   { to: "/baselines", label: words.common.baselines },
   { to: "/events", label: words.common.events },
   { to: "/artefacts", label: words.artefacts.list.artefacts },
+  { to: "/experiments", label: words.experiments.experiments },
   { to: "/reports", label: words.reports.reportsPage.reports },
 ] as const;
 

@@ -44,6 +44,7 @@ describe("the link of an artefact", () => {
         [2, { ...DEFAULT_PART, report: 4, key: "<b>&key=x?\n,usecs" }],
       ]),
       textAt: 65_536,
+      flame: "0~up",
     };
     expect(decodeArtefactView(parseSearch(formatSearch(encodeArtefactView(view))))).toEqual({ view, ignored: [] });
     expect(encodeArtefactView({ ...DEFAULT_ARTEFACT_VIEW, parts: new Map([[1, DEFAULT_PART]]) })).toEqual({});

@@ -48,9 +48,11 @@ export interface ArtefactView {
   readonly parts: ReadonlyMap<number, PartView>;
   /** The byte from which the raw text is shown; null while it is folded. */
   readonly textAt: number | null;
+  /** How flame graphs are shown, in their own writing (state/flame.ts); null: as they come. */
+  readonly flame: string | null;
 }
 
-export const DEFAULT_ARTEFACT_VIEW: ArtefactView = { clock: "local", parts: new Map(), textAt: null };
+export const DEFAULT_ARTEFACT_VIEW: ArtefactView = { clock: "local", parts: new Map(), textAt: null, flame: null };
 
 // The server lists no deeper.
 const MAX_PAGE = 999;
@@ -137,6 +139,7 @@ export function encodeArtefactView(view: ArtefactView): RawSearch {
     ...encodeClock(view.clock),
     ...(parts.length === 0 ? {} : { part: parts }),
     ...(view.textAt === null ? {} : { text: String(view.textAt) }),
+    ...(view.flame === null ? {} : { flame: view.flame }),
   };
 }
 
@@ -146,6 +149,7 @@ export function decodeArtefactView(raw: RawSearch): Decoded<ArtefactView> {
     clock: decodeClock(reader),
     parts: new Map(reader.all("part", parsePart)),
     textAt: reader.one("text", parseCount),
+    flame: reader.one("flame", (text) => text),
   });
 }
 

@@ -1,5 +1,6 @@
 import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import { AddRunDialog } from "../../components/AddRunDialog";
 import { ComparisonForm } from "../../components/ComparisonForm";
 import { EventDialog } from "../../components/EventDialog";
 import { ExcludeDialog } from "../../components/ExcludeDialog";
@@ -16,7 +17,7 @@ import { words } from "../../words";
 
 /** An open dialog over the graphs, with the window that it applies to. */
 export interface Dialog {
-  readonly kind: "baseline" | "exclude" | "event" | "compare" | "csv" | "add-panel";
+  readonly kind: "baseline" | "exclude" | "event" | "compare" | "csv" | "add-panel" | "run";
   /** For an event: from when to when; where both are one, a moment. */
   readonly window: Window;
 }
@@ -44,6 +45,8 @@ export function GraphDialog({ dialog, host, stats, zone, clock, onAdd, onClose }
       const { start, end } = dialog.window;
       return <EventDialog host={host} event={null} at={start} end={end > start ? end : null} zone={zone} onClose={onClose} />;
     }
+    case "run":
+      return <AddRunDialog host={host} window={dialog.window} onClose={onClose} />;
     case "csv":
       return <ExportDialog {...common} stats={stats} />;
     case "add-panel":

@@ -327,6 +327,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
               run("compare");
             }}
             onNote={onNote}
+            onRun={() => {
+              setDialog({ kind: "run", window: mark });
+            }}
             onExport={() => {
               run("csv");
             }}

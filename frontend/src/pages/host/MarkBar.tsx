@@ -5,6 +5,7 @@ import {
   IconBookmarkPlus,
   IconDownload,
   IconFlag,
+  IconFlask,
   IconX,
   IconZoomIn,
 } from "@tabler/icons-react";
@@ -50,6 +51,7 @@ interface MarkBarProps {
   readonly onExclude: () => void;
   readonly onCompare: () => void;
   readonly onNote: () => void;
+  readonly onRun: () => void;
   readonly onExport: () => void;
   readonly onZoom: () => void;
   readonly onClear: () => void;
@@ -132,7 +134,7 @@ function ReferenceSelect({ reference, baselines, onChange }: ReferenceSelectProp
   );
 }
 
-function MarkActions({ mayWrite, onBaseline, onExclude, onCompare, onNote, onExport, onZoom, onClear }: MarkBarProps) {
+function MarkActions({ mayWrite, onBaseline, onExclude, onCompare, onNote, onRun, onExport, onZoom, onClear }: MarkBarProps) {
   return (
     <Group gap={6} className="mark-actions">
       <Tooltip label={words.host.markBar.compareSelectionBaselineC}>
@@ -163,6 +165,13 @@ function MarkActions({ mayWrite, onBaseline, onExclude, onCompare, onNote, onExp
         <Tooltip label={words.host.markBar.noteWhatHappenedSelection}>
           <Button variant="default" leftSection={<IconFlag size={14} />} onClick={onNote}>
             {words.host.markBar.noteEvent}
+          </Button>
+        </Tooltip>
+      )}
+      {mayWrite && (
+        <Tooltip label={words.experiments.addRun.tooltip}>
+          <Button variant="default" leftSection={<IconFlask size={14} />} onClick={onRun}>
+            {words.experiments.addRun.button}
           </Button>
         </Tooltip>
       )}

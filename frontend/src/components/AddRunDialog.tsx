@@ -1,0 +1,128 @@
+import { Autocomplete, Text, Textarea } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createArtefactRuns, createRun, EXPERIMENT_KEYS, experimentsQuery } from "../api/experiments";
+import { parseFactorLines } from "../logic/experiment";
+import { toIso, type Window } from "../logic/time";
+import { undo } from "../state/undo";
+import { words } from "../words";
+import { FormDialog } from "./FormDialog";
+
+interface RunFormProps {
+  readonly title: string;
+  readonly action: string;
+  readonly explain?: string;
+  readonly onAdd: (experiment: string, factors: Readonly<Record<string, string>>) => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** The experiment and the factors of what is added. */
+function RunForm({ title, action, explain, onAdd, onClose }: RunFormProps) {
+  const say = words.experiments;
+  const client = useQueryClient();
+  const known = useQuery(experimentsQuery("")).data?.experiments ?? [];
+  const [experiment, setExperiment] = useState("");
+  const [text, setText] = useState("");
+  const factors = parseFactorLines(text);
+  const adding = useMutation({
+    mutationFn: () => onAdd(experiment.trim(), typeof factors === "string" ? {} : factors),
+    onSuccess: () => {
+      for (const queryKey of EXPERIMENT_KEYS) {
+        void client.invalidateQueries({ queryKey });
+      }
+      undo.say(say.addRun.added(experiment.trim()), null);
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={title}
+      action={action}
+      isReady={experiment.trim() !== "" && typeof factors !== "string"}
+      isPending={adding.isPending}
+      error={adding.error}
+      onSubmit={() => {
+        adding.mutate();
+      }}
+      onClose={onClose}
+    >
+      {explain !== undefined && <Text fz="sm">{explain}</Text>}
+      <Autocomplete
+        data-autofocus
+        label={say.addRun.experiment}
+        description={say.addRun.experimentHelp}
+        maxLength={200}
+        data={known.map(({ name }) => name)}
+        value={experiment}
+        onChange={setExperiment}
+      />
+      <Textarea
+        label={say.edit.factors}
+        autosize
+        minRows={2}
+        placeholder="threads=4"
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+        }}
+      />
+      {typeof factors === "string" && (
+        <Text fz="sm" c="var(--bad)" role="status">
+          {say.edit.badFactor(factors)}
+        </Text>
+      )}
+    </FormDialog>
+  );
+}
+
+interface AddRunDialogProps {
+  readonly host: string;
+  readonly window: Window;
+  readonly onClose: () => void;
+}
+
+/** Adds a window of a host as a run of an experiment; its length is the result `real`. */
+export function AddRunDialog({ host, window: marked, onClose }: AddRunDialogProps) {
+  const say = words.experiments.addRun;
+  return (
+    <RunForm
+      title={say.title}
+      action={say.add}
+      onClose={onClose}
+      onAdd={(experiment, factors) =>
+        createRun({
+          experiment,
+          host,
+          start: toIso(marked.start),
+          end: toIso(marked.end),
+          factors,
+          command: "",
+          note: "",
+          results: [{ name: "real", value: (marked.end - marked.start) / 1000, unit: "s" }],
+          artefacts: [],
+          reads_artefacts: false,
+          source: "page",
+        })
+      }
+    />
+  );
+}
+
+interface ArtefactRunsDialogProps {
+  readonly artefact: number;
+  readonly onClose: () => void;
+}
+
+/** Makes runs of what an artefact of IOzone or time holds. */
+export function ArtefactRunsDialog({ artefact, onClose }: ArtefactRunsDialogProps) {
+  const say = words.experiments.ofArtefact;
+  return (
+    <RunForm
+      title={say.title}
+      action={say.make}
+      explain={say.explain}
+      onClose={onClose}
+      onAdd={(experiment, factors) => createArtefactRuns({ experiment, artefact, factors })}
+    />
+  );
+}

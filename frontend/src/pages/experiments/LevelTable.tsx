@@ -1,0 +1,56 @@
+import { Table } from "@mantine/core";
+import { ScrollCard } from "../../components/ScrollCard";
+import type { ExperimentAnalysis } from "../../logic/api";
+import { formatDigits, formatInterval, formatPercent, formatTimes } from "../../logic/experiment";
+import { words } from "../../words";
+
+/** The means of repeats, with intervals, ratios, speed-up and efficiency. */
+export function LevelTable({ analysis }: { readonly analysis: ExperimentAnalysis }) {
+  const say = words.experiments.levels;
+  const unit = analysis.result?.unit ?? "";
+  const ofUnit = unit === "" ? "" : ` (${unit})`;
+  const { variant } = analysis;
+  return (
+    <ScrollCard label={say.title}>
+      <Table aria-label={say.title}>
+        <Table.Thead>
+          <Table.Tr>
+            {variant !== null && <Table.Th>{variant.name}</Table.Th>}
+            <Table.Th>{analysis.factor?.name ?? say.level}</Table.Th>
+            <Table.Th className="number">{say.n}</Table.Th>
+            <Table.Th className="number">
+              {say.mean}
+              {ofUnit}
+            </Table.Th>
+            <Table.Th className="number">{say.interval}</Table.Th>
+            <Table.Th className="number">{say.timesReference}</Table.Th>
+            {variant !== null && <Table.Th className="number">{say.timesBase(analysis.base)}</Table.Th>}
+            <Table.Th className="number">{say.speedup}</Table.Th>
+            <Table.Th className="number">{say.efficiency}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {analysis.levels.map((level) => (
+            <Table.Tr key={`${level.variant}\n${level.level}`}>
+              {variant !== null && <Table.Td>{level.variant}</Table.Td>}
+              <Table.Td>{level.level === "" ? words.experiments.chart.everything : level.level}</Table.Td>
+              <Table.Td className="number">{level.result.n}</Table.Td>
+              <Table.Td className="number">{formatDigits(level.result.mean)}</Table.Td>
+              <Table.Td className="number">
+                {level.result.low === null ? (
+                  <span className="soft">{say.singleRun}</span>
+                ) : (
+                  formatInterval(level.result.low, level.result.high)
+                )}
+              </Table.Td>
+              <Table.Td className="number">{formatTimes(level.times_reference?.value ?? null)}</Table.Td>
+              {variant !== null && <Table.Td className="number">{formatTimes(level.times_base?.value ?? null)}</Table.Td>}
+              <Table.Td className="number">{formatTimes(level.speedup?.value ?? null)}</Table.Td>
+              <Table.Td className="number">{formatPercent(level.efficiency?.value ?? null)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollCard>
+  );
+}
