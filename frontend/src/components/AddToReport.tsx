@@ -48,7 +48,7 @@ export function AddToReportDialog({ note, onClose }: { readonly note: NoteConten
   const navigate = useNavigate();
   const reports = useQuery(reportsQuery).data?.reports ?? [];
   const [chosen, setChosen] = useState<string | null>(null);
-  const [title, setTitle] = useState(note.title ?? "");
+  const [title, setTitle] = useState(note.title);
   const [newTitle, setNewTitle] = useState("");
   // The one that was changed last is most likely meant.
   const report = chosen ?? (reports[0] === undefined ? NEW : String(reports[0].id));

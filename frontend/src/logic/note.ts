@@ -58,7 +58,7 @@ export function emptyNote(kind: NoteKind, { host, start, end }: NoteStart): Note
 export function isComplete(note: NoteContent): boolean {
   switch (note.kind) {
     case "text":
-      return note.markdown.trim() !== "" || (note.title ?? "") !== "";
+      return note.markdown.trim() !== "" || note.title !== "";
     case "graph":
       return note.host !== "" && note.stat !== "" && note.fields.length > 0;
     case "comparison":
@@ -103,4 +103,9 @@ export function graphNote(plan: PanelPlan, host: string, start: string, end: str
     end,
     is_frozen: true,
   };
+}
+
+/** Return a share of 0 to 1 as whole percent. */
+export function toPercent(share: number): number {
+  return Math.round(share * 100);
 }

@@ -15,6 +15,7 @@ describe("the address of a diff of two artefacts", () => {
       search: "malloc & <b>",
       queueLimit: 512,
       page: 3,
+      flame: "dir.up",
     };
     expect(decodeArtefactDiff(parseSearch(formatSearch(encodeArtefactDiff(view))))).toEqual({ view, ignored: [] });
     expect(encodeArtefactDiff({ ...DEFAULT_ARTEFACT_DIFF, before: 1, after: 2 })).toEqual({ before: "1", after: "2" });

@@ -20,6 +20,8 @@ export interface ArtefactDiffView {
   readonly queueLimit: number | null;
   /** 0 for the rows that differ most. */
   readonly page: number;
+  /** How flame graphs are shown, in their own writing (state/flame.ts); null: as they come. */
+  readonly flame: string | null;
 }
 
 export const DEFAULT_ARTEFACT_DIFF: ArtefactDiffView = {
@@ -33,6 +35,7 @@ export const DEFAULT_ARTEFACT_DIFF: ArtefactDiffView = {
   search: "",
   queueLimit: null,
   page: 0,
+  flame: null,
 };
 
 function parseNumber(text: string): number | null {
@@ -63,6 +66,7 @@ export function encodeArtefactDiff(view: ArtefactDiffView): RawSearch {
     ...(view.search === "" ? {} : { find: view.search }),
     ...(view.queueLimit === null ? {} : { limit: String(view.queueLimit) }),
     ...(view.page === 0 ? {} : { page: String(view.page + 1) }),
+    ...(view.flame === null ? {} : { flame: view.flame }),
   };
 }
 
@@ -79,5 +83,6 @@ export function decodeArtefactDiff(raw: RawSearch): Decoded<ArtefactDiffView> {
     search: reader.one("find", parseFilter) ?? "",
     queueLimit: reader.one("limit", parseLimit),
     page: reader.one("page", parsePage) ?? 0,
+    flame: reader.one("flame", (text) => text),
   });
 }

@@ -594,6 +594,7 @@ export const de: Words = {
     groupDetails: {
       theCommand: (command) => `der Befehl ${command}`,
       needs: (needs) => `braucht ${needs}`,
+      copyToKeep: "Mit normstat-agent put kopieren, das die Antwort hier aufbewahrt",
       source: "Quelle:",
       strongestInstances: "Stärkste Instanzen",
       changeRatioMedian: (label, changeRatio, member) => `${label}, Änderungsfaktor ${changeRatio}; Median ${member}`,
@@ -1056,7 +1057,7 @@ export const de: Words = {
       partsOfPair: "Teil",
       onlyBefore: (title: string) => `${title} (nur vorher)`,
       onlyAfter: (title: string) => `${title} (nur nachher)`,
-      effect: { none: "", light: "", heavy: "bremste, was es beobachtete" },
+      slowed: "bremste, was es beobachtete",
     },
     table: {
       compare: "Vergleichen",
@@ -1879,7 +1880,7 @@ export const de: Words = {
       "Einen Befehl messen, auf jedem Host mit normstat. Danach mit einer anderen Stufe des Faktors wiederholen und hierher zurückkommen:",
     teachElse:
       "Auf einem anderen Host als dem Server vorher NORMSTAT_SERVER und NORMSTAT_API_TOKEN setzen. Ein Artefakt von IOzone oder time wird auf seiner eigenen Seite zum Experiment, ein markierter Zeitraum eines Hosts mit „Als Lauf aufnehmen“ zum Lauf.",
-    example: (name) => `normstat run --experiment ${name} --factor threads=1 --repeat 3 -- xz -k -f -T1 big.tar`,
+    example: (name) => `normstat run --experiment ${name} --factor threads=1 --repeat 3 -- xz -k -f -T1 gross.tar`,
     command: "Befehl",
     columns: { runs: "Läufe", factors: "Faktoren", hosts: "Hosts", last: "Letzter Lauf", title: "Titel" },
     nRuns: (n) => counted(n, "Lauf", "Läufe"),

@@ -579,6 +579,7 @@ export const en = {
     groupDetails: {
       theCommand: (command: string) => `the command ${command}`,
       needs: (needs: string) => `needs ${needs}`,
+      copyToKeep: "Copy it with normstat-agent put, which keeps the answer here",
       source: "Source:",
       strongestInstances: "Strongest instances",
       changeRatioMedian: (label: string, changeRatio: string, member: string) =>
@@ -1036,7 +1037,7 @@ export const en = {
       partsOfPair: "Part",
       onlyBefore: (title: string) => `${title} (only before)`,
       onlyAfter: (title: string) => `${title} (only after)`,
-      effect: { none: "", light: "", heavy: "slowed down what it watched" },
+      slowed: "slowed down what it watched",
     },
     table: {
       compare: "Compare",

@@ -19,6 +19,7 @@ import { Answers } from "./Answers";
 import { words } from "../../words";
 import { DiffHistogram } from "./DiffHistogram";
 import { DiffTable, PAGE_ROWS } from "./DiffTable";
+import { FlameDiff } from "./FlameDiff";
 import "./artefact_diff.css";
 
 /** Two artefacts, before and after: what changed, as a sentence, then by key, stack or bucket. */
@@ -74,6 +75,7 @@ function Diff({ view, before, after, onView }: DiffProps) {
     return <PendingView query={found} what={words.artefactDiff.page.what} />;
   }
   const data = found.data;
+  const stacks = stacksOf(data);
   return (
     <>
       <Heads data={data} view={view} zone={zone} onView={onView} />
@@ -94,12 +96,22 @@ function Diff({ view, before, after, onView }: DiffProps) {
       </section>
       {before === after && <Alert my="sm">{words.artefactDiff.page.same}</Alert>}
       <Pairs data={data} onView={onView} />
+      {stacks !== null && <FlameDiff before={stacks.before} after={stacks.after} />}
       {data.diff.table !== null && <DiffTable table={data.diff.table} query={query} view={view} onView={onView} />}
       {data.diff.histogram !== null && <DiffHistogram diff={data.diff.histogram} query={query} view={view} onView={onView} />}
       <Answers artefact={data.after} title={words.artefactDiff.answers.after} />
       {before !== after && <Answers artefact={data.before} title={words.artefactDiff.answers.before} />}
     </>
   );
+}
+
+/** Return the stacks that are compared. Missing: null for a pair of another kind. */
+function stacksOf({ diff: { pairs, pair }, before, after }: ArtefactDiff) {
+  const parts = pair === null ? undefined : pairs[pair];
+  if (parts?.kind !== "stacks" || parts.before === null || parts.after === null) {
+    return null;
+  }
+  return { before: { artefact: before.id, part: parts.before }, after: { artefact: after.id, part: parts.after } };
 }
 
 interface HeadsProps {
@@ -168,7 +180,7 @@ function Head({ side, artefact, zone }: HeadProps) {
     artefact.tool,
     window === null ? "" : formatWindow(zone, window),
     duration,
-    artefact.effect === "heavy" ? page.effect.heavy : "",
+    artefact.effect === "heavy" ? page.slowed : "",
   ];
   return (
     <section className={`card diff-head diff-${side}`} aria-label={page[side]}>

@@ -4,12 +4,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { artefactListQuery } from "../../api/artefacts";
+import { AddToReport } from "../../components/AddToReport";
+import { ArtefactRunsButton } from "../../components/ArtefactRunsButton";
 import { CopyBox } from "../../components/CopyBox";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { useArtefactDeletion } from "../../components/useArtefactDeletion";
-import type { Artefact } from "../../logic/api";
+import type { Artefact, NoteContent } from "../../logic/api";
 import { describeEffect, describeLength, inTime, nameOf, surroundingsOf, windowOfArtefact } from "../../logic/artefact";
 import { formatBytes } from "../../logic/number";
 import { fromApi } from "../../logic/time";
@@ -60,6 +62,8 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
         </div>
         <Group gap="xs" wrap="wrap" justify="flex-end">
           <CompareMenu artefact={artefact} zone={zone} clock={clock} />
+          <AddToReport note={noteOf(artefact)} />
+          <ArtefactRunsButton artefact={artefact} />
           {mayWrite(me) && (
             <Menu position="bottom-end">
               <Menu.Target>
@@ -190,9 +194,13 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
   );
 }
 
+/** The artefact as it looks now, as a note of a report. */
+function noteOf({ id }: Artefact): NoteContent {
+  return { kind: "artefact", title: "", comment: "", artefact: id, part: null, limit: REPORTED_ROWS, is_frozen: true };
+}
+
+const REPORTED_ROWS = 20;
 const MAX_CANDIDATES = 20;
-/** The page that compares two. */
-const DIFF = { artefact: "diff" } as const;
 
 /** Artefacts to compare this one with: the same tool on the same host first. */
 function CompareMenu({ artefact, zone, clock }: ArtefactHeadProps) {
@@ -211,7 +219,7 @@ function CompareMenu({ artefact, zone, clock }: ArtefactHeadProps) {
   const foreign = others.filter(({ host }) => host !== artefact.host);
   const open = (other: Artefact): void => {
     const [before, after] = inTime(artefact, other);
-    void navigate({ to: "/artefacts/$artefact", params: DIFF, search: encodeArtefactPair(before.id, after.id, clock) });
+    void navigate({ to: "/artefacts/diff", search: encodeArtefactPair(before.id, after.id, clock) });
   };
   return (
     <Menu position="bottom-end" opened={isOpen} onChange={setOpen} width={420}>

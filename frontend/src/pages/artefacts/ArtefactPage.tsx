@@ -13,6 +13,7 @@ import { nameOf, orderParts } from "../../logic/artefact";
 import { formatCount } from "../../logic/number";
 import { type ArtefactView, decodeArtefactView, DEFAULT_PART, encodeArtefactView, type PartView } from "../../state/artefacts";
 import { parseId } from "../../state/search";
+import { Answers } from "./Answers";
 import { ArtefactHead } from "./ArtefactHead";
 import { FlamePart } from "./FlamePart";
 import { HistogramSection } from "./HistogramSection";
@@ -79,6 +80,7 @@ function OneArtefact({ id }: { readonly id: number }) {
           onView({ parts });
         }}
       />
+      <Answers artefact={artefact} />
       <Rejected artefact={artefact} rejected={rejected} />
       <RawText
         artefact={artefact}
@@ -167,7 +169,7 @@ function OnePart(props: SectionProps) {
     case "stacks":
       return <FlamePart artefact={artefact} part={part} />;
     case "log":
-      return <LogPart artefact={artefact} part={part} />;
+      return <LogPart {...props} />;
     default:
       return <Text fz="sm">{words.artefacts.page.newerPart}</Text>;
   }

@@ -34,8 +34,6 @@ import { words } from "../../words";
 import "./artefacts.css";
 
 const PAGE_SIZE = 100;
-/** The page that compares two. */
-const DIFF = { artefact: "diff" } as const;
 
 /** All artefacts, newest first; two of them can be compared. */
 export function ArtefactsPage() {
@@ -92,8 +90,7 @@ export function ArtefactsPage() {
             </Text>
           ) : (
             <PageButton
-              to="/artefacts/$artefact"
-              params={DIFF}
+              to="/artefacts/diff"
               search={encodeArtefactPair(pair[0].id, pair[1].id, view.clock)}
               size="compact-sm"
               leftSection={<IconArrowsDiff size={14} aria-hidden />}

@@ -6,12 +6,15 @@ import { type LogChoice, logBlockingQuery, logLanesQuery, logLatenciesQuery } fr
 import { PendingView, StateView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { lanePixels, moveWindow, windowAround, zoomWindow } from "../../logic/trace_log";
-import { decodeLogView, encodeLogView, LANES_BY, type LanesBy, type LogView } from "../../state/trace_log";
+import { decodeLogView, encodeLogView, LANES_BY, type LogView } from "../../state/trace_log";
 import { words } from "../../words";
 import { LogEventTable } from "./LogEventTable";
 import { LogLanePicture } from "./LogLanePicture";
 import { BlockingTable, LatencyTable } from "./LogTables";
 import "./log.css";
+
+/** In the language of filters (docs/artefacts.md), the same for all readers. */
+const FILTER_EXAMPLE = ["cpu=1", "and", "(event=lock,unlock", "or", "command~crond)"].join(" ");
 
 interface LogPartProps {
   readonly artefact: { readonly id: number };
@@ -189,7 +192,7 @@ function LogFilter({ log, onChange }: LogFilterProps) {
           size="xs"
           className="log-where"
           label={texts.filter}
-          placeholder="cpu=1 and (event=lock,unlock or command~crond)"
+          placeholder={FILTER_EXAMPLE}
           value={where}
           onChange={(event) => {
             setWhere(event.currentTarget.value);
@@ -204,7 +207,7 @@ function LogFilter({ log, onChange }: LogFilterProps) {
           data={LANES_BY.map((by) => ({ value: by, label: texts.by[by] }))}
           value={log.by}
           onChange={(by) => {
-            onChange({ by: by as LanesBy });
+            onChange({ by: by });
           }}
         />
       </Group>

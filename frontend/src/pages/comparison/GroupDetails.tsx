@@ -1,3 +1,4 @@
+import { Anchor, CopyButton, Tooltip } from "@mantine/core";
 import { Fragment } from "react";
 import { CopyBox } from "../../components/CopyBox";
 import { PageLink } from "../../components/PageLink";
@@ -28,7 +29,7 @@ export function Questions({ questions }: { readonly questions: readonly Question
   );
 }
 
-function CommandBox({ command: { command, note, needs, source } }: { readonly command: Command }) {
+function CommandBox({ command: { command, note, needs, source, keep } }: { readonly command: Command }) {
   return (
     <div className="question-command">
       <CopyBox text={command} what={words.comparison.groupDetails.theCommand(command)} />
@@ -45,6 +46,17 @@ function CommandBox({ command: { command, note, needs, source } }: { readonly co
               source
             )}
           </span>
+        )}{" "}
+        {keep !== "" && (
+          <CopyButton value={keep}>
+            {({ copied, copy }) => (
+              <Tooltip label={keep} multiline maw={520} styles={{ tooltip: { overflowWrap: "anywhere" } }}>
+                <Anchor component="button" type="button" fz="inherit" onClick={copy}>
+                  {copied ? words.components.copyBox.copied : words.comparison.groupDetails.copyToKeep}
+                </Anchor>
+              </Tooltip>
+            )}
+          </CopyButton>
         )}
       </p>
     </div>

@@ -60,7 +60,7 @@ export function AddNote({ report, start, place, onClose }: AddNoteProps) {
           value={note.kind}
           allowDeselect={false}
           onChange={(kind) => {
-            setNote({ ...emptyNote((kind ?? "text") as NoteKind, start), title: note.title ?? "" });
+            setNote({ ...emptyNote(kind ?? "text", start), title: note.title });
           }}
         />
         <TextInput

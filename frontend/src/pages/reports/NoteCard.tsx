@@ -46,7 +46,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
       });
     },
   });
-  const content = note.note as NoteContent;
+  const content = note.note;
   const title = content.title ? content.title : words.reports.kinds[content.kind];
   return (
     <Paper
@@ -171,7 +171,7 @@ function Told({ content, note }: { readonly content: NoteContent; readonly note:
       {content.kind === "text" || content.kind === "table" ? (
         <pre className="note-text">{(content.kind === "text" ? content.markdown : content.csv).slice(0, 1500)}</pre>
       ) : content.kind === "image" ? (
-        <img className="note-image" src={reportFileAddress(content.file)} alt={content.title ?? ""} />
+        <img className="note-image" src={reportFileAddress(content.file)} alt={content.title} />
       ) : (
         <Text fz="sm" className="soft">
           {describe(content)}

@@ -1,32 +1,18 @@
-import {
-  Button,
-  Checkbox,
-  FileButton,
-  Group,
-  MultiSelect,
-  NumberInput,
-  Select,
-  TagsInput,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
-import { IconUpload } from "@tabler/icons-react";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { Checkbox, Group, MultiSelect, NumberInput, Select, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { savedComparisonsQuery } from "../../api/comparison";
-import { artefactChoicesQuery, markdownQuery, uploadReportFile } from "../../api/reports";
+import { artefactChoicesQuery, markdownQuery } from "../../api/reports";
 import { hostsQuery, hostStatsQuery } from "../../api/queries";
-import { ErrorLine } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
 import type { NoteContent } from "../../logic/api";
+import { FileField, type NoteOf } from "./FileField";
 import { words } from "../../words";
 
-interface NoteFormProps {
+export interface NoteFormProps {
   readonly report: number;
   readonly note: NoteContent;
   readonly onChange: (note: NoteContent) => void;
 }
-
-type Of<K extends NoteContent["kind"]> = Extract<NoteContent, { kind: K }>;
 
 const text = words.reports.noteForm;
 
@@ -36,7 +22,7 @@ export function NoteForm({ report, note, onChange }: NoteFormProps) {
     <>
       <TextInput
         label={text.title}
-        value={note.title ?? ""}
+        value={note.title}
         maxLength={300}
         onChange={(event) => {
           onChange({ ...note, title: event.currentTarget.value });
@@ -49,7 +35,7 @@ export function NoteForm({ report, note, onChange }: NoteFormProps) {
           autosize
           minRows={2}
           maxRows={10}
-          value={note.comment ?? ""}
+          value={note.comment}
           onChange={(event) => {
             onChange({ ...note, comment: event.currentTarget.value });
           }}
@@ -83,7 +69,7 @@ function Shown({ report, note, onChange }: NoteFormProps) {
               w={120}
               min={1}
               max={200}
-              value={note.limit ?? 20}
+              value={note.limit}
               onChange={(limit) => {
                 onChange({ ...note, limit: Number(limit) });
               }}
@@ -152,7 +138,7 @@ function Shown({ report, note, onChange }: NoteFormProps) {
   }
 }
 
-function MarkdownField({ note, onChange }: { readonly note: Of<"text">; readonly onChange: (note: NoteContent) => void }) {
+function MarkdownField({ note, onChange }: { readonly note: NoteOf<"text">; readonly onChange: (note: NoteContent) => void }) {
   const shown = useQuery(markdownQuery(useSettled(note.markdown)));
   return (
     <div className="note-markdown">
@@ -177,7 +163,7 @@ function MarkdownField({ note, onChange }: { readonly note: Of<"text">; readonly
   );
 }
 
-function GraphFields({ note, onChange }: { readonly note: Of<"graph">; readonly onChange: (note: NoteContent) => void }) {
+function GraphFields({ note, onChange }: { readonly note: NoteOf<"graph">; readonly onChange: (note: NoteContent) => void }) {
   const stats = useQuery({ ...hostStatsQuery(note.host), enabled: note.host !== "" }).data?.stats ?? [];
   const fields = stats.find(({ name }) => name === note.stat)?.fields ?? [];
   return (
@@ -211,7 +197,7 @@ function GraphFields({ note, onChange }: { readonly note: Of<"graph">; readonly 
       <TagsInput
         label={text.instances}
         description={text.instancesHelp}
-        value={[...(note.instances ?? [])]}
+        value={[...note.instances]}
         onChange={(instances) => {
           onChange({ ...note, instances, top: null });
         }}
@@ -226,13 +212,13 @@ function FrozenBox({
   note,
   onChange,
 }: {
-  readonly note: Of<"graph" | "artefact">;
+  readonly note: NoteOf<"graph" | "artefact">;
   readonly onChange: (note: NoteContent) => void;
 }) {
   return (
     <Checkbox
       label={text.isFrozen}
-      checked={note.is_frozen !== false}
+      checked={note.is_frozen}
       onChange={(event) => {
         onChange({ ...note, is_frozen: event.currentTarget.checked });
       }}
@@ -244,7 +230,7 @@ function WindowFields({
   note,
   onChange,
 }: {
-  readonly note: Of<"graph" | "events">;
+  readonly note: NoteOf<"graph" | "events">;
   readonly onChange: (note: NoteContent) => void;
 }) {
   return (
@@ -309,7 +295,7 @@ function ComparisonField({
   note,
   onChange,
 }: {
-  readonly note: Of<"comparison">;
+  readonly note: NoteOf<"comparison">;
   readonly onChange: (note: NoteContent) => void;
 }) {
   const saved = useQuery(savedComparisonsQuery).data?.comparisons ?? [];
@@ -356,52 +342,7 @@ function ArtefactSelect({
   );
 }
 
-function FileField({ report, note, onChange }: NoteFormProps & { readonly note: Of<"image" | "file"> }) {
-  const isImage = note.kind === "image";
-  const sending = useMutation({
-    mutationFn: (file: File) => uploadReportFile(report, file, isImage),
-    onSuccess: (file) => {
-      onChange({ ...note, file: file.id, title: note.title ? note.title : file.name });
-    },
-  });
-  return (
-    <>
-      <Group>
-        <FileButton
-          {...(isImage ? { accept: "image/png,image/jpeg,image/webp,image/svg+xml" } : {})}
-          onChange={(file) => {
-            if (file !== null) {
-              sending.mutate(file);
-            }
-          }}
-        >
-          {(props) => (
-            <Button {...props} variant="light" loading={sending.isPending} leftSection={<IconUpload size={14} />}>
-              {isImage ? text.uploadImage : text.uploadFile}
-            </Button>
-          )}
-        </FileButton>
-        {note.file > 0 && <span className="soft">{text.uploaded}</span>}
-        {isImage && (
-          <NumberInput
-            label={text.share}
-            w={160}
-            min={10}
-            max={100}
-            step={10}
-            value={Math.round((note.share ?? 1) * 100)}
-            onChange={(share) => {
-              onChange({ ...note, share: Number(share) / 100 });
-            }}
-          />
-        )}
-      </Group>
-      <ErrorLine error={sending.error} />
-    </>
-  );
-}
-
-function EventFields({ note, onChange }: { readonly note: Of<"events">; readonly onChange: (note: NoteContent) => void }) {
+function EventFields({ note, onChange }: { readonly note: NoteOf<"events">; readonly onChange: (note: NoteContent) => void }) {
   const hosts = useQuery(hostsQuery).data?.hosts ?? [];
   return (
     <>

@@ -24,6 +24,9 @@ import "./reports.css";
 const text = words.reports.reportPage;
 const HOUR_MS = 3_600_000;
 
+/** What the preview may do: hand over files, open links in a tab of their own; no scripts. */
+const PREVIEW_MAY = ["allow-downloads", "allow-popups"].join(" ");
+
 /** One report: its notes to edit, or the preview exactly as it is exported. */
 export function ReportPage() {
   const { report: given } = useParams({ strict: false });
@@ -126,7 +129,7 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
         <iframe
           className="report-preview"
           title={text.preview}
-          sandbox="allow-downloads allow-popups"
+          sandbox={PREVIEW_MAY}
           src={`${reportExport(report.id, "html")}?at=${String(report.revision)}-${details.notes.map(({ revision }) => revision).join("-")}`}
         />
       ) : (
