@@ -2569,6 +2569,7 @@ export const de: Words = {
       databaseHasNotGrown: "Die Datenbank ist in der letzten Woche nicht gewachsen.",
       sealed: "versiegelte Messwerte",
       rawBytes: "Rohbytes",
+      artefacts: "Artefakte",
       rollups: "Rollups",
       profiles: "Profile der Baselines",
       firstDaysAreRows:

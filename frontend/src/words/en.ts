@@ -2539,6 +2539,7 @@ export const en = {
       databaseHasNotGrown: "The database has not grown in the last week.",
       sealed: "sealed samples",
       rawBytes: "raw bytes",
+      artefacts: "artefacts",
       rollups: "rollups",
       profiles: "profiles of baselines",
       firstDaysAreRows:
