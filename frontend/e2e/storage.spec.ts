@@ -6,7 +6,9 @@ const OLD = "old1";
 
 test("the storage page shows disk usage by stat and by host", async ({ page }) => {
   await page.goto("/hosts");
-  await page.getByRole("navigation").getByRole("link", { name: "Storage" }).click();
+  await page.getByRole("navigation").getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Storage" }).click();
+  await expect(page.getByRole("navigation").getByRole("button", { name: "More: Storage" })).toBeVisible();
   const stats = page.getByRole("table", { name: "Sizes by stat" });
   await expect(stats.getByRole("row").filter({ hasText: "mpstat_linux" })).toContainText(/\d\.\d\d/);
   await expect(page.getByRole("table", { name: "Sizes by host" }).getByRole("link", { name: HOST, exact: true })).toBeVisible();

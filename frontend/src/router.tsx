@@ -84,6 +84,18 @@ const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/events/EventsPage"), "EventsPage"),
 });
 
+const artefactsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/artefacts",
+  component: lazyRouteComponent(() => import("./pages/artefacts/ArtefactsPage"), "ArtefactsPage"),
+});
+
+const artefactRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/artefacts/$artefact",
+  component: lazyRouteComponent(() => import("./pages/artefacts/ArtefactPage"), "ArtefactPage"),
+});
+
 const experimentsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/experiments",
@@ -201,6 +213,8 @@ const routeTree = rootRoute.addChildren([
     baselinesRoute,
     comparisonRoute,
     eventsRoute,
+    artefactsRoute,
+    artefactRoute,
     experimentsRoute,
     experimentRoute,
     reportsRoute,

@@ -45,10 +45,11 @@ async def search(
             description="its metrics come first; instances, processes and events are its own. Default: all hosts",
         ),
     ] = None,
-    kind: Annotated[list[SearchKind] | None, Query(max_length=8, description="only these kinds; default: all")] = None,
+    kind: Annotated[list[SearchKind] | None, Query(max_length=12, description="only these kinds; default: all")] = None,
     limit: Annotated[int, Query(ge=1, le=50, description="most hits of each kind; all are counted")] = 12,
 ) -> SearchAnswer:
-    """Find metrics by column, title, meaning and unit; hosts, disks, processes, baselines, comparisons and events by name."""
+    """Find metrics by column, title, meaning and unit; hosts, disks, processes, baselines, comparisons, artefacts and events by
+    name, artefacts also by what their tool printed."""
     await refresh_catalogue(session)
     index = await anyio.to_thread.run_sync(_load_index, load_catalogue().revision)
     return await search_answer.find(session, SearchRequest(q, host, frozenset(kind or SearchKind), limit), index)

@@ -11,10 +11,11 @@ import typer
 from normstat.cli.artefact_command import printable
 from normstat.cli.db_session import exit_with, run_in_session
 from normstat.cli.export_command import parse_option
-from normstat.errors import BadRequest
+from normstat.errors import BadRequest, NotFound
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
 from normstat.report.graph_svg import GraphPicture, PictureLine, PictureMark, draw_graph
 from normstat.storage.baseline_rows import find_baseline
+from normstat.storage.lookup import list_host_stats, require_host
 from normstat.storage.session import WriteSession
 from normstat.window import Window
 
@@ -50,6 +51,7 @@ def graph(
         window = Window(start, end)
         lines: list[PictureLine] = []
         for name in host:
+            await _require_stat(session, name, stat)
             asked = SeriesRequest(name, stat, window, width, tuple(field), tuple(instance or ()))
             found = await read_series(session, asked)
             lines += lines_of_series(found, name if len(host) > 1 else "")
@@ -77,6 +79,14 @@ def graph(
     except OSError as error:
         raise exit_with(BadRequest(f"Cannot write {output}: {error.strerror}; choose a writable place")) from None
     typer.echo(f"Wrote {output}: {len(lines)} series.", err=True)
+
+
+async def _require_stat(session: WriteSession, host: str, stat: str) -> None:
+    """Raise NotFound with the stats that the host has where this is none of them."""
+    known = sorted(one.name for one in await list_host_stats(session, await require_host(session, host)))
+    if stat not in known:
+        found = f"it has {', '.join(known)}" if known else "it has none yet"
+        raise NotFound(f"Host {host} has no stat {stat!r}; {found}")
 
 
 def lines_of_series(found: SeriesResult, host: str) -> list[PictureLine]:

@@ -98,6 +98,22 @@ async def test_hosts_processes_and_what_people_named(viewer: httpx.AsyncClient) 
     assert names(await ask(viewer, "shop slow"), "comparison") == ["slow shop"]
 
 
+async def test_artefacts_are_found_by_what_was_asked_and_by_what_was_printed(people: People, viewer: httpx.AsyncClient) -> None:
+    operator = await people.enter(Role.OPERATOR)
+    text = b"""Mutex block
+
+Count     nsec Lock                         Caller
+-------------------------------------------------------------------------------
+   78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
+"""
+    asked = {"host": "web1", "question": "which lock do writers wait for?", "command": "plockstat -A -e 10 -p 4711"}
+    made = (await operator.post("/api/v1/artefacts", content=text, params=asked)).json()
+    for query in ("writers lock", "plockstat", "malloc_lock"):
+        [hit] = [hit for hit in (await ask(viewer, query)).hits if hit.kind == "artefact"]
+        assert (hit.id, hit.name, hit.detail, hit.host) == (made["id"], asked["question"], "plockstat", "web1")
+    assert names(await ask(viewer, "writers", host="db1"), "artefact") == [], "of this host only"
+
+
 async def test_kinds_and_limits(viewer: httpx.AsyncClient) -> None:
     few = await ask(viewer, "s", host="web1", kind=["metric"], limit=3)
     assert len(few.hits) == 3

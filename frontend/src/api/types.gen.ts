@@ -2335,7 +2335,8 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Search
-     * @description Find metrics by column, title, meaning and unit; hosts, disks, processes, baselines, comparisons and events by name.
+     * @description Find metrics by column, title, meaning and unit; hosts, disks, processes, baselines, comparisons, artefacts and events by
+     *     name, artefacts also by what their tool printed.
      */
     get: operations["search"];
     put?: never;
@@ -9746,7 +9747,7 @@ export interface components {
     SearchHit: {
       /**
        * At
-       * @description Of an event; of an instance, its last sample.
+       * @description Of an event or an artefact; of an instance, its last sample.
        */
       at: string | null;
       /**
@@ -9764,7 +9765,7 @@ export interface components {
       host: string | null;
       /**
        * Id
-       * @description Of a baseline or a saved comparison.
+       * @description Of a baseline, a saved comparison or an artefact.
        */
       id: number | null;
       /** Instance */
@@ -9800,10 +9801,11 @@ export interface components {
     /**
      * SearchKind
      * @description What was found: a metric (a field of a stat) that the host sends, one that it does not send (other_metric), a host, an
-     *     instance of a stat (a disk, a CPU), a command, a process, a baseline, a saved comparison, an event of the host.
+     *     instance of a stat (a disk, a CPU), a command, a process, a baseline, a saved comparison, an artefact, an event of the host.
      * @enum {string}
      */
-    SearchKind: "metric" | "other_metric" | "host" | "instance" | "command" | "process" | "baseline" | "comparison" | "event";
+    SearchKind:
+      "metric" | "other_metric" | "host" | "instance" | "command" | "process" | "baseline" | "comparison" | "artefact" | "event";
     /**
      * SeenValue
      * @description A value that an episode's worst report had.

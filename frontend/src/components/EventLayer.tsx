@@ -1,5 +1,5 @@
 import { memo, useState } from "react";
-import { clusterKind, clusterMarks, describeMark, type EventMark, markKey } from "../logic/event";
+import { clusterKind, clusterMarks, describeMark, type EventMark, isTracer, markKey, toolOf } from "../logic/event";
 import { bandShare, type Margins, percent } from "../logic/surface";
 import type { Window } from "../logic/time";
 import type { Zone } from "../logic/zone";
@@ -58,10 +58,14 @@ export const EventLayer = memo(function EventLayer({ events, width, margins, dra
 });
 
 /** The time for which an event went on. */
-function EventSpan({ mark: { at, end, kind }, drawn }: { readonly mark: EventMark; readonly drawn: Window }) {
+function EventSpan({ mark: { at, end, kind, text }, drawn }: { readonly mark: EventMark; readonly drawn: Window }) {
   const share = end === null ? null : bandShare({ start: at, end }, drawn);
   return (
-    share && <div className="event-span" data-kind={kind} style={{ left: percent(share.left), width: percent(share.width) }} />
+    share && (
+      <div className="event-span" data-kind={kind} style={{ left: percent(share.left), width: percent(share.width) }}>
+        {isTracer(kind) && <span>{toolOf(text)}</span>}
+      </div>
+    )
   );
 }
 

@@ -1,6 +1,7 @@
 import { ActionIcon, Anchor, Button, Group, Table, Text, Tooltip } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import type { HostEvent } from "../logic/api";
+import { artefactOf } from "../logic/artefact";
 import {
   describeEarliest,
   describeHosts,
@@ -12,6 +13,7 @@ import {
 } from "../logic/event";
 import { describeDuration, fromApi, lengthOf, toDurationMs, type Window } from "../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
+import { DEFAULT_ARTEFACT_VIEW, encodeArtefactView } from "../state/artefacts";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../state/url";
 import { Instant } from "./Instant";
 import { PageButton, PageLink } from "./PageLink";
@@ -131,6 +133,7 @@ export function EventTableRow({
   onDelete,
 }: EventTableRowProps) {
   const at = fromApi(event.at);
+  const artefact = artefactOf(event);
   const end = event.end === null ? null : fromApi(event.end);
   const notBefore = event.not_before === null ? null : fromApi(event.not_before);
   const names = host === null ? (event.hosts ?? []) : [host];
@@ -155,6 +158,18 @@ export function EventTableRow({
       </Table.Td>
       <Table.Td className="event-table-text">
         {event.text}
+        {artefact !== null && (
+          <div>
+            <PageLink
+              fz="xs"
+              to="/artefacts/$artefact"
+              params={{ artefact: String(artefact) }}
+              search={encodeArtefactView({ ...DEFAULT_ARTEFACT_VIEW, clock })}
+            >
+              {words.artefacts.list.open}
+            </PageLink>
+          </div>
+        )}
         {event.tags.length > 0 && (
           <div>
             {event.tags.map((tag) => (

@@ -10,7 +10,7 @@ import {
   useComputedColorScheme,
 } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
-import { IconHelp, IconMoon, IconSun, IconUser } from "@tabler/icons-react";
+import { IconChevronDown, IconHelp, IconMoon, IconSun, IconUser } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef } from "react";
@@ -24,7 +24,7 @@ import { toggleDensity, useDensity } from "../state/density";
 import { isKiosk } from "../state/fleet";
 import { openPalette, usePalette } from "../state/palette";
 import { isFullScreen } from "../state/url";
-import { clockOf, encodeClock } from "../state/zone_choice";
+import { type Clock, clockOf, encodeClock } from "../state/zone_choice";
 import { ClockMenu, NoZoneNote } from "./ClockMenu";
 import { LanguageItems } from "./LanguageItems";
 import { MeContext } from "./me";
@@ -38,6 +38,7 @@ import { HostZoneContext, useHostZone } from "./zone";
 import { words } from "../words";
 import "./Shell.css";
 
+/** The pages that people work with; the others are in the menu behind them. */
 const PAGES = [
   { to: "/hosts", label: words.common.hosts },
   { to: "/graph", label: words.components.shell.graph },
@@ -45,8 +46,13 @@ const PAGES = [
   { to: "/comparison", label: words.common.compare },
   { to: "/baselines", label: words.common.baselines },
   { to: "/events", label: words.common.events },
+  { to: "/artefacts", label: words.artefacts.list.artefacts },
   { to: "/experiments", label: words.experiments.experiments },
   { to: "/reports", label: words.reports.reportsPage.reports },
+] as const;
+
+/** Pages that are opened once in a while. */
+const MORE_PAGES = [
   { to: "/views", label: words.common.views },
   { to: "/imports", label: words.common.import },
   { to: "/jobs", label: words.common.jobs },
@@ -121,6 +127,34 @@ function AccountMenu({ me }: { readonly me: Me }) {
   );
 }
 
+interface MorePagesProps {
+  readonly clock: Clock;
+  /** The path of the page that is open. */
+  readonly path: string;
+}
+
+/** The menu of pages that have no room in the header; it is named after the one that is open. */
+function MorePages({ clock, path }: MorePagesProps) {
+  const open = MORE_PAGES.find(({ to }) => path === to || path.startsWith(`${to}/`));
+  return (
+    <Menu position="bottom-start">
+      <Menu.Target>
+        <button type="button" className="shell-link shell-more" {...(open === undefined ? {} : { "data-status": "active" })}>
+          {open === undefined ? words.components.shell.more : words.components.shell.moreOf(open.label)}
+          <IconChevronDown size={13} aria-hidden />
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {MORE_PAGES.map(({ to, label }) => (
+          <Menu.Item key={to} renderRoot={(props: object) => <Link {...props} to={to} search={encodeClock(clock)} />}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
 /** Redirects once to the login with the requested address, because the address changes before this page is unmounted. */
 function RedirectToLogin({ next }: { readonly next: string }) {
   const navigate = useNavigate();
@@ -178,6 +212,14 @@ export function Shell() {
               {to === "/watch" && me.data && <WatchCount />}
             </Link>
           ))}
+          <span className="shell-rest">
+            {MORE_PAGES.map(({ to, label }) => (
+              <Link key={to} to={to} search={encodeClock(clock)} className="shell-link" onClick={menu.close}>
+                {label}
+              </Link>
+            ))}
+          </span>
+          <MorePages clock={clock} path={location.pathname} />
         </nav>
         <Group gap={6} ml="auto" wrap="nowrap">
           <PaletteButton />

@@ -4,6 +4,18 @@ import type { components } from "../api/types.gen";
 
 type Schemas = components["schemas"];
 
+export type Artefact = Schemas["Artefact"];
+export type ArtefactDetails = Schemas["ArtefactDetails"];
+export type ArtefactPage = Schemas["ArtefactPage"];
+export type ArtefactPartInfo = Schemas["ArtefactPartInfo"];
+export type ArtefactTable = Schemas["ArtefactTable"];
+export type ArtefactTableColumn = Schemas["ArtefactTableColumn"];
+export type ArtefactTableRow = Schemas["ArtefactTableRow"];
+export type ArtefactText = Schemas["ArtefactText"];
+export type ArtefactUpdate = Schemas["ArtefactUpdate"];
+export type HistogramBucket = Schemas["HistogramBucket"];
+export type HistogramView = Schemas["HistogramView"];
+export type RejectedArtefactLine = Schemas["RejectedArtefactLine"];
 export type AgentTokenCreate = Schemas["AgentTokenCreate"];
 export type ApiTokenCreate = Schemas["ApiTokenCreate"];
 export type Answer = Schemas["Answer"];
@@ -229,9 +241,6 @@ export type FlameView = Schemas["FlameView"];
 export type FlameFunctions = Schemas["FlameFunctions"];
 export type FlameDiffView = Schemas["FlameDiffView"];
 export type FlameDiffFunctions = Schemas["FlameDiffFunctions"];
-export type ArtefactTableColumn = Schemas["ArtefactTableColumn"];
-export type Artefact = Schemas["Artefact"];
-export type ArtefactPartInfo = Schemas["ArtefactPartInfo"];
 export type NoteContent = Schemas["NoteCreate"]["note"];
 export type NoteKind = NoteContent["kind"];
 export type ReportDetails = Schemas["ReportDetails"];

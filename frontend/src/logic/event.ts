@@ -120,6 +120,16 @@ export function markKey({ at, text, event }: EventMark): string {
   return `${String(at)} ${String(event.id)} ${text}`;
 }
 
+/** Return whether a kind says that a tool disturbed the host for a time. */
+export function isTracer(kind: string): boolean {
+  return kind === "tracer";
+}
+
+/** Return the tool that the text of a tracer begins with: `strace: which call fails? (...)` is of strace. */
+export function toolOf(text: string): string {
+  return /^[\w.-]{1,40}/.exec(text)?.[0] ?? "";
+}
+
 /** Marks so close that they are drawn as one. */
 export interface MarkCluster {
   readonly x: number;

@@ -139,6 +139,7 @@ const TITLES: Readonly<Record<ItemKind, string>> = {
   view: words.common.views,
   baseline: words.common.baselines,
   comparison: words.logic.finder.savedComparisons,
+  artefact: words.artefacts.list.artefacts,
   event: words.common.events,
   other_metric: "",
 };

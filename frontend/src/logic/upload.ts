@@ -68,6 +68,11 @@ export function isSending(uploads: readonly Upload[]): boolean {
 }
 
 export function percentSent({ n_sent, n_bytes }: Upload): number {
+  return sentPercent(n_sent, n_bytes);
+}
+
+/** Return how much of a file is sent, in percent. */
+export function sentPercent(n_sent: number, n_bytes: number): number {
   return n_bytes <= 0 ? 100 : Math.min(100, Math.floor((100 * n_sent) / n_bytes));
 }
 

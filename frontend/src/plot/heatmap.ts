@@ -41,8 +41,8 @@ const PIXELS_PER_LABEL = 13;
 const LIGHT = ["#dcebf5", "#9cc7e2", "#4f9bc9", "#1f6aa5", "#0b3c6b"] as const;
 const DARK = ["#1d3448", "#27587c", "#3583b3", "#64b3de", "#c9ebff"] as const;
 
-/** The positions of the colours on the scale of decades. */
-function scaleOf(scheme: Scheme): [number, string][] {
+/** Return the colours of a scale from pale to strong, by their positions. */
+export function scaleOf(scheme: Scheme): [number, string][] {
   const colors = scheme === "dark" ? DARK : LIGHT;
   return colors.map((color, index) => [index / (colors.length - 1), color]);
 }

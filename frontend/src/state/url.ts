@@ -19,7 +19,7 @@ import { words } from "../words";
 
 export type { Clock };
 
-export const HOST_TABS = ["graphs", "use", "processes", "events", "facts", "streams", "rejected"] as const;
+export const HOST_TABS = ["graphs", "use", "processes", "events", "artefacts", "facts", "streams", "rejected"] as const;
 export type HostTab = (typeof HOST_TABS)[number];
 
 /** A position in a stream's raw output. */

@@ -15,23 +15,27 @@ from normstat.query.process_list import find_kind
 from normstat.query.search import search_rows
 from normstat.query.search.metric_index import MetricEntry, MetricIndex
 from normstat.query.search.search_rows import HostRow, InstanceRow, NamedRow, Senders
-from normstat.query.search.search_score import START, Searchable, score, split_words
+from normstat.query.search.search_score import START, TEXT_INSIDE, Searchable, score, split_words
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
 from normstat.stats.spec import Shape
 from normstat.storage import lookup
+from normstat.storage.artefact_rows import ArtefactFilter, ArtefactPage, list_artefacts
 from normstat.storage.event_rows import EventFilter
 from normstat.storage.lookup import natural_key
 
 # The latest of a host; an older one is found on the page of events.
 MAX_EVENTS_SEARCHED: Final = 1_000
+MAX_ARTEFACTS_SEARCHED: Final = 200
+# A question may be a whole program.
+MAX_NAME: Final = 200
 # What is said of a stack is not a name that a person types.
 SHAPES: Final = (Shape.TABLE, Shape.KEYS, Shape.HISTOGRAM)
 
 
 class SearchKind(StrEnum):
     """What was found: a metric (a field of a stat) that the host sends, one that it does not send (other_metric), a host, an
-    instance of a stat (a disk, a CPU), a command, a process, a baseline, a saved comparison, an event of the host.
+    instance of a stat (a disk, a CPU), a command, a process, a baseline, a saved comparison, an artefact, an event of the host.
     """
 
     METRIC = "metric"
@@ -42,6 +46,7 @@ class SearchKind(StrEnum):
     PROCESS = "process"
     BASELINE = "baseline"
     COMPARISON = "comparison"
+    ARTEFACT = "artefact"
     EVENT = "event"
 
 
@@ -75,10 +80,10 @@ class SearchHit(Documented):
     instance: str | None
     pid: int | None
     id: int | None
-    """Of a baseline or a saved comparison."""
+    """Of a baseline, a saved comparison or an artefact."""
 
     at: datetime | None
-    """Of an event; of an instance, its last sample."""
+    """Of an event or an artefact; of an instance, its last sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +156,9 @@ async def find(session: AsyncSession, request: SearchRequest, index: MetricIndex
         _add_named(found, words, SearchKind.BASELINE, await search_rows.list_baseline_rows(session))
     if SearchKind.COMPARISON in request.kinds:
         _add_named(found, words, SearchKind.COMPARISON, await search_rows.list_comparison_rows(session))
+    if SearchKind.ARTEFACT in request.kinds:
+        wanted = ArtefactFilter(hosts=() if request.host is None else (request.host,), words=tuple(words))
+        _add_artefacts(found, words, await list_artefacts(session, wanted, limit=MAX_ARTEFACTS_SEARCHED, offset=0))
     if SearchKind.EVENT in request.kinds and request.host is not None:
         page = await search_events(session, [request.host], EventFilter(), limit=MAX_EVENTS_SEARCHED, offset=0)
         _add_events(found, words, page.events)
@@ -298,6 +306,21 @@ def _add_named(found: _Found, words: Sequence[str], kind: SearchKind, rows: Sequ
                 ((row.is_archived, own, place), replace(EMPTY, kind=kind, name=row.name, detail=detail, score=own, id=row.id))
             )
     found.add(kind, ranked)
+
+
+def _add_artefacts(found: _Found, words: Sequence[str], page: ArtefactPage) -> None:
+    """Find artefacts. `page`: those that have all words, the newest first; some have them in what their tool printed."""
+    ranked: list[tuple[tuple[object, ...], SearchHit]] = []
+    for place, artefact in enumerate(page.artefacts):
+        said = [text for text in (artefact.title, artefact.question, artefact.command, artefact.file_name) if text.strip()]
+        name = " ".join(said[0].split())[:MAX_NAME] if said else artefact.tool or f"artefact {artefact.id}"
+        own = score(words, Searchable.of((name, artefact.tool), (*said, artefact.host)))
+        hit = replace(
+            EMPTY, kind=SearchKind.ARTEFACT, name=name, detail=artefact.tool, score=TEXT_INSIDE if own is None else own,
+            host=artefact.host, id=artefact.id, at=artefact.start,
+        )  # fmt: skip
+        ranked.append(((hit.score, place), hit))
+    found.add(SearchKind.ARTEFACT, ranked, n_more=page.n_total - len(page.artefacts))
 
 
 def _add_events(found: _Found, words: Sequence[str], events: Sequence[HostEvent]) -> None:

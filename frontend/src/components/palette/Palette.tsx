@@ -7,6 +7,7 @@ import {
   IconChartLine,
   IconCpu,
   IconFile,
+  IconFileAnalytics,
   IconFlag,
   IconLayoutGrid,
   IconSearch,
@@ -47,6 +48,7 @@ const ICONS: Readonly<Record<ItemKind, Icon>> = {
   process: IconTerminal2,
   baseline: IconActivity,
   comparison: IconArrowsDiff,
+  artefact: IconFileAnalytics,
   event: IconFlag,
 };
 

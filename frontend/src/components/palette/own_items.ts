@@ -39,6 +39,13 @@ export const PAGE_ITEMS: readonly OwnItem[] = [
     words: words.palette.ownItems.notesDeploymentsRebootsTags,
   },
   {
+    key: "/artefacts",
+    kind: "page",
+    name: words.artefacts.list.artefacts,
+    hint: "",
+    words: words.palette.ownItems.artefactsLockstatDtracePerf,
+  },
+  {
     key: "/views",
     kind: "page",
     name: words.common.views,

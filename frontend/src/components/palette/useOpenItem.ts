@@ -7,6 +7,7 @@ import type { PaletteItem } from "../../logic/finder";
 import { aroundInstant } from "../../logic/range";
 import { fromApi } from "../../logic/time";
 import type { PaletteState } from "../../state/palette";
+import { DEFAULT_ARTEFACT_VIEW, encodeArtefactView } from "../../state/artefacts";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import { toggleDensity } from "../../state/density";
 import { DEFAULT_FLEET_VIEW, encodeFleetView } from "../../state/fleet";
@@ -147,6 +148,15 @@ export function useOpenItem({ run, onShortcuts }: OpenItem): (item: PaletteItem,
           to: "/comparison",
           search: encodeComparisonView({ ...DEFAULT_COMPARISON_VIEW, clock, savedId: hit.id }),
         });
+        break;
+      case "artefact":
+        if (hit.id !== null) {
+          void navigate({
+            to: "/artefacts/$artefact",
+            params: { artefact: String(hit.id) },
+            search: encodeArtefactView({ ...DEFAULT_ARTEFACT_VIEW, clock }),
+          });
+        }
         break;
       case "event":
         if (host !== null && hit.at !== null) {

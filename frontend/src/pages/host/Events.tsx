@@ -1,10 +1,13 @@
 import { Anchor, VisuallyHidden } from "@mantine/core";
+import { useSearch } from "@tanstack/react-router";
 import { lazy, memo, Suspense, useState } from "react";
 import { EventNote } from "../../components/EventLayer";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
+import { PageLink } from "../../components/PageLink";
 import { useEventDeletion } from "../../components/useEventDeletion";
 import type { HostEvent } from "../../logic/api";
+import { artefactOf } from "../../logic/artefact";
 import {
   clusterKind,
   clusterMarks,
@@ -21,6 +24,8 @@ import {
 import type { Margins } from "../../logic/surface";
 import type { EpochMs, Window } from "../../logic/time";
 import { formatInstant, type Zone } from "../../logic/zone";
+import { DEFAULT_ARTEFACT_VIEW, encodeArtefactView } from "../../state/artefacts";
+import { clockOf } from "../../state/zone_choice";
 import { EVENTS_ID, type GraphContext } from "./graph";
 import { words } from "../../words";
 import "./Events.css";
@@ -106,6 +111,26 @@ export function EventFlags({ graph, width, margins }: EventFlagsProps) {
   );
 }
 
+/** Leads to the artefact that an event is derived from. */
+function ArtefactLink({ event }: { readonly event: HostEvent }) {
+  const clock = clockOf(useSearch({ strict: false }));
+  const artefact = artefactOf(event);
+  return (
+    artefact !== null && (
+      <>
+        <PageLink
+          fz="inherit"
+          to="/artefacts/$artefact"
+          params={{ artefact: String(artefact) }}
+          search={encodeArtefactView({ ...DEFAULT_ARTEFACT_VIEW, clock })}
+        >
+          {words.artefacts.list.open}
+        </PageLink>{" "}
+      </>
+    )
+  );
+}
+
 interface EventListProps {
   readonly host: string;
   readonly marks: readonly EventMark[];
@@ -154,7 +179,7 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
                     – <Instant at={mark.end} zone={zone} />{" "}
                   </span>
                 )}
-                <span className="event-text">{mark.text}</span>{" "}
+                <span className="event-text">{mark.text}</span> <ArtefactLink event={mark.event} />
                 {mark.event.tags.map((tag) => (
                   <span key={tag} className="soft">
                     #{tag}{" "}

@@ -28,6 +28,7 @@ import "./HostPage.css";
 // The graphs need none of these.
 const UseTab = lazy(() => import("./UseTab").then((module) => ({ default: module.UseTab })));
 const Processes = lazy(() => import("./Processes").then((module) => ({ default: module.Processes })));
+const ArtefactTab = lazy(() => import("./ArtefactTab").then((module) => ({ default: module.ArtefactTab })));
 const EventTab = lazy(() => import("./EventTab").then((module) => ({ default: module.EventTab })));
 const Facts = lazy(() => import("./Facts").then((module) => ({ default: module.Facts })));
 const RejectedLines = lazy(() => import("./RejectedLines").then((module) => ({ default: module.RejectedLines })));
@@ -112,6 +113,7 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
             <Tabs.Tab value="use">{words.host.hostPage.use}</Tabs.Tab>
             <Tabs.Tab value="processes">{words.common.processes}</Tabs.Tab>
             <Tabs.Tab value="events">{words.common.events}</Tabs.Tab>
+            <Tabs.Tab value="artefacts">{words.artefacts.list.artefacts}</Tabs.Tab>
             <Tabs.Tab value="facts">{words.host.hostPage.facts}</Tabs.Tab>
             <Tabs.Tab value="streams">
               {words.host.hostPage.streams(formatCount(host.n_streams_live), formatCount(host.n_streams))}
@@ -146,6 +148,11 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
         <Tabs.Panel value="events" pt="sm">
           <Suspense fallback={LOADING}>
             <EventTab host={host.name} zone={zone} clock={view.clock} />
+          </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="artefacts" pt="sm">
+          <Suspense fallback={LOADING}>
+            <ArtefactTab host={host} state={state} zone={zone} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="facts" pt="sm">

@@ -12,7 +12,7 @@ import { toIso } from "../../logic/time";
 import { bytesOf } from "../../logic/upload";
 import { parseInstant, type Zone } from "../../logic/zone";
 import { listZones, readNow } from "../../state/clock";
-import { DropZone } from "./DropZone";
+import { DropZone } from "../../components/DropZone";
 import { TimeOptions } from "./TimeOptions";
 import { ChosenFiles } from "./Uploads";
 import { words } from "../../words";

@@ -1,17 +1,20 @@
 import { Button, Group, Text } from "@mantine/core";
 import { IconFiles, IconFolder, IconUpload } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
-import type { ChosenFile } from "../../api/uploads";
-import { ErrorLine } from "../../components/StateView";
+import type { ChosenFile } from "../api/uploads";
+import { ErrorLine } from "./StateView";
 import { filesOfDrop, filesOfList } from "./dropped";
-import { words } from "../../words";
+import { words } from "../words";
+import "./DropZone.css";
 
 interface DropZoneProps {
+  /** What can be dropped. */
+  readonly note?: string;
   readonly onChoose: (files: readonly ChosenFile[]) => void;
 }
 
 /** The zone for dropping files and folders, with file choosers for the keyboard. */
-export function DropZone({ onChoose }: DropZoneProps) {
+export function DropZone({ note = words.imports.dropZone.toolOutputTextPacked, onChoose }: DropZoneProps) {
   const [isOver, setOver] = useState(false);
   const [problem, setProblem] = useState<Error | null>(null);
 
@@ -71,7 +74,7 @@ export function DropZone({ onChoose }: DropZoneProps) {
         <Chooser label={words.imports.dropZone.chooseAFolder} isFolder onChoose={onChoose} />
       </Group>
       <Text fz="sm" className="soft" ta="center" mt={6}>
-        {words.imports.dropZone.toolOutputTextPacked}
+        {note}
       </Text>
       <ErrorLine error={problem} />
     </div>

@@ -1,6 +1,6 @@
 /** Files of a drop, including those in dropped folders, and of the browser's file choosers. */
 
-import type { ChosenFile } from "../../api/uploads";
+import type { ChosenFile } from "../api/uploads";
 
 function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
   return entry.isFile;

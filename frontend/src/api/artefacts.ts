@@ -1,0 +1,183 @@
+/** Endpoints and queries of artefacts. */
+
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type {
+  Artefact,
+  ArtefactDetails,
+  ArtefactPage,
+  ArtefactTable,
+  ArtefactText,
+  ArtefactUpdate,
+  HistogramView,
+} from "../logic/api";
+import type { ArtefactEffect } from "../logic/artefact";
+import { type EpochMs, toIso } from "../logic/time";
+import { addressOf, answered, client, upload } from "./client";
+
+const REFRESH_MS = 30_000;
+
+/** Which artefacts a list shows; all words must be there. */
+export interface ArtefactFilter {
+  readonly hosts: readonly string[];
+  readonly tools: readonly string[];
+  readonly search: string;
+  readonly start: EpochMs | null;
+  readonly end: EpochMs | null;
+}
+
+/** A page of artefacts, newest first. */
+export function artefactListQuery(filter: ArtefactFilter, offset: number, limit: number) {
+  const { hosts, tools, search, start, end } = filter;
+  return queryOptions({
+    queryKey: ["artefact-list", filter, offset, limit],
+    queryFn: ({ signal }): Promise<ArtefactPage> =>
+      answered(
+        client.GET("/api/v1/artefacts", {
+          signal,
+          params: {
+            query: {
+              host: [...hosts],
+              tool: [...tools],
+              ...(search.trim() === "" ? {} : { search }),
+              ...(start === null ? {} : { start: toIso(start) }),
+              ...(end === null ? {} : { end: toIso(end) }),
+              offset,
+              limit,
+            },
+          },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+export function artefactQuery(id: number) {
+  return queryOptions({
+    queryKey: ["artefact", id],
+    queryFn: ({ signal }): Promise<ArtefactDetails> =>
+      answered(client.GET("/api/v1/artefacts/{id}", { signal, params: { path: { id } } })),
+  });
+}
+
+/** Rows of a table part. */
+export interface TableQuery {
+  readonly id: number;
+  readonly part: number;
+  readonly order: string | null;
+  readonly group: readonly string[];
+  readonly search: string;
+  readonly report: number | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** While a table is ranked or searched otherwise, its last rows stay. */
+export function artefactTableQuery(query: TableQuery) {
+  const { id, part, order, group, search, report, offset, limit } = query;
+  return queryOptions({
+    queryKey: ["artefact-part", id, part, query],
+    queryFn: ({ signal }): Promise<ArtefactTable> =>
+      answered(
+        client.GET("/api/v1/artefacts/{id}/parts/{part}/table", {
+          signal,
+          params: {
+            path: { id, part },
+            query: {
+              ...(order === null ? {} : { order }),
+              ...(group.length === 0 ? {} : { group: [...group] }),
+              ...(search.trim() === "" ? {} : { search }),
+              ...(report === null ? {} : { report }),
+              offset,
+              limit,
+            },
+          },
+        }),
+      ),
+    placeholderData: (previous, previousQuery) =>
+      previousQuery?.queryKey[1] === id && previousQuery.queryKey[2] === part ? previous : undefined,
+    staleTime: 60_000,
+  });
+}
+
+export function artefactHistogramQuery(id: number, part: number) {
+  return queryOptions({
+    queryKey: ["artefact-part", id, part],
+    queryFn: ({ signal }): Promise<HistogramView> =>
+      answered(client.GET("/api/v1/artefacts/{id}/parts/{part}/histogram", { signal, params: { path: { id, part } } })),
+    staleTime: 60_000,
+  });
+}
+
+/** A page of the raw text, which never changes. */
+export function artefactTextQuery(id: number, offset: number) {
+  return queryOptions({
+    queryKey: ["artefact-text", id, offset],
+    queryFn: ({ signal }): Promise<ArtefactText> =>
+      answered(client.GET("/api/v1/artefacts/{id}/text", { signal, params: { path: { id }, query: { offset } } })),
+    placeholderData: (previous, previousQuery) => (previousQuery?.queryKey[1] === id ? previous : undefined),
+    staleTime: Infinity,
+  });
+}
+
+/** What people say of a text when they keep it; the empty members are found out from the text. */
+export interface ArtefactSettings {
+  readonly host: string;
+  readonly title: string;
+  readonly question: string;
+  readonly command: string;
+  readonly start: EpochMs | null;
+  readonly end: EpochMs | null;
+  readonly spec: string | null;
+  readonly effect: ArtefactEffect | null;
+}
+
+export function createArtefact(
+  { host, title, question, command, start, end, spec, effect }: ArtefactSettings,
+  chosen: { readonly name: string; readonly file: Blob },
+  onProgress: (n_sent: number) => void,
+  signal: AbortSignal,
+): Promise<Artefact> {
+  const params = {
+    host,
+    name: chosen.name,
+    title,
+    question,
+    command,
+    start: start === null ? null : toIso(start),
+    end: end === null ? null : toIso(end),
+    spec,
+    effect,
+    source: "upload",
+  };
+  return upload("/artefacts", params, chosen.file, onProgress, signal);
+}
+
+export function updateArtefact(id: number, body: ArtefactUpdate): Promise<Artefact> {
+  return answered(client.PUT("/api/v1/artefacts/{id}", { body, params: { path: { id } } }));
+}
+
+export function deleteArtefact(id: number): Promise<unknown> {
+  return answered(client.DELETE("/api/v1/artefacts/{id}", { params: { path: { id } } }));
+}
+
+export function restoreArtefact(id: number): Promise<Artefact> {
+  return answered(client.POST("/api/v1/artefacts/{id}/restore", { params: { path: { id } } }));
+}
+
+export function reparseArtefact(id: number, spec: string | null): Promise<Artefact> {
+  return answered(client.POST("/api/v1/artefacts/{id}/reparse", { body: { spec }, params: { path: { id } } }));
+}
+
+/** Return the URL of the raw text. */
+export function artefactRawAddress(id: number): string {
+  return addressOf(`/artefacts/${String(id)}/raw`);
+}
+
+/** Return the URL of a whole table part as CSV. */
+export function artefactCsvAddress(id: number, part: number): string {
+  return addressOf(`/artefacts/${String(id)}/parts/${String(part)}/table.csv`);
+}
+
+/** The queries that a change of an artefact invalidates: it is an event of its host, too. */
+export const ARTEFACT_KEYS = [["artefact-list"], ["artefact"], ["artefact-part"], ["events"], ["event-list"]] as const;

@@ -1,0 +1,40 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { ARTEFACT_KEYS, deleteArtefact, restoreArtefact } from "../api/artefacts";
+import type { Artefact } from "../logic/api";
+import { nameOf } from "../logic/artefact";
+import { undo } from "../state/undo";
+import { words } from "../words";
+
+const MAX_SHOWN = 60;
+
+interface ArtefactDeletion {
+  /** Deletes an artefact, says so and can undo it: the server keeps a deleted artefact for a day. */
+  readonly remove: (artefact: Artefact) => void;
+}
+
+/** Return a way to delete artefacts that can be undone. */
+export function useArtefactDeletion(): ArtefactDeletion {
+  const client = useQueryClient();
+  const change = async (act: () => Promise<unknown>, text: string, back: (() => void) | null): Promise<void> => {
+    try {
+      await act();
+      undo.say(text, back);
+    } catch (error) {
+      undo.say(error instanceof Error ? error.message : String(error), null);
+    }
+    await Promise.all(ARTEFACT_KEYS.map((queryKey) => client.invalidateQueries({ queryKey })));
+  };
+  return {
+    remove: (artefact) => {
+      const full = nameOf(artefact);
+      const name = full.length <= MAX_SHOWN ? full : `${full.slice(0, MAX_SHOWN)}…`;
+      void change(
+        () => deleteArtefact(artefact.id),
+        words.artefacts.list.deleted(name),
+        () => {
+          void change(() => restoreArtefact(artefact.id), words.artefacts.list.restored(name), null);
+        },
+      );
+    },
+  };
+}

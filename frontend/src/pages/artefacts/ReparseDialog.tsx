@@ -1,0 +1,51 @@
+import { Select, Text } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ARTEFACT_KEYS, reparseArtefact } from "../../api/artefacts";
+import { specsQuery } from "../../api/queries";
+import { FormDialog } from "../../components/FormDialog";
+import type { Artefact } from "../../logic/api";
+import { words } from "../../words";
+
+interface ReparseDialogProps {
+  readonly artefact: Artefact;
+  readonly onClose: () => void;
+}
+
+/** Reads the text again, as the server finds best or with a chosen spec. */
+export function ReparseDialog({ artefact, onClose }: ReparseDialogProps) {
+  const client = useQueryClient();
+  const specs = useQuery(specsQuery).data?.specs.map(({ name }) => name) ?? [];
+  const [spec, setSpec] = useState<string | null>(null);
+  const reading = useMutation({
+    mutationFn: () => reparseArtefact(artefact.id, spec),
+    onSuccess: async () => {
+      await Promise.all(ARTEFACT_KEYS.map((queryKey) => client.invalidateQueries({ queryKey })));
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={words.artefacts.page.reparse}
+      action={words.common.reparse}
+      isPending={reading.isPending}
+      error={reading.error}
+      onSubmit={() => {
+        reading.mutate();
+      }}
+      onClose={onClose}
+    >
+      <Text fz="sm">{words.artefacts.page.reparseNote}</Text>
+      <Select
+        label={words.common.spec}
+        placeholder={words.artefacts.upload.specFound}
+        clearable
+        searchable
+        limit={100}
+        data={specs}
+        value={spec}
+        onChange={setSpec}
+      />
+    </FormDialog>
+  );
+}
