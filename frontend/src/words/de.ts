@@ -2137,6 +2137,7 @@ export const de: Words = {
     },
     hostWindowLink: { showPage: (host) => `Auf der Seite von ${host} anzeigen` },
     importFiles: {
+      showArtefact: "Artefakt anzeigen",
       theFirstFile: "die erste Datei",
       noFileWasRead: "Keine Datei wurde gelesen",
       checkFileCompleteOutput:

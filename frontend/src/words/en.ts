@@ -2109,6 +2109,7 @@ export const en = {
     },
     hostWindowLink: { showPage: (host: string) => `Show on the page of ${host}` },
     importFiles: {
+      showArtefact: "Show the artefact",
       theFirstFile: "the first file",
       noFileWasRead: "No file was read",
       checkFileCompleteOutput:
