@@ -142,6 +142,8 @@ def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
             what = "line is" if n_lines == 1 else "lines are"
             hint = "" if result.n_samples else "; --first-is-real makes them samples"
             sys.stdout.write(f"{'':>42}{n_lines} {what} about the time since boot, and no samples{hint}\n")
+        if result.artefact is not None:
+            sys.stdout.write(f"{'':>42}artefact {result.artefact}\n")
         if result.note:
             sys.stdout.write(f"{'':>42}{result.note}\n")
     shown = others if shows_all else others[:MAX_UNKNOWN_SHOWN]
