@@ -19,7 +19,6 @@ export type RejectedArtefactLine = Schemas["RejectedArtefactLine"];
 export type AgentTokenCreate = Schemas["AgentTokenCreate"];
 export type ApiTokenCreate = Schemas["ApiTokenCreate"];
 export type Answer = Schemas["Answer"];
-export type Artefact = Schemas["Artefact"];
 export type ArtefactAnswers = Schemas["ArtefactAnswers"];
 export type ArtefactDiff = Schemas["ArtefactDiff"];
 export type BandInfo = Schemas["BandInfo"];
