@@ -79,7 +79,7 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
         typer.echo("normstat: stopped; loaded data is kept; run the same command to continue", err=True)
         raise typer.Exit(130) from None
     print_results(results, shows_all=all_files)
-    if not any(result.spec is not None and result.n_samples for result in results):
+    if not any(result.spec is not None and (result.n_samples or result.artefact is not None) for result in results):
         raise typer.Exit(1)
 
 

@@ -2149,6 +2149,7 @@ export const de: Words = {
     },
     hostWindowLink: { showPage: (host) => `Auf der Seite von ${host} anzeigen` },
     importFiles: {
+      showArtefact: "Artefakt anzeigen",
       theFirstFile: "die erste Datei",
       noFileWasRead: "Keine Datei wurde gelesen",
       checkFileCompleteOutput:
@@ -2792,6 +2793,7 @@ export const de: Words = {
       databaseHasNotGrown: "Die Datenbank ist in der letzten Woche nicht gewachsen.",
       sealed: "versiegelte Messwerte",
       rawBytes: "Rohbytes",
+      artefacts: "Artefakte",
       rollups: "Rollups",
       profiles: "Profile der Baselines",
       firstDaysAreRows:

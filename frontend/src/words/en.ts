@@ -2121,6 +2121,7 @@ export const en = {
     },
     hostWindowLink: { showPage: (host: string) => `Show on the page of ${host}` },
     importFiles: {
+      showArtefact: "Show the artefact",
       theFirstFile: "the first file",
       noFileWasRead: "No file was read",
       checkFileCompleteOutput:
@@ -2760,6 +2761,7 @@ export const en = {
       databaseHasNotGrown: "The database has not grown in the last week.",
       sealed: "sealed samples",
       rawBytes: "raw bytes",
+      artefacts: "artefacts",
       rollups: "rollups",
       profiles: "profiles of baselines",
       firstDaysAreRows:
