@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Final
+from typing import IO, Final
 
 import zstandard
 
@@ -48,7 +48,7 @@ class _Outbox(io.RawIOBase):
 class OpenMember:
     """A member that is being written."""
 
-    def __init__(self, name: str, file: io.IOBase) -> None:
+    def __init__(self, name: str, file: IO[bytes]) -> None:
         self._name = name
         self._file = file
         self._packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compressobj()

@@ -279,7 +279,7 @@ def _stack_lines(part: StackPart, n_rows: int) -> list[str]:
 
 
 def _log_lines(part: LogPart, n_rows: int) -> list[str]:
-    rows = [("time [ns]", "cpu", "pid", "event", "function")]
+    rows: list[tuple[str, ...]] = [("time [ns]", "cpu", "pid", "event", "function")]
     for number in range(min(n_rows, part.n_rows)):
         cpu, pid = part.cpu[number], part.pid[number]
         rows.append(

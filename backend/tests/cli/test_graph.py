@@ -4,8 +4,10 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from PIL import Image
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.report.graph_png import svg_to_png
 from tests.cli.test_baseline import run_command
 from tests.query.filling import fill_capture
 from tests.query.test_export import VMSTAT
@@ -36,6 +38,26 @@ async def test_a_picture_and_a_line_of_text(database_url: str, tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("_filled")
+async def test_a_png_has_letters(database_url: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.png"
+    assert (await run(database_url, *FREE, *DAY, "--width", "500", "-o", str(path)))[0] == 0
+    with Image.open(path) as picture:
+        assert (picture.format, picture.width) == ("PNG", 1000)
+        # The numbers of the axis stand left of the graph, in grey on white.
+        margin = picture.convert("L").crop((0, 0, 120, picture.height))
+    low, high = margin.getextrema()
+    assert isinstance(low, int)
+    assert (low < 140, high) == (True, 255)
+
+
+def test_signs_without_a_glyph_are_written_as_numbers() -> None:
+    def drawn(text: str) -> bytes:
+        return svg_to_png(f'<svg xmlns="http://www.w3.org/2000/svg" width="90" height="20"><text x="1" y="15">{text}</text></svg>')
+
+    assert drawn("テ") == drawn("\\u30c6") != drawn("")
+
+
+@pytest.mark.usefixtures("_filled")
 async def test_a_baseline_is_marked(database_url: str, tmp_path: Path) -> None:
     window = "2026-11-21T00:00:00Z/2026-11-22T00:00:00Z"
     code, said, problem = await run_command(database_url, "baseline", "add", "calm", "--host", "web1", "--window", window)
@@ -48,7 +70,7 @@ async def test_a_baseline_is_marked(database_url: str, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_filled")
 async def test_wrong_wishes_are_answered(database_url: str, tmp_path: Path) -> None:
-    assert (await run(database_url, *FREE, *DAY))[::2] == (2, "normstat: give -o FILE.svg, or --text\n")
+    assert (await run(database_url, *FREE, *DAY))[::2] == (2, "normstat: give -o FILE.svg, -o FILE.png, or --text\n")
     code, _, problem = await run(database_url, *FREE, *DAY, "-o", str(tmp_path / "x.gif"))
     assert (code, ".svg" in problem) == (2, True)
     code, _, problem = await run(database_url, *FREE[:2], "--stat", "vmstat", *FREE[4:], *DAY, "--text")
