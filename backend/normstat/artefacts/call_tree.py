@@ -98,7 +98,8 @@ def ranges(first: Ints, end: Ints) -> Ints:
     """
     counts = end - first
     ends = np.cumsum(counts)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + counts, counts)
+    found: Ints = np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + counts, counts)
+    return found
 
 
 def _order_by_depth(by_parent: Ints, starts: Ints, n: int) -> tuple[Ints, tuple[int, ...]]:

@@ -67,7 +67,8 @@ def _table_lines(table: TableDiff, n_rows: int) -> list[str]:
 
 def _cells(row: TableDiffRow) -> list[str]:
     key = _safe(" ".join(part for part in row.key if part))
-    name = key if len(key) <= MAX_KEY else key[: MAX_KEY - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    # The end of a key tells callers of one library apart.
+    name = key if len(key) <= MAX_KEY else key[: MAX_KEY // 3] + "\N{HORIZONTAL ELLIPSIS}" + key[MAX_KEY // 3 + 1 - MAX_KEY :]
     values = ["-" if value is None else digits(value, 6) for value in (row.before_value, row.after_value)]
     difference = "-" if row.difference is None else _signed(row.difference)
     return [name, *values, difference, {"appeared": "new", "disappeared": "gone"}.get(row.state) or _ratio(row.ratio)]

@@ -285,7 +285,9 @@ class _Grower:
         return self._finish(path)
 
     def _rank_of(self, totals: Sequence[Weights]) -> npt.NDArray[np.float64]:
-        return np.max([values * scale for values, scale in zip(totals, self._asked.scales, strict=True)], axis=0).astype(float)
+        scaled = [values * scale for values, scale in zip(totals, self._asked.scales, strict=True)]
+        rank: npt.NDArray[np.float64] = np.max(scaled, axis=0).astype(float)
+        return rank
 
     def _add(self, parent: Ints, name: Ints, total: tuple[Weights, ...], rank: npt.NDArray[np.float64]) -> None:
         self._parent.append(parent)

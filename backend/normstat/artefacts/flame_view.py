@@ -257,7 +257,9 @@ def list_threads(forest: CallForest) -> tuple[list[tuple[int, str, tuple[float |
     nodes = np.concatenate([np.arange(forest.first_child[root], forest.end_child[root]) for root in forest.roots])
     names, at = np.unique(forest.name[nodes], return_inverse=True)
     totals = [_sum_by(at, values[nodes], len(names)) for values in forest.total]
-    order = np.argsort(-np.max(totals, axis=0), kind="stable")[:MAX_THREADS] if len(names) else []
+    if not len(names):
+        return [], 0
+    order = np.argsort(-np.max(totals, axis=0), kind="stable")[:MAX_THREADS]
     found = [(int(names[each]), forest.names[names[each]], tuple(values[each].item() for values in totals)) for each in order]
     return found, len(names)
 
@@ -304,7 +306,8 @@ def matched_weight(forest: CallForest, search: str, side: int) -> float | int:
 
 
 def _has_weight(own: Sequence[Weights], total: Sequence[Weights]) -> npt.NDArray[np.bool_]:
-    return np.any([values != 0 for values in (*own, *total)], axis=0)
+    found: npt.NDArray[np.bool_] = np.any([values != 0 for values in (*own, *total)], axis=0)
+    return found
 
 
 def _sum_by(at: Ints, values: Weights, n: int) -> Weights:

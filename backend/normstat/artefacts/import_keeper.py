@@ -4,6 +4,7 @@ from pathlib import Path
 
 from normstat.artefacts.artefact_service import ArtefactDraft, Sessions, make_artefact, now_utc
 from normstat.artefacts.reading import MAX_BYTES
+from normstat.artefacts.stack_formats import find_stack_format
 from normstat.artefacts.tools import is_artefact
 from normstat.ingest.imports.artefact_keeper import ImportedText
 from normstat.stats.spec import Spec
@@ -16,10 +17,21 @@ class ImportKeeper:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
+    @property
+    def max_bytes(self) -> int:
+        """The size of the largest text that can be an artefact."""
+        return MAX_BYTES
+
     @staticmethod
-    def wants(spec: Spec, n_bytes: int) -> bool:
-        """Return whether a file of this spec and size is an artefact."""
-        return is_artefact(spec) and 0 < n_bytes <= MAX_BYTES
+    def wants(spec: Spec) -> bool:
+        """Return whether a file of this spec is an artefact."""
+        return is_artefact(spec)
+
+    @staticmethod
+    def find_format(head: bytes) -> str:
+        """Return the format of stacks that begin like this. Missing: "" for any other text."""
+        found = find_stack_format(head)
+        return "" if found is None else found.spec
 
     async def keep(self, text: ImportedText, path: Path) -> int:
         """Return the number of the artefact of the text in a file. A text without times has that of its file.

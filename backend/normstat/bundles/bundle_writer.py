@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Final
+from typing import IO, Final
 
 import zstandard
 
@@ -48,7 +48,7 @@ class _Outbox(io.RawIOBase):
 class OpenMember:
     """A member that is being written."""
 
-    def __init__(self, name: str, file: io.IOBase) -> None:
+    def __init__(self, name: str, file: IO[bytes]) -> None:
         self._name = name
         self._file = file
         self._packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compressobj()
@@ -59,11 +59,11 @@ class OpenMember:
         """Add bytes to the member."""
         self._hash.update(data)
         self._n_bytes += len(data)
-        self._file.write(self._packer.compress(data))  # type: ignore[attr-defined]  # zipfile's own type
+        self._file.write(self._packer.compress(data))
 
     def finish(self) -> BundleMember:
         """Write what is left; return the member's entry for the manifest."""
-        self._file.write(self._packer.flush())  # type: ignore[attr-defined]  # as above
+        self._file.write(self._packer.flush())
         return BundleMember(self._name, self._n_bytes, self._hash.hexdigest())
 
 
@@ -72,14 +72,14 @@ class BundleWriter:
 
     def __init__(self) -> None:
         self._outbox = _Outbox()
-        self._zip = zipfile.ZipFile(self._outbox, "w", zipfile.ZIP_STORED)  # type: ignore[call-overload]  # it only appends
+        self._zip = zipfile.ZipFile(self._outbox, "w", zipfile.ZIP_STORED)
         self._zip.writestr(zipfile.ZipInfo(MARK, MEMBER_TIME), MARK_TEXT)
 
     @contextmanager
     def open_member(self, name: str) -> Iterator[OpenMember]:
         """Provide a member to write to; call its `finish` within the block."""
         with self._zip.open(zipfile.ZipInfo(name, MEMBER_TIME), "w", force_zip64=True) as file:
-            yield OpenMember(name, file)  # type: ignore[arg-type]  # zipfile's own type
+            yield OpenMember(name, file)
 
     def add_member(self, name: str, parts: Iterable[bytes]) -> BundleMember:
         """Write a member at once; return its entry."""

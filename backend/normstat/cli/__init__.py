@@ -25,7 +25,7 @@ COMMANDS: Final = {
     "import": "Load recorded tool output: files, folders, archives.",
     "artefact": "Keep, list and show what tools print once.",
     "bundle": "Carry a host and a window from one normstat to another.",
-    "graph": "Draw series of hosts as SVG, or as text.",
+    "graph": "Draw series of hosts as SVG or PNG, or as text.",
     "export": "Write the raw samples of a host, digit for digit.",
     "reparse": "Reparse streams with the current specs.",
     "jobs": "List, stop and retry background jobs.",

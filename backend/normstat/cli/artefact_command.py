@@ -11,6 +11,10 @@ from typing import Annotated, Final
 import typer
 
 from normstat.artefacts.artefact_service import ArtefactDraft, load_parts, make_artefact, now_utc, reparse_artefact
+from normstat.artefacts.diff.artefact_diff import DiffRequest
+from normstat.artefacts.diff.table_diff import Normalisation, TableDiffRequest
+from normstat.artefacts.diff_service import ArtefactDiff, diff_stored
+from normstat.artefacts.diff_text import render_diff
 from normstat.artefacts.histogram_view import view_histogram
 from normstat.artefacts.parts import HistogramPart, LogPart, Part, StackPart, TablePart
 from normstat.artefacts.table_view import TableRequest, view_table
@@ -144,6 +148,34 @@ def show(
 
 
 @app.command()
+def diff(
+    before: Annotated[int, typer.Argument(metavar="BEFORE", help="number of the artefact before", min=1)],
+    after: Annotated[int, typer.Argument(metavar="AFTER", help="number of the artefact after", min=1)],
+    *,
+    column: Annotated[str, typer.Option(help="key of the column to compare; default: the costs")] = "",
+    group: Annotated[list[str] | None, typer.Option(help="sum the rows by this key, e.g. lock; repeatable")] = None,
+    normalisation: Annotated[
+        Normalisation | None, typer.Option(help="how totals are made comparable; default: per second if both durations are known")
+    ] = None,
+    search: Annotated[str, typer.Option(help="only rows whose key has these words")] = "",
+    pair: Annotated[int | None, typer.Option(help="number of the pair of parts, from 0; default: the largest", min=0)] = None,
+    rows: Annotated[int, typer.Option(help="how many rows", min=1, max=1000)] = MAX_ROWS,
+) -> None:
+    """Show what changed from one artefact to another: tables by key, distributions by bucket, the largest change first."""
+    asked = DiffRequest(pair, TableDiffRequest(column, tuple(group or ()), normalisation, search, rows))
+
+    async def work(session: WriteSession) -> ArtefactDiff:
+        return await diff_stored(session, before, after, asked)
+
+    found = run_in_session(work)
+    for side, one in (("Before", found.before), ("After", found.after)):
+        typer.echo(f"{side}: artefact {one.id}, {_cut(_title(one))}, on {one.host} at {format_instant(one.start)}")
+    typer.echo(render_diff(found.diff, n_rows=rows), nl=False)
+    if len(found.diff.pairs) > 1:
+        typer.echo(f"Parts {found.diff.pair} of {len(found.diff.pairs)} are shown; --pair N shows others.")
+
+
+@app.command()
 def get(
     number: IdArgument,
     *,
@@ -247,7 +279,7 @@ def _stack_lines(part: StackPart, n_rows: int) -> list[str]:
 
 
 def _log_lines(part: LogPart, n_rows: int) -> list[str]:
-    rows = [("time [ns]", "cpu", "pid", "event", "function")]
+    rows: list[tuple[str, ...]] = [("time [ns]", "cpu", "pid", "event", "function")]
     for number in range(min(n_rows, part.n_rows)):
         cpu, pid = part.cpu[number], part.pid[number]
         rows.append(

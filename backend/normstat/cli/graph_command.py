@@ -11,10 +11,12 @@ import typer
 from normstat.cli.artefact_command import printable
 from normstat.cli.db_session import exit_with, run_in_session
 from normstat.cli.export_command import parse_option
-from normstat.errors import BadRequest
+from normstat.errors import BadRequest, NotFound
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
+from normstat.report.graph_png import svg_to_png
 from normstat.report.graph_svg import GraphPicture, PictureLine, PictureMark, draw_graph
 from normstat.storage.baseline_rows import find_baseline
+from normstat.storage.lookup import list_host_stats, require_host
 from normstat.storage.session import WriteSession
 from normstat.window import Window
 
@@ -35,21 +37,22 @@ def graph(
     instance: Annotated[list[str] | None, typer.Option(help="only this instance; repeatable; default: the first ones")] = None,
     baseline: Annotated[str | None, typer.Option(help="mark the windows of this baseline, by its name or id")] = None,
     width: Annotated[int, typer.Option(help="width in pixels", min=200, max=4000)] = 900,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="output file, .svg")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="output file, .svg or .png")] = None,
     text: Annotated[bool, typer.Option("--text", help="print a line of bars for each series instead")] = False,
 ) -> None:
-    """Draw series of hosts as SVG, or as lines of text in the terminal."""
+    """Draw series of hosts as SVG or PNG, or as lines of text in the terminal."""
     if output is None and not text:
-        typer.echo("normstat: give -o FILE.svg, or --text", err=True)
+        typer.echo("normstat: give -o FILE.svg, -o FILE.png, or --text", err=True)
         raise typer.Exit(2)
-    if output is not None and output.suffix.lower() != ".svg":
-        typer.echo(f"normstat: {output} does not end in .svg, the only picture that this command draws", err=True)
+    if output is not None and output.suffix.lower() not in {".svg", ".png"}:
+        typer.echo(f"normstat: {output} ends in neither .svg nor .png, the pictures that this command draws", err=True)
         raise typer.Exit(2)
 
     async def work(session: WriteSession) -> tuple[list[PictureLine], list[PictureMark]]:
         window = Window(start, end)
         lines: list[PictureLine] = []
         for name in host:
+            await _require_stat(session, name, stat)
             asked = SeriesRequest(name, stat, window, width, tuple(field), tuple(instance or ()))
             found = await read_series(session, asked)
             lines += lines_of_series(found, name if len(host) > 1 else "")
@@ -72,11 +75,20 @@ def graph(
     title = f"{stat}: {', '.join(field)} of {', '.join(host)}"
     picture = GraphPicture(title, int(start.timestamp() * 1000), int(end.timestamp() * 1000), lines, marks)
     svg = str(draw_graph(picture, width=width))
+    drawn = svg_to_png(svg) if output.suffix.lower() == ".png" else svg.encode()
     try:
-        output.write_text(svg, encoding="utf-8")
+        output.write_bytes(drawn)
     except OSError as error:
         raise exit_with(BadRequest(f"Cannot write {output}: {error.strerror}; choose a writable place")) from None
     typer.echo(f"Wrote {output}: {len(lines)} series.", err=True)
+
+
+async def _require_stat(session: WriteSession, host: str, stat: str) -> None:
+    """Raise NotFound with the stats that the host has where this is none of them."""
+    known = sorted(one.name for one in await list_host_stats(session, await require_host(session, host)))
+    if stat not in known:
+        found = f"it has {', '.join(known)}" if known else "it has none yet"
+        raise NotFound(f"Host {host} has no stat {stat!r}; {found}")
 
 
 def lines_of_series(found: SeriesResult, host: str) -> list[PictureLine]:

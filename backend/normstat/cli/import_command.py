@@ -79,7 +79,7 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
         typer.echo("normstat: stopped; loaded data is kept; run the same command to continue", err=True)
         raise typer.Exit(130) from None
     print_results(results, shows_all=all_files)
-    if not any(result.spec is not None and result.n_samples for result in results):
+    if not any(result.spec is not None and (result.n_samples or result.artefact is not None) for result in results):
         raise typer.Exit(1)
 
 
@@ -142,6 +142,8 @@ def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
             what = "line is" if n_lines == 1 else "lines are"
             hint = "" if result.n_samples else "; --first-is-real makes them samples"
             sys.stdout.write(f"{'':>42}{n_lines} {what} about the time since boot, and no samples{hint}\n")
+        if result.artefact is not None:
+            sys.stdout.write(f"{'':>42}artefact {result.artefact}\n")
         if result.note:
             sys.stdout.write(f"{'':>42}{result.note}\n")
     shown = others if shows_all else others[:MAX_UNKNOWN_SHOWN]

@@ -1,18 +1,24 @@
 """Choose the database of a command: the one that the environment names, else the one of a `make run` nearby."""
 
+import sys
 from pathlib import Path
 from typing import Final
 
-from normstat.local.running_database import find_running_url
+from normstat.local.running_database import find_running_folders, find_running_url
 from normstat.settings import adopt_database, load_settings
 
 CHECKOUT: Final = Path(__file__).resolve().parents[3]
 # Folders in which no database runs, for the message when the usual one is unavailable too.
 _searched: list[Path] = []
+# Folders in which databases run that were not chosen, because there are several.
+_several: list[Path] = []
 
 
 def use_running_database() -> None:
-    """Use the database below NORMSTAT_DATA, or below `data` in the current folder or the checkout, unless a URL is set."""
+    """Use the database below NORMSTAT_DATA, or below `data` in the current folder or the checkout, unless a URL is set.
+
+    Where none runs there, the only one that runs on this machine is used, and standard error names it.
+    """
     settings = load_settings()
     if "database_url" in settings.model_fields_set:
         return
@@ -24,6 +30,12 @@ def use_running_database() -> None:
         if url is not None:
             adopt_database(url)
             return
+    running = [] if named else [(folder, url) for folder in find_running_folders() if (url := find_running_url(folder)) is not None]
+    if len(running) == 1:
+        sys.stderr.write(f"normstat: using the database of the normstat that runs in {running[0][0]}\n")
+        adopt_database(running[0][1])
+        return
+    _several[:] = [folder for folder, _ in running]
     _searched[:] = resolved if named else [folder for folder in resolved if folder.name == "data"]
     if settings.data is not None:
         # Not the usual one: the user named another.
@@ -34,5 +46,8 @@ def describe_search() -> str:
     """Return where a database was looked for in vain; empty where a URL was set."""
     if not _searched:
         return ""
+    if _several:
+        choices = ", ".join(map(str, _several))
+        return f". Several normstat run on this machine; set NORMSTAT_DATA to one of {choices}"
     folders = ", ".join(str(folder) for folder in _searched)
     return f". DATABASE_URL is not set, and no database of `make run` is running in {folders}; start it, or set NORMSTAT_DATA"

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -14,6 +15,8 @@ ADMIN_ROLE: Final = "normstat_admin"
 PID_LINE: Final = 0
 SOCKET_LINE: Final = 4
 STATE_LINE: Final = 7
+PROC: Final = Path("/proc")
+DEFAULT_DATA: Final = "data"
 
 
 def find_running_url(data_dir: Path) -> str | None:
@@ -33,6 +36,37 @@ def find_running_url(data_dir: Path) -> str | None:
         if is_trusted and _is_ready(lines):
             return f"postgresql://normstat:{quote(password)}@/normstat?host={quote(lines[SOCKET_LINE])}"
     return None
+
+
+def find_running_folders() -> list[Path]:
+    """Return the data folders of every `normstat up` that this account or root runs on this machine, in their order."""
+    found = set()
+    for process in PROC.glob("[0-9]*"):
+        try:
+            if process.stat().st_uid not in (0, os.geteuid()):
+                continue
+            given = _data_of((process / "cmdline").read_bytes().decode().split("\0"))
+            if given is not None:
+                found.add((process / "cwd").readlink().joinpath(given).resolve())
+        except (OSError, UnicodeDecodeError):
+            # It ended, or hides its folder.
+            continue
+    return sorted(found)
+
+
+def _data_of(arguments: list[str]) -> str | None:
+    """Return the data folder that the arguments of `normstat up` name; None for those of another command."""
+    names = [Path(argument).name for argument in arguments[:6]]
+    at = next((place for place, pair in enumerate(pairwise(names)) if pair == ("normstat", "up")), None)
+    if at is None:
+        return None
+    options = arguments[at + 2 :]
+    for option, value in zip(options, [*options[1:], ""], strict=True):
+        if option == "--data" and value:
+            return value
+        if option.startswith("--data="):
+            return option.removeprefix("--data=")
+    return DEFAULT_DATA
 
 
 def _is_ready(lines: list[str]) -> bool:

@@ -49,8 +49,8 @@ class StoragePart(Documented):
     """Size of one kind of data."""
 
     part: str
-    """samples (rows), sealed (packed samples of past days), chunks (raw bytes), rollups, profiles (of baselines, rebuilt when they
-    are lost), or other."""
+    """samples (rows), sealed (packed samples of past days), chunks (raw bytes), artefacts, rollups, profiles (of baselines, rebuilt
+    when they are lost), or other."""
 
     bytes: int
 
@@ -176,7 +176,8 @@ def build_info(
     then = _compared_day(sizes, days, GROWTH_DAYS)
     is_sealed = sizes.sealed_bytes > ANY_SEALED_BYTES
     is_full_soon = disk is not None and growth is not None and growth > 0
-    known = sizes.sample_bytes + sizes.sealed_bytes + sizes.chunk_bytes + sizes.rollup_bytes + sizes.profile_bytes
+    evidence = sizes.sample_bytes + sizes.sealed_bytes + sizes.chunk_bytes + sizes.artefact_bytes
+    known = evidence + sizes.rollup_bytes + sizes.profile_bytes
     return StorageInfo(
         kind=sizes.kind,
         measured_at=sizes.measured_at,
@@ -189,6 +190,7 @@ def build_info(
             StoragePart("samples", sizes.sample_bytes),
             StoragePart("sealed", sizes.sealed_bytes),
             StoragePart("chunks", sizes.chunk_bytes),
+            StoragePart("artefacts", sizes.artefact_bytes),
             StoragePart("rollups", sizes.rollup_bytes),
             StoragePart("profiles", sizes.profile_bytes),
             StoragePart("other", max(0, sizes.database_bytes - known)),

@@ -16,7 +16,7 @@ from normstat.field_docs import Documented
 from normstat.query.artefact_times import MAX_ARTEFACTS, ArtefactTime, read_artefact_times
 from normstat.query.fact_history import order_of, read_snapshots, to_instant
 from normstat.stats.fact_lines import BOOT_ID, BOOT_TIME, FactDifference, FactName, FactSnapshot, find_differences, sort_snapshots
-from normstat.stats.fact_words import EventKind, describe_change, find_kind
+from normstat.stats.fact_words import DERIVED_KINDS, EventKind, describe_change, find_kind
 from normstat.stats.observer_effect import Effect, describe_effect
 from normstat.storage import event_rows, lookup
 from normstat.storage.event_rows import EventFilter, EventRecord, EventSource
@@ -28,7 +28,6 @@ MAX_EVENTS: Final = 1000
 MAX_HOSTS_WITH_FACTS: Final = 20
 # Of a time in seconds since the epoch, until the year 2286.
 MAX_DIGITS: Final = 10
-MADE_KINDS: Final = {EventKind.TRACER, EventKind.ARTEFACT}
 MAX_MADE_TEXT: Final = 300
 # They change by a boot and in no other way.
 BOOT_KEYS: Final = {"kernel_release", "kernel_version", "kernel_parameters", "kernel_isa"}
@@ -161,7 +160,7 @@ async def _read_made(session: AsyncSession, host_ids: Sequence[int], window: Win
 
 async def _search_made(session: AsyncSession, host_ids: Sequence[int] | None, wanted: EventFilter) -> list[HostEvent]:
     """Return the artefacts of hosts (None: of all) that a filter asks for, as events, oldest first."""
-    if wanted.tags or (wanted.kinds and not MADE_KINDS & set(wanted.kinds)):
+    if wanted.tags or (wanted.kinds and not DERIVED_KINDS & set(wanted.kinds)):
         return []
     times = await read_artefact_times(session, host_ids, start=wanted.start, end=wanted.end, limit=MAX_ARTEFACTS)
     return [event for event in map(_to_made, times) if wanted.holds(_to_record(event))]

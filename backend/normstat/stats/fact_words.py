@@ -34,6 +34,10 @@ class EventKind(StrEnum):
     ARTEFACT = "artefact"
 
 
+# They follow from artefacts; nobody can note one.
+DERIVED_KINDS: Final = frozenset({EventKind.TRACER, EventKind.ARTEFACT})
+
+
 # By section, in the order in which somebody new to the host asks.
 _SECTIONS: Final[dict[str, dict[str, tuple[str, EventKind]]]] = {
     "System": {

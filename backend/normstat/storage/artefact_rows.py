@@ -222,7 +222,8 @@ async def read_part_body(session: AsyncSession, artefact_id: int, position: int)
     query = (
         select(ArtefactPartRow.body)
         .join(ArtefactRow, ArtefactRow.id == ArtefactPartRow.artefact_id)
-        .where(ArtefactRow.deleted_at.is_(None), ArtefactRow.id == artefact_id, ArtefactPartRow.position == position)
+        .join(Host, Host.id == ArtefactRow.host_id)
+        .where(*_conditions(ArtefactFilter()), ArtefactRow.id == artefact_id, ArtefactPartRow.position == position)
     )
     body = await session.scalar(query)
     if body is None:
@@ -241,7 +242,8 @@ async def read_part_stamp(session: AsyncSession, artefact_id: int, position: int
     query = (
         select(ArtefactRow.updated_at)
         .join(ArtefactPartRow, ArtefactRow.id == ArtefactPartRow.artefact_id)
-        .where(ArtefactRow.deleted_at.is_(None), ArtefactRow.id == artefact_id, ArtefactPartRow.position == position)
+        .join(Host, Host.id == ArtefactRow.host_id)
+        .where(*_conditions(ArtefactFilter()), ArtefactRow.id == artefact_id, ArtefactPartRow.position == position)
     )
     stamp = await session.scalar(query)
     if stamp is None:
@@ -260,7 +262,8 @@ async def list_artefacts(session: AsyncSession, wanted: ArtefactFilter, *, limit
     rows = (await session.scalars(query)).all()
     count = select(func.count()).select_from(ArtefactRow).join(Host, Host.id == ArtefactRow.host_id).where(*conditions)
     n_total = await session.scalar(count)
-    tools = select(ArtefactRow.tool).where(ArtefactRow.deleted_at.is_(None), ArtefactRow.tool != "").distinct()
+    known = select(ArtefactRow.tool).join(Host, Host.id == ArtefactRow.host_id)
+    tools = known.where(*_conditions(ArtefactFilter()), ArtefactRow.tool != "").distinct()
     return ArtefactPage(await _to_artefacts(session, rows), n_total or 0, sorted(await session.scalars(tools)))
 
 
@@ -372,6 +375,7 @@ async def _require_or_add_host(session: AsyncSession, name: str) -> int:
 
 
 def _conditions(wanted: ArtefactFilter) -> list[ColumnElement[bool]]:
+    # The name of a host that is being deleted has a blank.
     found: list[ColumnElement[bool]] = [ArtefactRow.deleted_at.is_(None), ~Host.name.contains(" ")]
     if wanted.hosts:
         found.append(Host.name.in_(wanted.hosts))

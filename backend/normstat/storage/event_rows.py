@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, shorten
-from normstat.stats.fact_words import EventKind
+from normstat.stats.fact_words import DERIVED_KINDS, EventKind
 from normstat.storage.schema.event_models import EventHost, EventRow
 from normstat.storage.schema.models import Host
 
@@ -50,7 +50,8 @@ class EventDraft:
     author: str
 
     def __post_init__(self) -> None:
-        """Raise BadRequest when it ends before it begins, or names an empty list of hosts."""
+        """Raise BadRequest when it ends before it begins, names an empty list of hosts, or has a kind that nobody notes."""
+        require_noted_kind(self.kind)
         require_order(self.at, self.end)
         require_hosts_named(self.hosts)
 
@@ -133,6 +134,19 @@ def require_hosts_named(hosts: tuple[str, ...] | None) -> None:
     """
     if hosts is not None and not hosts:
         raise BadRequest("The list of hosts is empty; name at least one, or leave it out for all hosts")
+
+
+def require_noted_kind(kind: EventKind) -> None:
+    """Check that people and scripts can note events of this kind.
+
+    Raises: BadRequest
+    """
+    if kind in DERIVED_KINDS:
+        others = ", ".join(other for other in EventKind if other not in DERIVED_KINDS)
+        raise BadRequest(
+            f"Events of kind {kind} follow from artefacts and cannot be noted; store what the tool printed as an artefact "
+            f"(POST /api/v1/artefacts), or choose another kind: {others}"
+        )
 
 
 async def create_event(session: AsyncSession, draft: EventDraft) -> EventRecord:
@@ -356,5 +370,5 @@ async def _names_of(session: AsyncSession, ids: Iterable[int]) -> dict[int, list
 
 
 def to_kind(word: str) -> EventKind:
-    """Return the kind; a note for one of a later version, or of another agent."""
-    return EventKind(word) if word in set(EventKind) else EventKind.NOTE
+    """Return the kind; a note for one of a later version, of another agent, or one that only artefacts have."""
+    return EventKind(word) if word in set(EventKind) - DERIVED_KINDS else EventKind.NOTE

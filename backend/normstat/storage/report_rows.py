@@ -269,7 +269,7 @@ async def read_frozen(session: AsyncSession, report_id: int) -> dict[int, bytes]
         ReportNoteRow.report_id == report_id, ReportNoteRow.deleted_at.is_(None), ReportNoteRow.frozen.is_not(None)
     )
     unpack = zstandard.ZstdDecompressor().decompress
-    return {note_id: unpack(body) for note_id, body in (await session.execute(query)).all()}
+    return {note_id: unpack(body) for note_id, body in (await session.execute(query)).all() if body is not None}
 
 
 async def add_file(session: AsyncSession, report_id: int, name: str, media_type: str, body: bytes, *, author: str) -> ReportFile:

@@ -26,7 +26,9 @@ PART_BYTES: Final = text("""
     SELECT pg_total_relation_size('chunks') AS chunks, pg_total_relation_size('packed_chunks') AS packed,
         pg_total_relation_size('rollups') + pg_total_relation_size('rollup_marks') AS rollups,
         pg_total_relation_size('sealed_blocks') AS sealed,
-        pg_total_relation_size('profile_pieces') + pg_total_relation_size('profiles') AS profiles
+        pg_total_relation_size('profile_pieces') + pg_total_relation_size('profiles') AS profiles,
+        pg_total_relation_size('artefacts') + pg_total_relation_size('artefact_bytes') + pg_total_relation_size('artefact_parts')
+            AS artefacts
 """)
 # The length of a value that is stored outside its row is in the row.
 SEALED: Final = text("""
@@ -109,6 +111,7 @@ class Sizes:
     rollup_bytes: int
     sealed_bytes: int
     profile_bytes: int
+    artefact_bytes: int
     stats: list[TableSize]
     sealed: Mapping[str, SealedSize]
     hosts: list[HostSize]
@@ -138,6 +141,7 @@ async def measure_sizes(session: AsyncSession) -> Sizes:
         rollup_bytes=int(parts.rollups),
         sealed_bytes=int(parts.sealed),
         profile_bytes=int(parts.profiles),
+        artefact_bytes=int(parts.artefacts),
         stats=stats,
         sealed=sealed,
         hosts=await _read_hosts(session, stats, sealed, int(parts.chunks) + int(parts.packed)),

@@ -146,8 +146,8 @@ def test_limits_are_told_before_anything_is_kept(host: Host) -> None:
     host.stats("x emit 1 1", "ask false", "ask nothing_here", "ask quiet")
     host.tool("quiet", "#!/bin/sh\necho trouble >&2\nexit 1\n")
     for command, said in {"quiet": "there is nothing to keep", "nothing_here": "no program nothing_here"}.items():
-        done = host.command("ask", command)
-        assert (done.returncode, said in done.stderr) == (1, True), done
+        asked = host.command("ask", command)
+        assert (asked.returncode, said in asked.stderr) == (1, True), asked
     assert len(waiting(host)) == 1
 
 

@@ -178,6 +178,25 @@ async def test_reported_with_the_token_of_an_agent(people: People, operator: htt
     assert sorted(await texts(operator)) == ["deployed", "x"]
 
 
+@pytest.mark.parametrize("kind", ["tracer", "artefact"])
+async def test_what_follows_from_artefacts_cannot_be_noted(people: People, operator: httpx.AsyncClient, kind: str) -> None:
+    body = {"text": "truss ran", "kind": kind, "hosts": [HOST]}
+    refused = await operator.post(EVENTS, json=body)
+    assert_envelope(refused, 400, "bad_request")
+    said = refused.json()["error"]["message"]
+    assert said.startswith(f"Events of kind {kind} follow from artefacts and cannot be noted")
+    assert ("deployment" in said, f": {kind}" in said, f", {kind}" in said) == (True, False, False)
+    made = (await operator.post(EVENTS, json={**body, "kind": "note", "at": "2026-11-22T00:10:00Z"})).json()
+    changed = {**body, "at": made["at"], "tags": []}
+    assert_envelope(await operator.put(f"{EVENTS}/{made['id']}", json=changed), 400, "bad_request")
+    async with await people.agent() as agent:
+        report = {"text": "truss ran", "kind": kind, "host": HOST}
+        assert_envelope(await agent.post("/api/v1/ingest/events", json=report), 400, "bad_request")
+        line = f"1795305665\t1795305660\t{kind}\t/var/log/app.log\ttruss ran\n"
+        await send_stream(agent, "host_events", line.encode())
+    assert [(event.kind, event.source) for event in (await search(operator)).events] == [("note", "user"), ("note", "agent")]
+
+
 async def send_stream(agent: httpx.AsyncClient, spec: str, text: bytes, *, offset: int = 0) -> None:
     frame = Frame(FrameKind.STREAM, spec, f"{spec}.1.1-1", offset, len(text), "watch 5", text)
     response = await send(agent, format_frames([frame]))

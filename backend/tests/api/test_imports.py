@@ -489,6 +489,18 @@ async def test_undo_removes_what_the_import_loaded_and_nothing_else(
     assert (await until(operator, before["id"]))["message"] == f"undone: {N_SAMPLES} samples removed"
 
 
+async def test_undo_deletes_an_artefact_without_samples(operator: httpx.AsyncClient, running: None) -> None:
+    done = await until(operator, (await hand_over(operator, b"java;run 12\njava;stop 3\n", name="out.folded")).json()["id"])
+    [file] = done["files"]
+    assert (file["spec"], file["n_samples"], file["missing"]) == ("folded", 0, [])
+    path = f"/api/v1/artefacts/{file['artefact']}"
+    assert (await operator.get(path)).status_code == 200
+    await operator.post(f"/api/v1/imports/{done['id']}/undo")
+    [undone] = (await until(operator, done["id"]))["files"]
+    assert (undone["artefact"], undone["is_undone"]) == (None, True)
+    assert (await operator.get(path)).status_code == 404
+
+
 @pytest.mark.long
 @pytest.mark.slow
 def test_a_server_that_is_killed_goes_on_with_its_imports(

@@ -49,7 +49,9 @@ def test_the_sum_of_other_rows_has_no_share() -> None:
     assert view.key_names == ["table", "key"]
     assert view.total == 103_000
     shares = {tuple(row.key): (row.is_total, row.share) for row in view.rows}
-    assert shares["Elapsed Times for processes ssh", "read"] == (False, pytest.approx(90 / 103))
+    is_total, share = shares["Elapsed Times for processes ssh", "read"]
+    assert not is_total
+    assert share == pytest.approx(90 / 103)
     assert shares["Elapsed Times for processes ssh", "TOTAL:"] == (True, None)
     grouped = view_table(table(TIMES), TableRequest(group=("table",)))
     assert [(row.key, row.values, row.is_total) for row in grouped.rows] == [
@@ -62,10 +64,8 @@ def test_a_percentage_of_the_whole_is_a_share() -> None:
     [part] = [part for part in read_artefact(REPORT).parts if part.stat == "perf_report"]
     assert isinstance(part, TablePart)
     view = view_table(part, TableRequest(order="overhead_pct"))
-    assert [(row.share, row.cumulative) for row in view.rows] == [
-        (pytest.approx(0.2815), pytest.approx(0.2815)),
-        (pytest.approx(0.0445), pytest.approx(0.3260)),
-    ]
+    assert [row.share for row in view.rows] == pytest.approx([0.2815, 0.0445])
+    assert [row.cumulative for row in view.rows] == pytest.approx([0.2815, 0.3260])
     assert view.total is None
 
 

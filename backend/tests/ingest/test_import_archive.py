@@ -201,6 +201,10 @@ def test_an_import_ends_when_its_budget_is_spent(tmp_path: Path) -> None:
     assert any("more than 5 files" in str(note) for note in found.values())
 
 
+def test_a_zip_with_a_name_of_nothing_is_read(tmp_path: Path) -> None:
+    assert walk(put(tmp_path, "a.zip", zip_of({"x": b"y" * 30, "b": b"z"}).replace(b"x", b"\0"))) == {"": b"y" * 30, "b": b"z"}
+
+
 @given(st.binary(max_size=300), st.integers(0, 20_000))
 def test_no_bytes_make_it_raise(tmp_path_factory: pytest.TempPathFactory, noise: bytes, place: int) -> None:
     folder = tmp_path_factory.mktemp("noise")

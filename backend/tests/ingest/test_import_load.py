@@ -14,6 +14,7 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.artefacts import import_keeper
 from normstat.artefacts.import_keeper import ImportKeeper
 from normstat.errors import BadRequest, DatabaseAway, NotFound
 from normstat.ingest.batching import Recording, ingest_request
@@ -295,6 +296,11 @@ async def test_what_cannot_be_loaded_is_listed(engine: AsyncEngine, tmp_path: Pa
     assert "No such file" in results["none"].note
 
 
+SAMPLES = b"""java 4711/4712 [001] 1000.000001:     250000 cpu-clock:
+\t    7f0000001000 read+0x10 (/lib/libc.so.6)
+\t    7f0000002000 main+0x20 (/usr/bin/java)
+
+"""
 LOCKS = b"""Mutex block
 
 Count     nsec Lock                         Caller
@@ -322,6 +328,39 @@ async def test_what_answers_a_question_once_is_an_artefact_too(engine: AsyncEngi
     [other] = await load_files(engine, tmp_path / "vmstat.out")
     assert other.artefact is None
     assert query(database_url, "SELECT count(*) FROM artefacts") == [(1,)]
+
+
+async def test_stacks_that_no_spec_reads_are_artefacts(
+    engine: AsyncEngine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folded = b"java;main;run 12\njava;main;stop 3\n"
+    (tmp_path / "out.folded").write_bytes(folded)
+    (tmp_path / "perf.txt").write_bytes(SAMPLES * 2)
+    (tmp_path / "letter.txt").write_bytes(b"Dear all,\nnothing; of note 5\nYours\n")
+    with tarfile.open(tmp_path / "all.tar.gz", "w:gz") as archive:
+        for name in ("letter.txt", "out.folded", "perf.txt"):
+            archive.add(tmp_path / name, f"deep/{name}")
+    found = {Path(file.path).name: file for file in await load_files(engine, tmp_path / "all.tar.gz")}
+    assert {name: file.spec for name, file in found.items()} == {
+        "letter.txt": None, "out.folded": "folded", "perf.txt": "perf_script",
+    }  # fmt: skip
+    assert [(file.note, file.missing, file.n_samples) for name, file in found.items() if name != "letter.txt"] == [("", [], 0)] * 2
+    assert found["letter.txt"].artefact is None
+    rows = query(database_url, "SELECT id, spec, source, n_bytes FROM artefacts ORDER BY spec")
+    assert rows == [
+        (found["out.folded"].artefact, "folded", "import", len(folded)),
+        (found["perf.txt"].artefact, "perf_script", "import", 2 * len(SAMPLES)),
+    ]
+    # What is too large for an artefact says so.
+    monkeypatch.setattr(import_keeper, "MAX_BYTES", 40)
+    (tmp_path / "plockstat.txt").write_bytes(LOCKS)
+    (tmp_path / "more.folded").write_bytes(folded * 2)
+    start = dt.datetime(2026, 11, 21, 10, tzinfo=dt.UTC)
+    for name in ("plockstat.txt", "more.folded"):
+        [file] = await load_files(engine, tmp_path / name, options=ImportOptions(start_us=to_us(start)))
+        assert file.artefact is None
+        assert "no artefact: it has 0 MB, and an artefact has up to 0 MB" in file.note
+    assert query(database_url, "SELECT count(*) FROM artefacts") == [(2,)]
 
 
 @pytest.mark.slow

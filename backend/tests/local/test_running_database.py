@@ -30,6 +30,8 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterato
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     monkeypatch.setattr(running_database, "ROOT_STATE_DIR", tmp_path / "state")
+    # Whatever runs on this machine.
+    monkeypatch.setattr(running_database, "PROC", tmp_path / "proc")
     monkeypatch.setattr(local_database, "CHECKOUT", tmp_path / "checkout")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -38,6 +40,14 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterato
     monkeypatch.undo()
     load_settings.cache_clear()
     local_database._searched.clear()
+    local_database._several.clear()
+
+
+def make_process(proc: Path, pid: int, cwd: Path, *arguments: str) -> None:
+    """What the system tells of a process."""
+    (proc / str(pid)).mkdir(parents=True)
+    (proc / str(pid) / "cmdline").write_text("\0".join([*arguments, ""]))
+    (proc / str(pid) / "cwd").symlink_to(cwd)
 
 
 def test_a_running_server_gives_its_url(tmp_path: Path) -> None:
@@ -96,6 +106,32 @@ def test_folders_are_searched_in_order(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("DATABASE_URL", "postgresql://x@y/z")
     load_settings.cache_clear()
     assert chosen() == "postgresql://x@y/z"
+
+
+def test_the_only_one_that_runs_is_found_wherever_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proc, home = tmp_path / "proc", make_home(tmp_path / "far" / "data")
+    make_process(proc, 7, tmp_path, "/bin/sh", "-c", "normstat up")
+    make_process(proc, 8, tmp_path / "far", "/usr/bin/python3", ".venv/bin/normstat", "up", "--port", "8081")
+    make_process(proc, 9, tmp_path / "far", "python3", "-m", "normstat", "serve", "--data", str(tmp_path / "none"))
+    (proc / "10").mkdir()
+    assert running_database.find_running_folders() == [home]
+    assert f"{home}/run" in str(chosen())
+    assert capsys.readouterr().err == f"normstat: using the database of the normstat that runs in {home}\n"
+    # Of two, nobody knows which one is meant.
+    other = make_home(tmp_path / "other")
+    make_process(proc, 11, tmp_path, "/opt/venv/bin/normstat", "up", "--data=other", "--no-agent")
+    monkeypatch.delenv("NORMSTAT_DATABASE_URL")
+    load_settings.cache_clear()
+    assert chosen() is None
+    assert local_database.describe_search() == (
+        f". Several normstat run on this machine; set NORMSTAT_DATA to one of {home}, {other}"
+    )
+    # A folder that is named is the only one that is looked at.
+    monkeypatch.setenv("NORMSTAT_DATA", str(other))
+    load_settings.cache_clear()
+    assert f"{other}/run" in str(chosen())
 
 
 def test_the_error_says_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

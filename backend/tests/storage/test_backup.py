@@ -16,9 +16,12 @@ import pytest
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.artefacts.artefact_service import ArtefactDraft, Sessions, load_part, make_artefact, reparse_artefact
+from normstat.artefacts.parts import StackPart
 from normstat.errors import BadRequest, Conflict, MigrationError
 from normstat.packing import packing_run
 from normstat.packing.packing_run import pack_next
+from normstat.storage.artefact_rows import PIECE_BYTES, Artefact, ArtefactSource, read_text
 from normstat.storage.backup import backup_plan, dump
 from normstat.storage.backup.backup_files import Connection
 from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS, PieceRequest, read_fingerprint
@@ -34,7 +37,7 @@ from normstat.storage.schema import migrations
 from normstat.storage.schema.baseline_models import SavedComparisonRow
 from normstat.storage.schema.models import Base
 from normstat.storage.schema.schema_version import require_current_schema
-from normstat.storage.session import make_engine, make_sessions, open_write_session
+from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.window import Window
 from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable
@@ -220,6 +223,44 @@ async def test_samples_that_were_read_again_are_copied_again(
     assert [piece.mark for piece in same.pieces] != [piece.mark for piece in third.pieces]
     await bring(other_url, tmp_path)
     assert content(other_url) == content(database_url)
+
+
+async def test_artefacts_are_restored_and_only_changed_ones_copied_again(
+    engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backup_plan, "ARTEFACTS_PER_PIECE", 1)
+    sessions = make_sessions(engine)
+    # Several pieces, and bytes that are no UTF-8.
+    text = b"".join(b"java;caf\xe9;f%d %d\n" % (number, number + 1) for number in range(400_000))
+    assert len(text) > PIECE_BYTES
+    made = [await add_artefact(sessions, tmp_path, text), await add_artefact(sessions, tmp_path, b"nobody knows this\r\n\x00")]
+    first, _ = await save(database_url, tmp_path / "backup")
+    keys = {f"{table}/{artefact.id}" for table in ("artefact_bytes", "artefact_parts") for artefact in made}
+    assert {piece.key for piece in first.pieces if piece.key.startswith("artefact_")} == keys
+    made.append(await add_artefact(sessions, tmp_path, b"a;b 1\nc;d 2\n"))
+    await reparse_artefact(sessions, made[0].id)
+    second, _ = await save(database_url, tmp_path / "backup")
+    copied = {piece.key for piece in second.pieces if piece.key.startswith("artefact_") and piece not in first.pieces}
+    assert copied == {f"artefact_parts/{made[0].id}", f"artefact_bytes/{made[2].id}", f"artefact_parts/{made[2].id}"}
+    await bring(other_url, tmp_path / "backup")
+    assert content(other_url) == content(database_url)
+    other = make_engine(other_url, pool_size=2)
+    try:
+        async with open_read_session(make_sessions(other)) as session:
+            assert b"".join([piece async for piece in read_text(session, made[0].id)]) == text
+            assert b"".join([piece async for piece in read_text(session, made[1].id)]) == b"nobody knows this\r\n\x00"
+            part = await load_part(session, made[0].id, 0, StackPart)
+        assert part.n_rows == 400_000
+        # A new one gets a number that no other had.
+        assert (await add_artefact(make_sessions(other), tmp_path, b"e;f 1\ng;h 2\n")).id > made[2].id
+    finally:
+        await other.dispose()
+
+
+async def add_artefact(sessions: Sessions, folder: Path, text: bytes) -> Artefact:
+    path = folder / "artefact.txt"
+    path.write_bytes(text)
+    return await make_artefact(sessions, ArtefactDraft("alpha", ArtefactSource.CLI, "ann", start=START), path, now=START)
 
 
 async def test_packing_between_backups_changes_no_byte(

@@ -8,14 +8,25 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
+from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.auth.accounts import create_agent_token
 from normstat.errors import NotAllowed, NotFound
 from normstat.ingest.batching import AgentIdentity
 from normstat.jobs.claims import REMOVAL_LOCK
+from normstat.query.artefact_times import read_artefact_times
 from normstat.query.host_lists import list_hosts
 from normstat.retention import host_deletion
 from normstat.retention.deletion_worker import work_off_removals
 from normstat.retention.host_deletion import HostDeletion
+from normstat.storage.artefact_rows import (
+    Artefact,
+    ArtefactFilter,
+    ArtefactSource,
+    list_artefacts,
+    read_artefact_row,
+    read_part_body,
+    read_part_stamp,
+)
 from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.schema.models import Base
@@ -29,6 +40,12 @@ from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
 from tests.packing.raw_view import pack_all
 
+LOCKS = b"""Mutex block
+
+Count     nsec Lock                         Caller
+-------------------------------------------------------------------------------
+   78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
+"""
 Sessions = async_sessionmaker[AsyncSession]
 WAITS = """
     SELECT FROM pg_stat_activity
@@ -51,6 +68,21 @@ async def request(sessions: Sessions, name: str = "alpha") -> HostDeletion:
 async def names(sessions: Sessions) -> list[str]:
     async with open_read_session(sessions) as session:
         return [host.name for host in await list_hosts(session, START)]
+
+
+async def add_artefact(sessions: Sessions, folder: Path, host: str) -> Artefact:
+    """An artefact of plockstat for alpha, one of folded stacks for others."""
+    text = folder / f"{host}.txt"
+    text.write_bytes(LOCKS if host == "alpha" else b"java;main;run 12\njava;main;stop 3\n")
+    return await make_artefact(sessions, ArtefactDraft(host, ArtefactSource.CLI, "anna", start=START), text, now=START)
+
+
+async def artefacts_of(sessions: Sessions, *hosts: str) -> tuple[set[str], list[str]]:
+    """The hosts of the artefacts that a list shows, and the tools that it offers."""
+    async with open_read_session(sessions) as session:
+        page = await list_artefacts(session, ArtefactFilter(hosts=hosts), limit=10, offset=0)
+    assert page.n_total == len(page.artefacts)
+    return {artefact.host for artefact in page.artefacts}, page.tools
 
 
 def host_of(url: str, deletion: HostDeletion) -> int:
@@ -98,6 +130,33 @@ async def test_everything_goes_and_nothing_of_others(engine: AsyncEngine, sessio
     assert await export(engine, "beta") == other
     left = query(database_url, "SELECT count(*) FROM packed_chunks JOIN streams ON id = stream_id")[0][0]
     assert 0 < left < n_packs
+
+
+async def test_its_artefacts_are_hidden_at_once_and_go_with_it(
+    engine: AsyncEngine, sessions: Sessions, database_url: str, tmp_path: Path
+) -> None:
+    await fill(engine)
+    made = {host: await add_artefact(sessions, tmp_path, host) for host in ("alpha", "beta")}
+    assert await artefacts_of(sessions) == ({"alpha", "beta"}, ["folded", "plockstat"])
+    await request(sessions)
+    # Before a row of it is deleted.
+    assert await artefacts_of(sessions) == ({"beta"}, ["folded"])
+    assert await artefacts_of(sessions, "alpha") == (set(), ["folded"])
+    gone = made["alpha"].id
+    async with open_read_session(sessions) as session:
+        assert [time.host for time in await read_artefact_times(session, None)] == ["beta"]
+        for look_for in (read_artefact_row(session, gone), read_part_body(session, gone, 0), read_part_stamp(session, gone, 0)):
+            with pytest.raises(NotFound):
+                await look_for
+    # A new host of that name has none of them, and keeps its own.
+    again = await add_artefact(sessions, tmp_path, "alpha")
+    assert again.id != gone
+    assert await work_off_removals(database_url)
+    assert query(database_url, "SELECT id FROM artefacts ORDER BY id") == [(made["beta"].id,), (again.id,)]
+    for table in ("artefact_bytes", "artefact_parts"):
+        found = query(database_url, f"SELECT DISTINCT artefact_id FROM {table} ORDER BY 1")
+        assert found == [(made["beta"].id,), (again.id,)], table
+    assert await artefacts_of(sessions) == ({"alpha", "beta"}, ["folded", "plockstat"])
 
 
 async def test_it_comes_back_as_new_at_once(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:

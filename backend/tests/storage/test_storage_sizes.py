@@ -44,6 +44,7 @@ SIZES = Sizes(
     rollup_bytes=50,
     sealed_bytes=40,
     profile_bytes=30,
+    artefact_bytes=20,
     sealed={"vmstat_linux": SealedSize(n_rows=200, n_values=680, n_bytes=35)},
     stats=[TableSize("vmstat_linux", 500, 100, 30)],
     hosts=[WEB, replace(WEB, id=2, name="deleted 2", is_being_deleted=True)],
@@ -74,9 +75,10 @@ def test_growth_is_that_of_the_last_week() -> None:
         ("samples", 600),
         ("sealed", 40),
         ("chunks", 200),
+        ("artefacts", 20),
         ("rollups", 50),
         ("profiles", 30),
-        ("other", 80),
+        ("other", 60),
     ]
     (stat,) = record.stats
     assert (stat.n_samples, stat.n_sealed, stat.n_values) == (230, 200, 800)

@@ -10976,8 +10976,8 @@ export interface components {
       bytes: number;
       /**
        * Part
-       * @description samples (rows), sealed (packed samples of past days), chunks (raw bytes), rollups, profiles (of baselines, rebuilt when they
-       *     are lost), or other.
+       * @description samples (rows), sealed (packed samples of past days), chunks (raw bytes), artefacts, rollups, profiles (of baselines, rebuilt
+       *     when they are lost), or other.
        */
       part: string;
     };

@@ -164,6 +164,7 @@ describe("an import", () => {
     expect(needsAttention(item({ files: [file(), { ...lacking, missing: [...lacking.missing] }] }))).toBe(true);
     expect(needsAttention(item({ files: [file(), UNREAD] }))).toBe(false);
     expect(needsAttention(item({ files: [file({ n_samples: 0, note: "tried again: import 7" })] }))).toBe(false);
+    expect(needsAttention(item({ files: [file({ n_samples: 0, artefact: 7 })] }))).toBe(false);
     expect(needsAttention(item({ files: [UNREAD], state: "running" }))).toBe(false);
     expect(needsAttention(item({ files: [UNREAD], is_undo: true }))).toBe(false);
   });
@@ -171,6 +172,7 @@ describe("an import", () => {
   it("can be undone once, when it loaded something", () => {
     expect(canUndo(item())).toBe(true);
     expect(canUndo(item({ files: [file({ n_samples_new: 0 })] }))).toBe(false);
+    expect(canUndo(item({ files: [file({ n_samples_new: 0, artefact: 7 })] }))).toBe(true);
     expect(canUndo(item({ state: "running" }))).toBe(false);
     expect(canUndo(item({ is_undo: true }))).toBe(false);
     expect(describeImport(item({ is_undo: true, message: "undone: 10 samples removed" }))).toBe("undone: 10 samples removed");

@@ -86,13 +86,18 @@ export function withNews(imports: readonly Import[], news: readonly (Import | un
 export function needsAttention(item: Pick<Import, "state" | "is_undo" | "files">): boolean {
   const isLacking = item.files.some(({ missing }) => missing.length > 0);
   const isTriedAgain = item.files.some(({ note }) => note.startsWith("tried again"));
-  const loadsNothing = item.files.every(({ n_samples }) => n_samples === 0) && !isTriedAgain;
+  const loadsNothing = item.files.every((file) => file.n_samples === 0 && !hasArtefact(file)) && !isTriedAgain;
   return item.state === "done" && !item.is_undo && (isLacking || loadsNothing);
 }
 
 /** Return whether there is anything that an import could undo. */
 export function canUndo(item: Pick<Import, "state" | "is_undo" | "files">): boolean {
-  return !isActive(item) && !item.is_undo && item.files.some(({ n_samples_new }) => n_samples_new > 0);
+  return !isActive(item) && !item.is_undo && item.files.some((file) => file.n_samples_new > 0 || hasArtefact(file));
+}
+
+/** Return whether an artefact was made of the file. */
+export function hasArtefact({ artefact }: Pick<ImportedFile, "artefact">): boolean {
+  return artefact !== null && artefact !== undefined;
 }
 
 /** What was typed into the fields of a row to try a file again. */

@@ -74,6 +74,7 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   samples: words.common.samplesInText,
   sealed: words.logic.storage.sealed,
   chunks: words.logic.storage.rawBytes,
+  artefacts: words.logic.storage.artefacts,
   rollups: words.logic.storage.rollups,
   profiles: words.logic.storage.profiles,
   other: words.logic.storage.otherTables,

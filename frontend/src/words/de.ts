@@ -1037,6 +1037,18 @@ export const de: Words = {
       timeExamples: "2026-11-21 09:05:00, 09:05 (heute), now-15m oder ISO 8601 mit Zone",
     },
   },
+  bundles: {
+    bundle: "Bündel",
+    forAnotherNormstat: "Bündel für ein anderes normstat",
+    carries:
+      "Eine Datei mit der Rohausgabe dieses Zeitraums, seinen Ereignissen, Baselines, Artefakten und gespeicherten Vergleichen. Auf der Import-Seite eines anderen normstat ablegen oder dort mit normstat bundle open öffnen.",
+    isBundle: (name, host) =>
+      nodes`${name} ist ein Bündel eines anderen normstat: Seine Messwerte, Ereignisse, Baselines und Artefakte werden die von ${host}.`,
+    theHostAbove: "dem Host oben",
+    mixed: (host) =>
+      nodes`Den Host ${host} gibt es hier schon. Das Bündel wird mit ihm vermischt; um beide zu trennen, oben einen anderen Namen eingeben.`,
+    loadBundles: "Auch Bündel eines anderen normstat.",
+  },
   artefactDiff: {
     page: {
       title: "Zwei Artefakte im Vergleich",
@@ -2138,6 +2150,7 @@ export const de: Words = {
     },
     hostWindowLink: { showPage: (host) => `Auf der Seite von ${host} anzeigen` },
     importFiles: {
+      showArtefact: "Artefakt anzeigen",
       theFirstFile: "die erste Datei",
       noFileWasRead: "Keine Datei wurde gelesen",
       checkFileCompleteOutput:
@@ -2781,6 +2794,7 @@ export const de: Words = {
       databaseHasNotGrown: "Die Datenbank ist in der letzten Woche nicht gewachsen.",
       sealed: "versiegelte Messwerte",
       rawBytes: "Rohbytes",
+      artefacts: "Artefakte",
       rollups: "Rollups",
       profiles: "Profile der Baselines",
       firstDaysAreRows:

@@ -1017,6 +1017,18 @@ export const en = {
       timeExamples: "2026-11-21 09:05:00, 09:05 (today), now-15m, or ISO 8601 with a zone",
     },
   },
+  bundles: {
+    bundle: "Bundle",
+    forAnotherNormstat: "Bundle, for another normstat",
+    carries:
+      "One file with the raw output of this window, its events, baselines, artefacts and saved comparisons. Drop it on the Import page of another normstat, or open it there with normstat bundle open.",
+    isBundle: (name: string, host: ReactNode) =>
+      nodes`${name} is a bundle of another normstat: its samples, events, baselines and artefacts become those of ${host}.`,
+    theHostAbove: "the host above",
+    mixed: (host: ReactNode) =>
+      nodes`There is a host ${host} here already. The bundle is mixed into it; to keep them apart, enter another name above.`,
+    loadBundles: "Bundles of another normstat, too.",
+  },
   artefactDiff: {
     page: {
       title: "Two artefacts compared",
@@ -2110,6 +2122,7 @@ export const en = {
     },
     hostWindowLink: { showPage: (host: string) => `Show on the page of ${host}` },
     importFiles: {
+      showArtefact: "Show the artefact",
       theFirstFile: "the first file",
       noFileWasRead: "No file was read",
       checkFileCompleteOutput:
@@ -2749,6 +2762,7 @@ export const en = {
       databaseHasNotGrown: "The database has not grown in the last week.",
       sealed: "sealed samples",
       rawBytes: "raw bytes",
+      artefacts: "artefacts",
       rollups: "rollups",
       profiles: "profiles of baselines",
       firstDaysAreRows:

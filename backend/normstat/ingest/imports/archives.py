@@ -188,7 +188,8 @@ class _Walk:
             with file or _spool(source) as spooled, _open_zip(spooled) as archive:
                 for info in archive.infolist():
                     self._budget.count_member()
-                    if info.is_dir():
+                    # A name may be empty, or begin with a NUL.
+                    if info.filename.endswith("/"):
                         continue
                     yield from self._open_zipped(path, archive, info)
                     if self._budget.is_spent:

@@ -10,7 +10,9 @@ from normstat.stats.spec import Spec
 
 @dataclass(frozen=True, slots=True)
 class ImportedText:
-    """The text of a file that tells one answer of a tool. `start`: when it was, where somebody said it; `modified`: of the file."""
+    """The text of a file that tells one answer of a tool. `spec` may be a format of `find_format`. `start`: when it was, where
+    somebody said it; `modified`: of the file.
+    """
 
     host: str
     name: str
@@ -25,8 +27,17 @@ class ImportedText:
 class ArtefactKeeper(Protocol):
     """Keeps texts as artefacts."""
 
-    def wants(self, spec: Spec, n_bytes: int) -> bool:
-        """Return whether a file of this spec and size is an artefact."""
+    @property
+    def max_bytes(self) -> int:
+        """The size of the largest text that can be one."""
+        ...
+
+    def wants(self, spec: Spec) -> bool:
+        """Return whether a file of this spec is an artefact."""
+        ...
+
+    def find_format(self, head: bytes) -> str:
+        """Return the name of the format, one that no spec reads, of a text that begins like this. Missing: "" for any other."""
         ...
 
     async def keep(self, text: ImportedText, path: Path) -> int:

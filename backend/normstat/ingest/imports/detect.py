@@ -64,7 +64,8 @@ class Look:
 
     `spec` is None where nobody can read it, `note` then says why. `first_us` is its first time, None where there is none; of a file
     that `needs_date` it is counted from SOME_DAY. With `lacks_times` none of it would be a sample until somebody says when it was.
-    `missing` are the options that would make samples of it.
+    `missing` are the options that would make samples of it. `artefact` is the format of a text that no spec reads, but that is kept
+    as an artefact; "" for others.
     """
 
     spec: Spec | None = None
@@ -75,6 +76,7 @@ class Look:
     note: str = ""
     command: str = ""
     missing: tuple[MissingOption, ...] = ()
+    artefact: str = ""
 
 
 def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool, command: str = "") -> Look:

@@ -16,11 +16,10 @@ from normstat.ingest.imports.archives import walk_file
 from normstat.ingest.imports.artefact_keeper import ArtefactKeeper, ImportedText
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.load import Loader, Pieces, empty_result
-from normstat.ingest.imports.scan import Found, Survey
+from normstat.ingest.imports.scan import Found, Survey, too_large_note
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
 from normstat.ingest.transaction import HOST_NAME
 from normstat.stats.catalogue import require_spec
-from normstat.stats.spec import Spec
 from normstat.storage.import_rows import ImportedFile, list_lengths
 from normstat.storage.session import make_sessions, open_read_session
 from normstat.storage.user_specs import reload_user_specs
@@ -94,7 +93,7 @@ async def run_import(engine: AsyncEngine, job: ImportSource, watch: Watch, keepe
         require_spec(job.options.spec)
     async with open_read_session(sessions) as session:
         lengths = await list_lengths(session, job.host)
-    survey = Survey(job.options, Budget(job.most_bytes, MAX_MEMBERS), lengths)
+    survey = Survey(job.options, Budget(job.most_bytes, MAX_MEMBERS), lengths, keeper)
     found = await _run_survey(survey, job, watch)
     await _Run(engine, job, watch, found, keeper).run()
 
@@ -169,27 +168,38 @@ class _Run:
             self._n_bytes_done = begin + n_bytes
             await self._watch.loading(self._n_bytes, self._n_bytes_done, file.path)
 
+        if self._keeper is not None and file.look.artefact:
+            with tempfile.NamedTemporaryFile(prefix="normstat-import-") as copy:
+                parts = _copied(await asyncio.to_thread(members.open, file), copy)
+                await asyncio.to_thread(_exhaust, parts)
+                await moved(file.n_bytes)
+                result = empty_result(file.path, file.look.artefact, file.look.note)
+                return await self._keep(self._keeper, file, file.look.artefact, result, Path(copy.name))
         plan = await self._loader.plan(file)
         is_there = plan.n_known >= file.n_bytes
-        if self._keeper is None or file.spec is None or not self._keeper.wants(file.spec, file.n_bytes):
+        is_artefact = self._keeper is not None and file.spec is not None and self._keeper.wants(file.spec)
+        is_too_large = self._keeper is not None and file.n_bytes > self._keeper.max_bytes
+        if self._keeper is None or file.spec is None or not is_artefact or is_too_large or not file.n_bytes:
             parts = iter(()) if is_there else await asyncio.to_thread(members.open, file)
             result = await self._loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
             await moved(file.n_bytes)
+            if self._keeper is not None and is_artefact and is_too_large:
+                return _with_note(result, too_large_note(file.n_bytes, self._keeper.max_bytes))
             return result
         with tempfile.NamedTemporaryFile(prefix="normstat-import-") as copy:
             parts = _copied(await asyncio.to_thread(members.open, file), copy)
             result = await self._loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
             await asyncio.to_thread(_exhaust, parts)
             await moved(file.n_bytes)
-            return await self._keep(self._keeper, file, file.spec, result, Path(copy.name))
+            return await self._keep(self._keeper, file, file.spec.name, result, Path(copy.name))
 
-    async def _keep(self, keeper: ArtefactKeeper, file: Found, spec: Spec, result: ImportedFile, copy: Path) -> ImportedFile:
+    async def _keep(self, keeper: ArtefactKeeper, file: Found, spec: str, result: ImportedFile, copy: Path) -> ImportedFile:
         """Return the result with the artefact made of the file's copy."""
         start_us = file.timing.start_us
         text = ImportedText(
             host=self._job.host,
             name=file.path,
-            spec=spec.name,
+            spec=spec,
             command=file.look.command or "",
             title=self._job.options.title or "",
             zone=file.timing.zone,
@@ -202,8 +212,7 @@ class _Run:
             if trouble.status == 503:
                 raise
             log.warning("import_artefact_failed", host=self._job.host, code=trouble.code, error=trouble.message)
-            note = f"no artefact: {trouble.message}"
-            return replace(result, note=f"{result.note}; {note}" if result.note else note)
+            return _with_note(result, f"no artefact: {trouble.message}")
 
 
 class _Members:
@@ -232,6 +241,10 @@ class _Members:
     def close(self) -> None:
         """Close what is open."""
         self._members.close()
+
+
+def _with_note(result: ImportedFile, note: str) -> ImportedFile:
+    return replace(result, note=f"{result.note}; {note}" if result.note else note)
 
 
 def _copied(parts: Iterator[bytes], copy: IO[bytes]) -> Iterator[bytes]:

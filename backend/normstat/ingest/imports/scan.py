@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from normstat.ingest.imports.archives import Member, list_files, walk_file
+from normstat.ingest.imports.artefact_keeper import ArtefactKeeper
 from normstat.ingest.imports.batchload import Section, Splitter, is_batchload, is_first_real, times_of
 from normstat.ingest.imports.detect import (
     HEAD_BYTES,
@@ -48,7 +49,7 @@ class Found:
 
     `member` is the number of the file within `root`, the file on this machine that it is in; the bytes are [begin, end) of it.
     `hashes` are those of its first n bytes, by n: at lengths that earlier loads had, and at its own. `look.spec` is None where
-    there is nothing to load; `look.note` says why.
+    there is nothing to load; `look.note` says why, unless it is an artefact alone (`look.artefact`).
     """
 
     path: str
@@ -69,7 +70,7 @@ class Found:
     @property
     def is_loadable(self) -> bool:
         """Whether it is worth loading."""
-        return self.look.spec is not None and not self.look.lacks_times
+        return bool(self.look.artefact) or (self.look.spec is not None and not self.look.lacks_times)
 
     @property
     def spec(self) -> Spec | None:
@@ -83,12 +84,20 @@ class Found:
 
 
 class Survey:
-    """Looks through all files. `lengths` are the lengths of earlier loads by spec: hashes are taken there as well.
+    """Looks through all files. `lengths` are the lengths of earlier loads by spec: hashes are taken there as well. `keeper` knows
+    texts that are artefacts and nothing else.
 
     It blocks, so it runs in a thread; `n_bytes` and `path` may be read meanwhile.
     """
 
-    def __init__(self, options: ImportOptions, budget: Budget, lengths: Mapping[str, Sequence[int]]) -> None:
+    def __init__(
+        self,
+        options: ImportOptions,
+        budget: Budget,
+        lengths: Mapping[str, Sequence[int]],
+        keeper: ArtefactKeeper | None = None,
+    ) -> None:
+        self._keeper = keeper
         self._options = options
         self._budget = budget
         self._lengths = lengths
@@ -150,12 +159,20 @@ class Survey:
             else:
                 command = self._commands.get(member.path.removesuffix(OUTPUT), "")
                 look = look_at(head, member.path, self._options, is_all=len(head) < HEAD_BYTES, command=command)
+                # Nobody knows it: it has text, and no option was given that names a spec.
+                if self._keeper is not None and MissingOption.SPEC in look.missing and self._keeper.find_format(head):
+                    look = Look(artefact=self._keeper.find_format(head), command=command)
                 found = Found(member.path, root, number, look, modified_at=member.modified_at)
-                if look.spec is not None:
+                if found.is_loadable or look.spec is not None:
                     self._hash(found, member.source)
-                yield found
+                yield self._without_large_artefact(found)
         except (Unreadable, TooMuch, OSError) as trouble:
             yield Found(member.path, root, number, Look(note=str(trouble)))
+
+    def _without_large_artefact(self, found: Found) -> Found:
+        if found.look.artefact and self._keeper is not None and found.n_bytes > self._keeper.max_bytes:
+            found.look = Look(note=f"{found.look.artefact}; {too_large_note(found.n_bytes, self._keeper.max_bytes)}")
+        return found
 
     def _hash(self, found: Found, source: Peekable) -> None:
         """Go through the file. One that ends too early is loaded as far as it goes, with a note; one that is too much is not."""
@@ -172,7 +189,8 @@ class Survey:
         content.close(found)
 
     def _content(self, found: Found) -> "_Content":
-        assert found.spec is not None
+        if found.spec is None:
+            return _Content((), None)
         counts_days = found.look.needs_date and self._options.takes_date_from_mtime
         return _Content(self._lengths.get(found.spec.name, ()), _DayCounter(found.spec, found.timing) if counts_days else None)
 
@@ -245,6 +263,11 @@ class Survey:
                 note = _join(file.look.note, f"its first day is {day}, by {how}")
                 missing = tuple(one for one in file.look.missing if one is not MissingOption.DATE)
                 file.look = replace(file.look, timing=replace(file.timing, date=day), note=note, missing=missing)
+
+
+def too_large_note(n_bytes: int, max_bytes: int) -> str:
+    """Return why a file is no artefact."""
+    return f"no artefact: it has {n_bytes / 1e6:,.0f} MB, and an artefact has up to {max_bytes / 1e6:,.0f} MB"
 
 
 def _join(first: str, second: str) -> str:

@@ -36,7 +36,13 @@ async def undo_import(sessions: async_sessionmaker[AsyncSession], row: ImportRow
     async with open_write_session(sessions) as session:
         files = [(file.position, dict(file.result)) for file in await import_rows.list_file_rows(session, row.id)]
     for position, result in files:
-        stream_id = result.get("stream_id")
+        stream_id, made = result.get("stream_id"), result.get("artefact")
+        if stream_id is None and isinstance(made, int):
+            # An artefact alone.
+            async with open_write_session(sessions) as session:
+                await artefact_rows.delete_imported(session, made, claim.queued_at)
+                await _note(session, row.id, position, None)
+            continue
         if not isinstance(stream_id, int) or result.get("is_undone") is True:
             continue
         async with open_write_session(sessions) as session:
@@ -45,7 +51,6 @@ async def undo_import(sessions: async_sessionmaker[AsyncSession], row: ImportRow
                 removed = await remove_stream(session, stream_id)
                 n_samples += removed
                 await claim.report(session, n_done=Job.n_done + removed)
-            made = result.get("artefact")
             if refusal is None and isinstance(made, int):
                 await artefact_rows.delete_imported(session, made, claim.queued_at)
             n_left += refusal is not None

@@ -2,9 +2,9 @@
 
 A mark shows that a piece did not change, without reading its rows. Samples of a stat, a day and some hosts: by the streams that
 reach into that day; they only grow, or are replaced by a reparse, which is counted. Raw bytes: by the acknowledged offsets of the
-streams, and how far they are packed; otherwise they never change. Sealed samples: by when each of a day's blocks was made. When the
-mark differs, the fingerprint counts the rows and sums up which lines of which streams they are. Tables that have neither are copied
-every time; they are small.
+streams, and how far they are packed; otherwise they never change. Sealed samples: by when each of a day's blocks was made.
+Artefacts: their text by its hash, what was read from it by when it was last read. When the mark differs, the fingerprint counts the
+rows and sums up which lines of which streams they are. Tables that have neither are copied every time; they are small.
 
 Agents can send any offset, gap or time. So the number of pieces, and the memory of this plan, depend only on the stored bytes and
 on the days that have samples.
@@ -23,6 +23,7 @@ from psycopg import sql
 
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.backup.backup_files import Connection
+from normstat.storage.schema.artefact_models import ArtefactBytes, ArtefactPartRow
 from normstat.storage.schema.baseline_models import Profile, ProfilePiece
 from normstat.storage.schema.models import Base, Chunk, Host, KnownBrowser, LoginLink, PackedChunk, Rollup, RollupMark, Session
 from normstat.storage.schema.retention_models import StoreIdentity
@@ -42,6 +43,8 @@ DAY: Final = timedelta(days=1)
 # Number of hosts that share a piece: a day of a stat of all of them may be too much to repeat.
 HOSTS_PER_PIECE: Final = 64
 STREAMS_PER_PIECE: Final = 64
+# Those of the last piece are copied again with every new artefact.
+ARTEFACTS_PER_PIECE: Final = 32
 # Of the stored bytes of each stream, not counting gaps.
 WINDOW_BYTES: Final = 256 << 20
 # For a stream that spans more days than this, only the days on which its host has samples are examined.
@@ -53,7 +56,7 @@ LEFT_OUT: Final = frozenset(
     model.__tablename__ for model in (Rollup, RollupMark, ProfilePiece, Profile, Session, LoginLink, KnownBrowser, StoreIdentity)
 )
 # Large ones, of which a backup takes what changed.
-IN_PIECES: Final = frozenset({Chunk.__tablename__, PackedChunk.__tablename__, SealedBlockRow.__tablename__})
+IN_PIECES: Final = frozenset(model.__tablename__ for model in (Chunk, PackedChunk, SealedBlockRow, ArtefactBytes, ArtefactPartRow))
 LEFT_OUT_COLUMNS: Final = frozenset({(Host.__tablename__, "rolled_until"), (Host.__tablename__, "profiled_until")})
 
 STREAMS: Final = """
@@ -92,6 +95,17 @@ SEALED: Final = """
     FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
     GROUP BY 1, 2, 3
     ORDER BY 1, 2, 3
+"""
+# A text never changes; its parts do when it is read again.
+ARTEFACTS: Final = """
+    SELECT id / {per_piece}, md5(string_agg(concat_ws(' ', id, sha256), ',' ORDER BY id)),
+        md5(string_agg(concat_ws(' ', id, updated_at), ',' ORDER BY id))
+    FROM artefacts
+    GROUP BY 1
+    ORDER BY 1
+"""
+OF_ARTEFACTS: Final = """
+    SELECT {columns} FROM {table} WHERE artefact_id >= {first} AND artefact_id < {end} ORDER BY artefact_id, position
 """
 NEXT_SAMPLE: Final = "SELECT min(time) FROM {table} WHERE host_id = %s AND time >= %s AND time <= %s"
 FINGERPRINT: Final = """
@@ -187,6 +201,8 @@ class BackupPlan:
             for name, group, day, mark in connection.execute(query).fetchall()
             if isinstance(day, date)
         }
+        query = sql.SQL(ARTEFACTS).format(per_piece=sql.Literal(ARTEFACTS_PER_PIECE))
+        self._artefacts = [(int(str(group)), str(text), str(parts)) for group, text, parts in connection.execute(query).fetchall()]
         self._streams = [_to_stream(row) for row in connection.execute(STREAMS).fetchall()]
 
     @property
@@ -200,6 +216,9 @@ class BackupPlan:
             yield from self._samples(name)
         yield from self._blocks()
         yield from self._chunks()
+        for group, text_mark, parts_mark in self._artefacts:
+            yield _artefacts_piece(ArtefactBytes.__tablename__, group, text_mark)
+            yield _artefacts_piece(ArtefactPartRow.__tablename__, group, parts_mark)
         for name in self.tables:
             if name not in IN_PIECES:
                 yield self._whole(name)
@@ -344,6 +363,17 @@ def _bytes_piece(key: str, table: str, windows: Sequence[ByteWindow]) -> PieceRe
         ends=sql.Literal([MAX_OFFSET if window.end is None else window.end for window in windows]),
     )
     return PieceRequest(key, PUBLIC, table, columns, query, mark=_hash([window.mark for window in windows]))
+
+
+def _artefacts_piece(table: str, group: int, mark: str) -> PieceRequest:
+    columns = [column.name for column in Base.metadata.tables[table].columns]
+    query = sql.SQL(OF_ARTEFACTS).format(
+        table=sql.Identifier(PUBLIC, table),
+        columns=_names(columns),
+        first=sql.Literal(group * ARTEFACTS_PER_PIECE),
+        end=sql.Literal((group + 1) * ARTEFACTS_PER_PIECE),
+    )
+    return PieceRequest(f"{table}/{group}", PUBLIC, table, columns, query, mark=mark)
 
 
 def read_fingerprint(connection: Connection, request: PieceRequest) -> tuple[int, str]:

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack, Table, Text } from "@mantine/core";
-import { IconDownload } from "@tabler/icons-react";
+import { IconDownload, IconPackage } from "@tabler/icons-react";
+import { bundleAddress } from "../../api/bundles";
 import { csvAddress, parquetAddress } from "../../api/endpoints";
 import type { StatInfo } from "../../logic/api";
 import { describeDuration, lengthOf, type Window } from "../../logic/time";
@@ -36,6 +37,18 @@ export function ExportDialog({ host, window: exported, zone, stats, onClose }: E
         >
           {words.host.exportDialog.csvAllStatsOne}
         </Button>
+        <Button
+          component="a"
+          href={bundleAddress(host, exported)}
+          download
+          leftSection={<IconPackage size={14} aria-hidden />}
+          variant="light"
+        >
+          {words.bundles.forAnotherNormstat}
+        </Button>
+        <Text fz="xs" className="soft" mt={-6}>
+          {words.bundles.carries}
+        </Text>
         <Text fz="sm" className="soft">
           {words.host.exportDialog.oneStatOneSample}
         </Text>

@@ -1,6 +1,6 @@
 import { Button, Group, List, Table, Text } from "@mantine/core";
 import { useState } from "react";
-import { PageButton } from "../../components/PageLink";
+import { PageButton, PageLink } from "../../components/PageLink";
 import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
@@ -207,7 +207,14 @@ function FileRow({ host, file, clock }: FileRowProps) {
           <HostWindowLink host={host} window={window} clock={clock} />
         )}
       </Table.Td>
-      <Table.Td maw={360}>{inPageWords(file.note)}</Table.Td>
+      <Table.Td maw={360}>
+        {inPageWords(file.note)}
+        {file.artefact !== null && file.artefact !== undefined && (
+          <PageLink fz="sm" display="block" to="/artefacts/$artefact" params={{ artefact: String(file.artefact) }}>
+            {words.imports.importFiles.showArtefact}
+          </PageLink>
+        )}
+      </Table.Td>
     </Table.Tr>
   );
 }

@@ -7,6 +7,7 @@ import type { ImportSettings } from "../../api/imports";
 import { hostsQuery, specsQuery } from "../../api/queries";
 import { uploadQueue, useUploads } from "../../api/uploads";
 import { type ImportOptions, isComplete, NO_OPTIONS, optionProblems } from "../../logic/imports";
+import { hostOfBundle, isBundleName } from "../../logic/bundle";
 import { formatBytes } from "../../logic/number";
 import { toIso } from "../../logic/time";
 import { bytesOf } from "../../logic/upload";
@@ -31,6 +32,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
   const hosts = useQuery(hostsQuery).data?.hosts ?? [];
   const specs = useQuery(specsQuery).data?.specs ?? [];
   const chosen = useUploads().filter(({ state }) => state === "chosen");
+  const bundle = chosen.find(({ name }) => isBundleName(name))?.name ?? null;
 
   const options = { ...own, host };
   const isZoneKnown = own.zone === "" || listZones().includes(own.zone);
@@ -86,11 +88,17 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
             onChange={onHost}
           />
           <DropZone
+            note={`${words.imports.dropZone.toolOutputTextPacked} ${words.bundles.loadBundles}`}
             onChoose={(files) => {
               uploadQueue.choose(files);
+              const told = files.map(({ name }) => hostOfBundle(name)).find((name) => name !== null) ?? null;
+              if (told !== null && host.trim() === "") {
+                onHost(told);
+              }
             }}
           />
           <ChosenFiles uploads={chosen} />
+          <BundleNote name={bundle} host={host.trim()} isHere={hosts.some(({ name }) => name === host.trim())} />
           <div>
             <Button
               variant="subtle"
@@ -133,5 +141,28 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
         </Stack>
       </form>
     </Paper>
+  );
+}
+
+interface BundleNoteProps {
+  readonly name: string | null;
+  readonly host: string;
+  readonly isHere: boolean;
+}
+
+/** What loading a chosen bundle does, and whether it mixes into a host that is here. */
+function BundleNote({ name, host, isHere }: BundleNoteProps) {
+  if (name === null) {
+    return null;
+  }
+  return (
+    <div role="status">
+      <Text fz="sm">{words.bundles.isBundle(name, host === "" ? words.bundles.theHostAbove : <b>{host}</b>)}</Text>
+      {isHere && (
+        <Text fz="sm" c="var(--bad)">
+          {words.bundles.mixed(<b>{host}</b>)}
+        </Text>
+      )}
+    </div>
   );
 }

@@ -11,6 +11,7 @@ import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine, PendingView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { Import } from "../../logic/api";
+import { isBundleName } from "../../logic/bundle";
 import { canUndo, describeImport, needsAttention, sampleWindow } from "../../logic/imports";
 import { describeProgress, isActive, percentDone, progressInBytes } from "../../logic/job";
 import { formatBytes } from "../../logic/number";
@@ -137,6 +138,7 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
             {isOpen ? <IconChevronDown size={15} /> : <IconChevronRight size={15} />}
           </ActionIcon>
           <span className="mono import-name">{item.name}</span>
+          {isBundleName(item.name) && <span className="soft">{words.bundles.bundle}</span>}
         </Group>
       </Table.Td>
       <Table.Td>{item.host}</Table.Td>

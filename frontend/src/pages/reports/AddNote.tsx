@@ -3,7 +3,6 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { addNote, reportQuery } from "../../api/reports";
 import { FormDialog } from "../../components/FormDialog";
-import type { NoteKind } from "../../logic/api";
 import { emptyNote, isComplete, NOTE_KINDS, type NoteStart } from "../../logic/note";
 import { words } from "../../words";
 import { parseLink } from "./link";
