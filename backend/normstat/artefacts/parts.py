@@ -181,7 +181,8 @@ class CodedTexts(Sequence[str]):
     def __getitem__(self, at: int | slice) -> "str | CodedTexts":
         if isinstance(at, slice):
             return CodedTexts(self.names, self.codes[at])
-        return self.names[self.codes[at]]
+        name: str = self.names[self.codes[at]]
+        return name
 
     def __iter__(self) -> Iterator[str]:
         return map(self.names.__getitem__, self.codes.tolist())

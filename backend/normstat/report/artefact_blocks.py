@@ -192,12 +192,12 @@ def draw_flame(part: StackPart) -> Markup:
         node, x, depth = queue.pop()
         width = WIDTH * whole[node] / whole[0] if whole[0] > 0 else WIDTH
         deepest = max(deepest, depth)
-        name = part.names[part.name[node]] if node else f"all: {exact_total(part, place, whole[0])}"
+        name = part.names[int(part.name[node])] if node else f"all: {exact_total(part, place, whole[0])}"
         boxes.append(_box(name, x, depth, width, node))
         if depth >= MAX_DEPTH:
             continue
         at = x
-        for child in sorted(children.get(node, ()), key=lambda child: part.names[part.name[child]]):
+        for child in sorted(children.get(node, ()), key=lambda child: part.names[int(part.name[child])]):
             queue.append((child, at, depth + 1))
             at += WIDTH * whole[child] / whole[0]
     return _picture(part.title or part.stat, (deepest + 1) * ROW + 2, boxes)

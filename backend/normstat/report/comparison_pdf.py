@@ -56,7 +56,8 @@ def _stories(record: Comparison, document: ReportDocument) -> list[list[Flowable
 
 def height_of(parts: Sequence[Flowable]) -> float:
     """Return the height that flowables take, with the space between them. Units: points."""
-    return sum(part.wrap(WIDTH, 10 * HEIGHT)[1] + part.getSpaceBefore() + part.getSpaceAfter() for part in parts)
+    heights = (part.wrap(WIDTH, 10 * HEIGHT)[1] + part.getSpaceBefore() + part.getSpaceAfter() for part in parts)
+    return float(sum(heights))
 
 
 def _fill(head: list[Flowable], pieces: Sequence[Sequence[Flowable]], more: str) -> list[Flowable]:

@@ -89,7 +89,9 @@ def _written(node: SvgNode) -> Iterator[str | Markup]:
 
 
 def _local(element: ET.Element) -> str:
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+    # Comments and instructions have a function as their tag, whatever the types say.
+    tag: object = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def _clean(element: ET.Element, depth: int, counted: list[int]) -> SvgNode | None:

@@ -132,6 +132,12 @@ class _Boxes:
     end: Indices
     is_open: Mask
 
+    def take(self, rows: Mask | Indices) -> "_Boxes":
+        """Return these of the spans, in this order."""
+        return _Boxes(
+            self.lane[rows], self.kind[rows], self.label[rows], self.start[rows], self.end[rows], self.is_open[rows]
+        )  # fmt: skip
+
 
 KINDS: Final = tuple(SpanKind)
 
@@ -153,7 +159,7 @@ def view_lanes(part: LogPart, mask: Mask, asked: LaneRequest) -> LogLanes:
     counts = np.bincount(lane_of[chosen], minlength=len(labels))
     boxes, texts = _boxes(part, mask, lane_of, asked.by)
     inside = (boxes.end >= start) & (boxes.start < end)
-    boxes = _Boxes(*(column[inside] for column in (boxes.lane, boxes.kind, boxes.label, boxes.start, boxes.end, boxes.is_open)))
+    boxes = boxes.take(inside)
     shown = _choose_lanes(counts, boxes, labels)
     names, name_of = _colours(part, chosen)
     is_shown = np.zeros(len(labels), bool)
@@ -287,7 +293,8 @@ def _choose_lanes(counts: Indices, boxes: _Boxes, labels: list[Label]) -> list[i
     order = used[np.lexsort((used, -counts[used], -weight[used]))][:MAX_LANES]
     if labels and labels[0][3] is not None:
         order = np.sort(order)
-    return order.tolist()
+    found: list[int] = order.tolist()
+    return found
 
 
 def _colours(part: LogPart, chosen: Indices) -> tuple[list[str], Indices]:
@@ -321,9 +328,8 @@ def _bin_spans(boxes: _Boxes, shown: list[int], start: int, bin_ns: int) -> tupl
     bins = begin // bin_ns
     is_long = (end - begin) >= bin_ns
     order = np.lexsort((begin, bins, kind, lane, is_long))
-    lane, kind, label, begin, end, is_open, bins, is_long = (
-        column[order] for column in (lane, kind, label, begin, end, is_open, bins, is_long)
-    )
+    lane, kind, label, begin, end, bins = (column[order] for column in (lane, kind, label, begin, end, bins))
+    is_open, is_long = is_open[order], is_long[order]
     new = np.ones(len(lane), bool)
     new[1:] = is_long[1:] | (lane[1:] != lane[:-1]) | (kind[1:] != kind[:-1]) | (bins[1:] != bins[:-1])
     first = np.flatnonzero(new)

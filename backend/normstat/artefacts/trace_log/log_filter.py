@@ -151,9 +151,11 @@ def choose_by(part: LogPart, field: str, op: str, value: str) -> Mask:
         return _by_text(getattr(part, TEXTS[field]), op, values)
     if field in NUMBERS:
         column = getattr(part, NUMBERS[field])
-        return _by_number(column, op, values, _integer) & (column != NO_NUMBER)
+        mask: Mask = _by_number(column, op, values, _integer) & (column != NO_NUMBER)
+        return mask
     if field == "duration":
-        return _by_number(part.duration_ns, op, values, read_span) & (part.duration_ns != NO_NUMBER)
+        timed: Mask = _by_number(part.duration_ns, op, values, read_span) & (part.duration_ns != NO_NUMBER)
+        return timed
     if field == "time":
         first = int(part.time_ns[0]) if part.n_rows else 0
         return _by_number(part.time_ns, op, values, lambda text: read_time(text, clock=part.clock, first_ns=first))
