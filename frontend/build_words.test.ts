@@ -19,3 +19,9 @@ test("a module imports the parts that it uses", () => {
   );
   expect(withParts(`import { word } from "./words_of_logic";`, "/src/words")).toBeNull();
 });
+
+test("a whole folder of words is refused, in code but not in a sentence", () => {
+  const code = (line: string) => `import { words } from "../words";\n${line}\n`;
+  expect(() => withParts(code("const say = words.traceLog;"), "/src/words")).toThrow("words.traceLog is a whole folder");
+  expect(withParts(code("// In words. Missing: null."), "/src/words")).not.toBeNull();
+});

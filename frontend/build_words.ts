@@ -11,6 +11,8 @@ import type { Plugin } from "vite";
 const IMPORT = /^import \{ ([^}]*\bwords\b[^}]*) \} from "((?:\.{1,2}\/)+words)";$/m;
 /** The words of a file, or the common ones. */
 const USE = /\bwords\s*\.\s*(?:(common)\b|(\w+)\s*\.\s*(\w+))/g;
+/** A folder without a file, which no part is; the build would leave a name that nobody defines. */
+const WHOLE = /\bwords\.(?!common\b)\w+\b(?!\s*\.)/;
 const PART = /\/src\/words\/en\.ts\?part=([\w-]+)$/;
 
 /** Return the members of an object in source code, in the order in which they are written. */
@@ -52,6 +54,10 @@ export function withParts(code: string, folder: string): string | null {
     ...(others.length === 0 ? [] : [`import { ${others.join(", ")} } from "${folder}";`]),
     ...[...used].map((part) => `import { words as ${local(part)} } from "${folder}/en.ts?part=${part}";`),
   ];
+  const whole = WHOLE.exec(code)?.[0];
+  if (whole !== undefined) {
+    throw new Error(`${whole} is a whole folder of words: say words.<folder>.<file>`);
+  }
   // On one line, so that all others keep their numbers.
   return code
     .replace(USE, (_, ...names: [string | undefined, string | undefined, string | undefined]) =>

@@ -18,7 +18,6 @@ interface RunFormProps {
 
 /** The experiment and the factors of what is added. */
 function RunForm({ title, action, explain, onAdd, onClose }: RunFormProps) {
-  const say = words.experiments;
   const client = useQueryClient();
   const known = useQuery(experimentsQuery("")).data?.experiments ?? [];
   const [experiment, setExperiment] = useState("");
@@ -30,7 +29,7 @@ function RunForm({ title, action, explain, onAdd, onClose }: RunFormProps) {
       for (const queryKey of EXPERIMENT_KEYS) {
         void client.invalidateQueries({ queryKey });
       }
-      undo.say(say.addRun.added(experiment.trim()), null);
+      undo.say(words.experiments.addRun.added(experiment.trim()), null);
       onClose();
     },
   });
@@ -49,15 +48,15 @@ function RunForm({ title, action, explain, onAdd, onClose }: RunFormProps) {
       {explain !== undefined && <Text fz="sm">{explain}</Text>}
       <Autocomplete
         data-autofocus
-        label={say.addRun.experiment}
-        description={say.addRun.experimentHelp}
+        label={words.experiments.addRun.experiment}
+        description={words.experiments.addRun.experimentHelp}
         maxLength={200}
         data={known.map(({ name }) => name)}
         value={experiment}
         onChange={setExperiment}
       />
       <Textarea
-        label={say.edit.factors}
+        label={words.experiments.edit.factors}
         autosize
         minRows={2}
         placeholder="threads=4"
@@ -68,7 +67,7 @@ function RunForm({ title, action, explain, onAdd, onClose }: RunFormProps) {
       />
       {typeof factors === "string" && (
         <Text fz="sm" c="var(--bad)" role="status">
-          {say.edit.badFactor(factors)}
+          {words.experiments.edit.badFactor(factors)}
         </Text>
       )}
     </FormDialog>

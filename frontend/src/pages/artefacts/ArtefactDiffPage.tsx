@@ -170,7 +170,7 @@ interface HeadProps {
 }
 
 function Head({ side, artefact, zone }: HeadProps) {
-  const { page } = words.artefactDiff;
+  const page = words.artefactDiff.page;
   const window = windowOf(artefact);
   const name =
     [artefact.title, artefact.question, artefact.file_name].find((text) => text !== "") ?? page.number(String(artefact.id));
@@ -213,7 +213,7 @@ function Pairs({ data, onView }: PairsProps) {
   if (pairs.length < 2) {
     return null;
   }
-  const { page } = words.artefactDiff;
+  const page = words.artefactDiff.page;
   return (
     <Select
       size="xs"

@@ -18,27 +18,26 @@ interface LogEventTableProps {
 /** The events one by one, with all digits of their times. */
 export function LogEventTable({ choice, page, onPage }: LogEventTableProps) {
   const found = useQuery(logEventsQuery(choice, page * ROWS, ROWS));
-  const texts = words.traceLog;
   if (found.data === undefined) {
     return <PendingView query={found} isCompact />;
   }
   const { rows, n_events: nEvents } = found.data;
   return (
     <>
-      <ScrollCard label={texts.events}>
-        <Table aria-label={texts.events}>
+      <ScrollCard label={words.traceLog.events}>
+        <Table aria-label={words.traceLog.events}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{texts.time}</Table.Th>
-              <Table.Th className="number">{texts.since}</Table.Th>
+              <Table.Th>{words.traceLog.time}</Table.Th>
+              <Table.Th className="number">{words.traceLog.since}</Table.Th>
               <Table.Th className="number">CPU</Table.Th>
               <Table.Th className="number">PID</Table.Th>
-              <Table.Th>{texts.command}</Table.Th>
-              <Table.Th>{texts.event}</Table.Th>
-              <Table.Th>{texts.object}</Table.Th>
-              <Table.Th>{texts.function}</Table.Th>
-              <Table.Th className="number">{texts.duration}</Table.Th>
-              <Table.Th>{texts.arguments}</Table.Th>
+              <Table.Th>{words.traceLog.command}</Table.Th>
+              <Table.Th>{words.traceLog.event}</Table.Th>
+              <Table.Th>{words.traceLog.object}</Table.Th>
+              <Table.Th>{words.traceLog.function}</Table.Th>
+              <Table.Th className="number">{words.traceLog.duration}</Table.Th>
+              <Table.Th>{words.traceLog.arguments}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -68,7 +67,7 @@ export function LogEventTable({ choice, page, onPage }: LogEventTableProps) {
             onPage(page - 1);
           }}
         >
-          {texts.earlier}
+          {words.traceLog.earlier}
         </Button>
         <Button
           size="compact-xs"
@@ -78,10 +77,10 @@ export function LogEventTable({ choice, page, onPage }: LogEventTableProps) {
             onPage(page + 1);
           }}
         >
-          {texts.later}
+          {words.traceLog.later}
         </Button>
         <Text fz="xs" className="soft">
-          {texts.shownRows(formatCount(page * ROWS + rows.length), formatCount(nEvents))}
+          {words.traceLog.shownRows(formatCount(page * ROWS + rows.length), formatCount(nEvents))}
         </Text>
       </Group>
     </>

@@ -49,7 +49,6 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
   const lanes = useQuery({ ...logLanesQuery(choice, log.by, lanePixels(width)), enabled: width > 0 });
   const blocking = useQuery(logBlockingQuery(choice));
   const latencies = useQuery(logLatenciesQuery(choice, log.pair));
-  const texts = words.traceLog;
   const shown = lanes.data;
   const zoom = (factor: number, share: number, place = 0.5) => {
     if (shown !== undefined) {
@@ -65,9 +64,9 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
         <>
           <Group gap="xs" mb={4}>
             <Text fz="sm" className="soft">
-              {texts.shownEvents(formatCount(shown.n_events), formatCount(shown.n_all_events))}
-              {shown.n_lanes > shown.lanes.length && ` ${texts.moreLanes(shown.lanes.length, shown.n_lanes)}`}
-              {shown.n_backwards > 0 && ` ${texts.backwards(shown.n_backwards)}`}
+              {words.traceLog.shownEvents(formatCount(shown.n_events), formatCount(shown.n_all_events))}
+              {shown.n_lanes > shown.lanes.length && ` ${words.traceLog.moreLanes(shown.lanes.length, shown.n_lanes)}`}
+              {shown.n_backwards > 0 && ` ${words.traceLog.backwards(shown.n_backwards)}`}
             </Text>
             <Button.Group>
               <Button
@@ -77,7 +76,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
                   zoom(0.5, 0);
                 }}
               >
-                {texts.zoomIn}
+                {words.traceLog.zoomIn}
               </Button>
               <Button
                 size="compact-xs"
@@ -86,7 +85,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
                   zoom(2, 0);
                 }}
               >
-                {texts.zoomOut}
+                {words.traceLog.zoomOut}
               </Button>
               <Button
                 size="compact-xs"
@@ -96,12 +95,12 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
                   change({ start: null, end: null });
                 }}
               >
-                {texts.wholeLog}
+                {words.traceLog.wholeLog}
               </Button>
             </Button.Group>
           </Group>
           {shown.lanes.length === 0 ? (
-            <StateView isCompact state={{ kind: "empty", title: texts.noEvents, next: texts.noEventsNext }} />
+            <StateView isCompact state={{ kind: "empty", title: words.traceLog.noEvents, next: words.traceLog.noEventsNext }} />
           ) : (
             <LogLanePicture
               lanes={shown}
@@ -121,7 +120,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
         <PendingView query={lanes} what={part.title} isCompact />
       )}
       <Title order={3} mt="md" mb={4}>
-        {texts.whoBlocked}
+        {words.traceLog.whoBlocked}
       </Title>
       {blocking.data === undefined ? (
         <PendingView query={blocking} isCompact />
@@ -134,12 +133,12 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
         />
       )}
       <Title order={3} mt="md" mb={4}>
-        {texts.latencies}
+        {words.traceLog.latencies}
       </Title>
       {latencies.data === undefined ? (
         <PendingView query={latencies} isCompact />
       ) : latencies.data.summary === null || latencies.data.pair === null ? (
-        <Text fz="sm">{texts.noPairs}</Text>
+        <Text fz="sm">{words.traceLog.noPairs}</Text>
       ) : (
         <>
           <Select
@@ -147,7 +146,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
             w={420}
             maw="100%"
             mb="xs"
-            label={texts.pair}
+            label={words.traceLog.pair}
             allowDeselect={false}
             data={latencies.data.pairs.map(({ name, title }) => ({ value: name, label: title }))}
             value={latencies.data.pair.name}
@@ -159,7 +158,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
         </>
       )}
       <Title order={3} mt="md" mb={4}>
-        {texts.events}
+        {words.traceLog.events}
       </Title>
       <LogEventTable
         choice={choice}
@@ -179,7 +178,6 @@ interface LogFilterProps {
 
 function LogFilter({ log, onChange }: LogFilterProps) {
   const [where, setWhere] = useState(log.where);
-  const texts = words.traceLog;
   return (
     <form
       onSubmit={(event) => {
@@ -191,7 +189,7 @@ function LogFilter({ log, onChange }: LogFilterProps) {
         <TextInput
           size="xs"
           className="log-where"
-          label={texts.filter}
+          label={words.traceLog.filter}
           placeholder={FILTER_EXAMPLE}
           value={where}
           onChange={(event) => {
@@ -199,12 +197,12 @@ function LogFilter({ log, onChange }: LogFilterProps) {
           }}
         />
         <Button size="xs" type="submit" variant="default">
-          {texts.apply}
+          {words.traceLog.apply}
         </Button>
         <SegmentedControl
           size="xs"
-          aria-label={texts.lanesBy}
-          data={LANES_BY.map((by) => ({ value: by, label: texts.by[by] }))}
+          aria-label={words.traceLog.lanesBy}
+          data={LANES_BY.map((by) => ({ value: by, label: words.traceLog.by[by] }))}
           value={log.by}
           onChange={(by) => {
             onChange({ by: by });

@@ -12,19 +12,18 @@ interface BlockingTableProps {
 
 /** Who waited for whom, the longest wait first. */
 export function BlockingTable({ list, onShow }: BlockingTableProps) {
-  const texts = words.traceLog;
   if (list.rows.length === 0) {
-    return <Text fz="sm">{texts.nobodyBlocked}</Text>;
+    return <Text fz="sm">{words.traceLog.nobodyBlocked}</Text>;
   }
   return (
-    <ScrollCard label={texts.whoBlocked}>
-      <Table aria-label={texts.whoBlocked}>
+    <ScrollCard label={words.traceLog.whoBlocked}>
+      <Table aria-label={words.traceLog.whoBlocked}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th className="number">{texts.waited}</Table.Th>
-            <Table.Th>{texts.what}</Table.Th>
-            <Table.Th className="number">{texts.held}</Table.Th>
-            <Table.Th className="number">{texts.gap}</Table.Th>
+            <Table.Th className="number">{words.traceLog.waited}</Table.Th>
+            <Table.Th>{words.traceLog.what}</Table.Th>
+            <Table.Th className="number">{words.traceLog.held}</Table.Th>
+            <Table.Th className="number">{words.traceLog.gap}</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -45,12 +44,12 @@ export function BlockingTable({ list, onShow }: BlockingTableProps) {
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={`${texts.show}: ${row.sentence}`}
+                  aria-label={`${words.traceLog.show}: ${row.sentence}`}
                   onClick={() => {
                     onShow(row);
                   }}
                 >
-                  {texts.show}
+                  {words.traceLog.show}
                 </Button>
               </Table.Td>
             </Table.Tr>
@@ -63,25 +62,24 @@ export function BlockingTable({ list, onShow }: BlockingTableProps) {
 
 /** Latencies by key, and their decades. */
 export function LatencyTable({ summary }: { readonly summary: LatencySummary }) {
-  const texts = words.traceLog;
   return (
     <>
       <Text fz="sm" fw={600}>
         {[summary.concentration, summary.spread].filter((sentence) => sentence !== "").join("; ")}
       </Text>
       <Text fz="xs" className="soft" mb={4}>
-        {texts.unmatched(formatCount(summary.n_unmatched_begin), formatCount(summary.n_unmatched_end))}
+        {words.traceLog.unmatched(formatCount(summary.n_unmatched_begin), formatCount(summary.n_unmatched_end))}
       </Text>
-      <ScrollCard label={texts.latencies}>
-        <Table aria-label={texts.latencies}>
+      <ScrollCard label={words.traceLog.latencies}>
+        <Table aria-label={words.traceLog.latencies}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{texts.key}</Table.Th>
-              <Table.Th className="number">{texts.count}</Table.Th>
-              <Table.Th className="number">{texts.average}</Table.Th>
-              <Table.Th className="number">{texts.longest}</Table.Th>
-              <Table.Th className="number">{texts.total}</Table.Th>
-              <Table.Th className="number">{texts.share}</Table.Th>
+              <Table.Th>{words.traceLog.key}</Table.Th>
+              <Table.Th className="number">{words.traceLog.count}</Table.Th>
+              <Table.Th className="number">{words.traceLog.average}</Table.Th>
+              <Table.Th className="number">{words.traceLog.longest}</Table.Th>
+              <Table.Th className="number">{words.traceLog.total}</Table.Th>
+              <Table.Th className="number">{words.traceLog.share}</Table.Th>
               {summary.decade_labels.map((label) => (
                 <Table.Th key={label} className="number">
                   {label}
@@ -92,7 +90,7 @@ export function LatencyTable({ summary }: { readonly summary: LatencySummary }) 
           <Table.Tbody>
             {summary.rows.map((row) => (
               <Table.Tr key={row.key}>
-                <Table.Td className="mono">{row.key === "" ? texts.noKey : row.key}</Table.Td>
+                <Table.Td className="mono">{row.key === "" ? words.traceLog.noKey : row.key}</Table.Td>
                 <Table.Td className="number">{formatCount(row.count)}</Table.Td>
                 <Table.Td className="number">{formatSpan(row.avg_ns)}</Table.Td>
                 <Table.Td className="number">{formatSpan(row.max_ns)}</Table.Td>
