@@ -12,7 +12,8 @@ import { useSettled } from "../../components/useSettled";
 import { useZone } from "../../components/zone";
 import type { Artefact, ArtefactDiff } from "../../logic/api";
 import { formatDigits, windowOf } from "../../logic/artefact_diff";
-import { formatWindow, type Zone } from "../../logic/zone";
+import { fromApi } from "../../logic/time";
+import { formatInstant, formatWindow, type Zone } from "../../logic/zone";
 import { type ArtefactDiffView, decodeArtefactDiff, encodeArtefactDiff } from "../../state/artefact_diff";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import { Answers } from "./Answers";
@@ -171,17 +172,10 @@ interface HeadProps {
 
 function Head({ side, artefact, zone }: HeadProps) {
   const page = words.artefactDiff.page;
-  const window = windowOf(artefact);
   const name =
     [artefact.title, artefact.question, artefact.file_name].find((text) => text !== "") ?? page.number(String(artefact.id));
   const duration = artefact.duration_s === null ? page.unknownDuration : page.duration(formatDigits(artefact.duration_s));
-  const facts = [
-    artefact.host,
-    artefact.tool,
-    window === null ? "" : formatWindow(zone, window),
-    duration,
-    artefact.effect === "heavy" ? page.slowed : "",
-  ];
+  const facts = [artefact.host, artefact.tool, whenOf(artefact, zone), duration, artefact.effect === "heavy" ? page.slowed : ""];
   return (
     <section className={`card diff-head diff-${side}`} aria-label={page[side]}>
       <Text fz="xs" fw={700} className={`diff-side-${side}`}>
@@ -200,6 +194,12 @@ function Head({ side, artefact, zone }: HeadProps) {
       )}
     </section>
   );
+}
+
+/** Return when the tool ran: its window, or its moment where no end is known. */
+function whenOf(artefact: Artefact, zone: Zone): string {
+  const window = artefact.end === null ? null : windowOf(artefact);
+  return window === null ? formatInstant(zone, fromApi(artefact.start)) : formatWindow(zone, window);
 }
 
 interface PairsProps {
