@@ -137,7 +137,7 @@ test("a saved comparison has its result, note and report, and can be run again",
   await expect(page).toHaveURL(/saved=\d+/);
   await expect(page.getByRole("region", { name: "Saved comparison" })).toContainText("It ran into the morning.");
   await expect(page.locator(".story").first()).toBeVisible();
-  const report = await request.get((await page.getByRole("link", { name: "Report" }).getAttribute("href")) ?? "");
+  const report = await request.get((await page.getByRole("link", { name: "Report", exact: true }).getAttribute("href")) ?? "");
   expect(report.status()).toBe(200);
   expect(await report.text()).toContain("It ran into the morning.");
   await page.getByRole("button", { name: "Compare again" }).click();

@@ -57,7 +57,7 @@ test("an experiment leads with what saturates; a run is excluded, and two are co
   await expectAccessible(page);
   await showIn(page, "light");
 
-  await page.getByLabel("Efficiency", { exact: true }).check({ force: true });
+  await page.locator("label", { hasText: /^Efficiency$/ }).click();
   await expect(page).toHaveURL(/show=efficiency/);
   await page.getByLabel("Curves").selectOption("amdahl");
   await expect(page).toHaveURL(/model=amdahl/);
