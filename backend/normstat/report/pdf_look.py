@@ -95,14 +95,20 @@ def grid(rows: Sequence[Sequence[Flowable]], shares: Sequence[float], *, is_natu
     return Table(rows, colWidths=widths, style=look, repeatRows=1, spaceBefore=2, spaceAfter=6, hAlign="LEFT")
 
 
+MIN_COLUMN: Final = 14.0
+
+
 def _natural_widths(rows: Sequence[Sequence[Flowable]], n: int, width: float) -> list[float]:
     wanted = [20.0] * n
     for row in rows:
         for place, cell in enumerate(row):
             text = cell.getPlainText(identify=0) if isinstance(cell, Paragraph) else ""
             wanted[place] = max(wanted[place], min(width / 2, text_width(text, 7.8, BOLD) + 12))
-    scale = min(1.0, width / sum(wanted))
-    return [each * scale for each in wanted]
+    # Padding takes 6 points of a column: what is shrunk below that has no room for a letter.
+    least = min(MIN_COLUMN, width / n)
+    spare = sum(wanted) - n * least
+    scale = min(1.0, (width - n * least) / spare)
+    return [least + (each - least) * scale for each in wanted]
 
 
 class NumberedCanvas(Canvas):

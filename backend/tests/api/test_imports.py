@@ -133,6 +133,7 @@ async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, ru
         "position": 0,
         "stream_id": file["stream_id"],
         "is_undone": False,
+        "artefact": None,
     }
     assert waiting_files(settings) == []
     again = await until(operator, (await hand_over(operator, VMSTAT)).json()["id"])
