@@ -83,19 +83,31 @@ def printed(text: str) -> Flowable:
 
 def grid(rows: Sequence[Sequence[Flowable]], shares: Sequence[float], *, is_natural: bool = False, width: float = WIDTH) -> Table:
     """Return a table with a head that is repeated on each page. `is_natural`: not wider than its columns need, about."""
-    whole = sum(shares)
-    widths = [width * share / whole for share in shares]
     if is_natural:
-        widths = _natural_widths(rows, len(shares), width)
+        wanted = _natural_widths(rows, len(shares), width)
+    else:
+        whole = sum(shares)
+        wanted = [width * share / whole for share in shares]
+    widths, padding = _fitted_widths(wanted, width)
     look = TableStyle([
         ("VALIGN", (0, 0), (-1, -1), "TOP"), ("LINEBELOW", (0, 0), (-1, 0), 0.8, SOFT), ("LINEBELOW", (0, 1), (-1, -1), 0.4, LINE),
-        ("LEFTPADDING", (0, 0), (-1, -1), 2), ("RIGHTPADDING", (0, 0), (-1, -1), 4), ("TOPPADDING", (0, 0), (-1, -1), 1.6),
-        ("BOTTOMPADDING", (0, 0), (-1, -1), 1.8),
+        ("LEFTPADDING", (0, 0), (-1, -1), padding / 3), ("RIGHTPADDING", (0, 0), (-1, -1), padding * 2 / 3),
+        ("TOPPADDING", (0, 0), (-1, -1), 1.6), ("BOTTOMPADDING", (0, 0), (-1, -1), 1.8),
     ])  # fmt: skip
     return Table(rows, colWidths=widths, style=look, repeatRows=1, spaceBefore=2, spaceAfter=6, hAlign="LEFT")
 
 
 MIN_COLUMN: Final = 14.0
+PADDING: Final = 6.0
+
+
+def _fitted_widths(wanted: Sequence[float], width: float) -> tuple[list[float], float]:
+    """Return widths that fit into `width`, each with room for its padding and a letter; and the padding."""
+    least = min(MIN_COLUMN, width / len(wanted))
+    wanted = [max(each, least) for each in wanted]
+    spare = sum(wanted) - len(wanted) * least
+    scale = min(1.0, (width - len(wanted) * least) / spare) if spare > 0 else 1.0
+    return [least + (each - least) * scale for each in wanted], min(PADDING, least / 2)
 
 
 def _natural_widths(rows: Sequence[Sequence[Flowable]], n: int, width: float) -> list[float]:
@@ -104,11 +116,7 @@ def _natural_widths(rows: Sequence[Sequence[Flowable]], n: int, width: float) ->
         for place, cell in enumerate(row):
             text = cell.getPlainText(identify=0) if isinstance(cell, Paragraph) else ""
             wanted[place] = max(wanted[place], min(width / 2, text_width(text, 7.8, BOLD) + 12))
-    # Padding takes 6 points of a column: what is shrunk below that has no room for a letter.
-    least = min(MIN_COLUMN, width / n)
-    spare = sum(wanted) - n * least
-    scale = min(1.0, (width - n * least) / spare)
-    return [least + (each - least) * scale for each in wanted]
+    return wanted
 
 
 class NumberedCanvas(Canvas):

@@ -77,7 +77,15 @@ async def test_storage_is_shown(people: People, state: AppState, app: FastAPI) -
     assert answer.status_code == 200, answer.text
     body = answer.json()
     assert body["kind"] == "postgresql"
-    assert [part["part"] for part in body["parts"]] == ["samples", "sealed", "chunks", "rollups", "profiles", "other"]
+    assert [part["part"] for part in body["parts"]] == [
+        "samples",
+        "sealed",
+        "chunks",
+        "artefacts",
+        "rollups",
+        "profiles",
+        "other",
+    ]
     assert sum(part["bytes"] for part in body["parts"]) == body["database_bytes"]
     assert [host["host"] for host in body["hosts"]] == ["web1"]
     assert "vmstat_linux" in {stat["stat"] for stat in body["stats"]}

@@ -103,8 +103,8 @@ def session() -> Iterator[requests.Session]:
         yield session
 
 
-@schemathesis.serializer("application/x-normstat-frames")
-def frames(ctx: schemathesis.SerializationContext, value: bytes | str) -> bytes:
+@schemathesis.serializer("application/x-normstat-frames", "application/zip")
+def as_bytes(ctx: schemathesis.SerializationContext, value: bytes | str) -> bytes:
     return value if isinstance(value, bytes) else value.encode()
 
 

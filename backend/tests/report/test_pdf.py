@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from normstat.comparison.model import Comparison
@@ -97,9 +97,15 @@ def test_any_markdown_is_safe_html_and_a_pdf(text: str) -> None:
 
 
 @given(st.lists(st.lists(st.text(max_size=400), min_size=3, max_size=3), max_size=6))
+@example([["", "W" * 300, ""]])
 def test_any_table_fits_a_page(rows: list[list[str]]) -> None:
     columns = [BlockColumn("a"), BlockColumn("b", is_number=True), BlockColumn("c")]
     assert render_pdf(document(TableBlock(columns, rows, "t", [0.5] * len(rows)))).startswith(b"%PDF-")
+
+
+def test_a_table_of_a_hundred_columns_fits_a_page() -> None:
+    columns = [BlockColumn(f"c{place}", is_number=place % 2 == 0) for place in range(100)]
+    assert render_pdf(document(TableBlock(columns, [["1234"] * 100], "t"))).startswith(b"%PDF-")
 
 
 @pytest.mark.parametrize(

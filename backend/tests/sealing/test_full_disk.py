@@ -28,6 +28,7 @@ def test_a_really_full_disk_loses_nothing(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     rounds = done.stdout.splitlines()[-4:]
