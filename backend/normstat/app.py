@@ -35,6 +35,7 @@ from normstat.artefacts.reading import MAX_BYTES as MAX_ARTEFACT_BYTES
 from normstat.artefacts.tree_cache import TreeCache
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
+from normstat.auth.audit_trail import AuditTrail
 from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
@@ -151,6 +152,7 @@ def make_state(settings: Settings) -> AppState:
     engine = make_engine(settings.database_url, pool_size=settings.database_pool_size)
     sessions = make_sessions(engine)
     ingest_engine = make_engine(settings.database_url, pool_size=INGEST_POOL_SIZE)
+    audit_trail = AuditTrail(sessions)
     return AppState(
         settings=settings,
         engine=engine,
@@ -159,7 +161,8 @@ def make_state(settings: Settings) -> AppState:
         ingest_sessions=make_sessions(ingest_engine),
         probe=DatabaseProbe(settings.database_url),
         throttle=Throttle(n_processes=settings.workers),
-        security_log=SecurityLog(),
+        audit_trail=audit_trail,
+        security_log=SecurityLog(audit=audit_trail.put),
         allowed_hosts=AllowedHosts(settings.public_url, settings.allowed_hosts),
         live=LiveHub(settings.database_url, partial(reload_user_specs, sessions)),
         agents_dir=settings.agents_dir or _in_checkout("agents"),
@@ -229,6 +232,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     backtests = watch(select_due(BACKTESTS), every_s=backtest_job.POLL_S)
     messages = watch(select_unsent(), every_s=alert_delivery.POLL_S)
     works: dict[str, Coroutine[None, None, None]] = {
+        "audit_trail": keep_running("audit_trail", state.audit_trail.run),
         "security_log": keep_running("security_log", state.security_log.run),
         "live": keep_running("live", state.live.run),
         "schedule": run_schedule(state.engine, state.sessions, settings),

@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.alerts.alert_router import AlertRouter, forget_alerts
+from normstat.auth.audit_forwarding import forget_audit_entries, forward_audit_log
 from normstat.auth.login import delete_expired_logins
 from normstat.baselines.lifecycle import update_baselines
 from normstat.baselines.rolling_baseline import update_rolling_baselines
@@ -53,16 +54,19 @@ SCORES_MAX_BYTES: Final = 128 << 20
 # Rules see what arrived within so many seconds, and an alarm is that late at most.
 WATCH_S: Final = 10
 ALERTS_S: Final = 5
+AUDIT_S: Final = 10
 # Seconds from the start to the first run of what recurs: all at once they would take a connection each, and the CPU from agents.
 FIRST_WATCH_S: Final = 3
 # Soon after each second round of the rules.
 FIRST_ALERTS_S: Final = 5
+AUDIT_S: Final = 10
 FIRST_ROLLUPS_S: Final = 7
 FIRST_PACKING_S: Final = 17
 FIRST_BASELINES_S: Final = 27
 FIRST_ROLLING_S: Final = 37
 FIRST_PROFILES_S: Final = 12
 FIRST_SEALING_S: Final = 47
+FIRST_AUDIT_S: Final = 9
 
 
 def wait_for_database(task: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T | None]]:
@@ -121,6 +125,17 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     if settings.alert_days:
         scheduler.add_job(
             wait_for_database(forget_alerts), "cron", args=[sessions, settings.alert_days], hour=1, minute=43, id="forget_alerts"
+        )
+    if settings.audit_syslog:
+        repeat("audit_forwarding", forward_audit_log, sessions, settings.audit_syslog, first_s=FIRST_AUDIT_S, every_s=AUDIT_S)
+    if settings.audit_days:
+        scheduler.add_job(
+            wait_for_database(forget_audit_entries),
+            "cron",
+            args=[sessions, settings.audit_days],
+            hour=1,
+            minute=53,
+            id="forget_audit",
         )
     scheduler.add_job(wait_for_database(note_sizes), "cron", args=[sessions], minute=7, id="note_sizes")
     scheduler.add_job(wait_for_database(keep_columnstores), "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")

@@ -135,6 +135,12 @@ class Settings(BaseSettings):
     alert_days: int = Field(
         default=400, ge=0, le=100_000, description="alerts that ended this many days ago are deleted, with their messages; 0: never"
     )
+    audit_days: int = Field(
+        default=0, ge=0, le=100_000, description="entries of the audit log are deleted after so many days, 30 at least; 0: never"
+    )
+    audit_syslog: str | None = Field(
+        default=None, description="where the audit log is sent, too: udp://HOST:PORT, tcp://HOST:PORT or unix:/PATH (RFC 5424)"
+    )
     log_max_bytes: int = Field(
         default=10 * MIB, ge=4096, description="maximum size of a log file of `normstat up` before it is rotated"
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from normstat.storage.schema import (
     alert_models,  # noqa: F401 (tables of ours, too)
     artefact_models,  # noqa: F401
+    audit_models,  # noqa: F401
     baseline_models,  # noqa: F401
     event_models,  # noqa: F401
     experiment_models,  # noqa: F401

@@ -8,6 +8,7 @@ from fastapi import Depends, Path, Query, Request
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api import audit_notes
 from normstat.api.backpressure import Ticket
 from normstat.api.instants import Instant
 from normstat.api.middleware import client_address
@@ -17,6 +18,7 @@ from normstat.auth import access, csrf
 from normstat.auth.access import AgentPrincipal, Principal, TokenRefused
 from normstat.auth.roles import Role
 from normstat.errors import NotAllowed, NotAuthenticated
+from normstat.storage.audit_rows import add_entries
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window
 
@@ -34,13 +36,18 @@ async def read_session(state: State) -> AsyncIterator[AsyncSession]:
         yield session
 
 
-async def write_session(state: State) -> AsyncIterator[AsyncSession]:
-    """Yield a session that commits when the route returns and rolls back when it raises.
+async def write_session(request: Request, state: State) -> AsyncIterator[AsyncSession]:
+    """Yield a session that commits when the route returns, with an entry of the audit log, and rolls back when it raises.
 
     Declared with scope="function", so that the commit precedes the answer: a failed commit is never a 2xx.
     """
     async with open_write_session(state.sessions) as session:
         yield session
+        action = audit_notes.note_of(request.scope)
+        entry = action and audit_notes.entry_of(request.scope, action=action, body=await audit_notes.read_body(request))
+        if entry:
+            await add_entries(session, [entry])
+            request.state.is_audited = True
 
 
 # Both end with the route, not with the answer: a slow reader of a long answer holds no connection.
@@ -90,6 +97,7 @@ class RoleGuard:
             principal = await access.authenticate_session(state.sessions, cookie)
         # Logged with later refusals of this request.
         request.state.account = principal.name
+        request.state.principal = principal
         if not principal.role.reaches(self.needed):
             raise NotAllowed(f"This requires the role {self.needed}; {principal.name} has the role {principal.role}")
         return principal

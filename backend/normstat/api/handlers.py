@@ -112,7 +112,7 @@ def _note_refusal(request: Request, error: errors.NotAllowed) -> None:
     state.security_log.note(
         "request_not_allowed",
         account or client_address(request),
-        account=None if account is None else short_name(account),
+        account=account,
         method=request.method,
         path=short_name(request.url.path),
         reason=error.message,

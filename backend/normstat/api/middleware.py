@@ -11,6 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from normstat.api import audit_notes
 from normstat.auth.client_address import TrustedProxies
 from normstat.metrics import count_request
 
@@ -73,6 +74,17 @@ def _route_of(scope: Scope) -> str | None:
     return API_PREFIX + path if is_below else path
 
 
+def _note_in_audit_log(scope: Scope, status: int) -> None:
+    """Note what was answered and is not in the audit log yet: exports, and changes that are made after the answer."""
+    state = scope.get("state", {})
+    if status >= 400 or state.get("is_audited") or "principal" not in state:
+        return
+    action = audit_notes.note_of(scope)
+    entry = action and audit_notes.entry_of(scope, action=action)
+    if entry:
+        scope["app"].state.normstat.audit_trail.put(entry)
+
+
 class RequestContextMiddleware:
     """Gives the request its id and its client's address, binds both for the log, and sets the headers of every answer.
 
@@ -115,6 +127,7 @@ class RequestContextMiddleware:
         with structlog.contextvars.bound_contextvars(request_id=request_id, address=address):
             try:
                 await self.app(scope, receive, send_with_headers)
+                _note_in_audit_log(scope, status)
             finally:
                 count_request(_route_of(scope), scope["method"], status, time.perf_counter() - began)
             # The path only: the query may be private.

@@ -13,6 +13,7 @@ from normstat.api import (
     artefact_diffs,
     artefact_logs,
     artefacts,
+    audit,
     auth,
     bands,
     baselines,
@@ -78,7 +79,7 @@ def build_router() -> APIRouter:
         cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
         comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, bundles, reparses, jobs, specs,
         retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts,
-        document, flames,
+        document, flames, audit,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

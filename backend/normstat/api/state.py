@@ -14,6 +14,7 @@ from normstat.api.slots import Slots
 from normstat.artefacts.tree_cache import TreeCache
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
+from normstat.auth.audit_trail import AuditTrail
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
 from normstat.fleet.fleet_service import FleetMemory
@@ -48,6 +49,7 @@ class AppState:
     ingest_sessions: async_sessionmaker[AsyncSession]
     probe: DatabaseProbe
     throttle: Throttle
+    audit_trail: AuditTrail
     security_log: SecurityLog
     allowed_hosts: AllowedHosts
     live: LiveHub

@@ -43,6 +43,7 @@ class Principal:
     role: Role
     has_password: bool
     session_hash: bytes | None
+    api_token_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ async def authenticate_api_token(sessions: Sessions, token: str) -> Principal:
             raise _refuse_api_token(api_token, user)
         await account_rows.touch_token(session, ApiToken, api_token.id)
     role = lower_role(Role(api_token.role), Role(user.role))
-    return Principal(user.id, user.name, role, user.password_hash is not None, session_hash=None)
+    return Principal(user.id, user.name, role, user.password_hash is not None, session_hash=None, api_token_id=api_token.id)
 
 
 def _refuse_api_token(token: ApiToken | None, user: User | None) -> TokenRefused:

@@ -90,7 +90,7 @@ async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password
     async with open_write_session(context.sessions) as session:
         logged_in = await _open_session(context, visitor, session, user.id, password_hash)
     attempt.succeed()
-    context.security_log.note("login_succeeded", user.name, level="info", account=short_name(user.name), is_known_browser=is_known)
+    context.security_log.note("login_succeeded", user.name, level="info", account=user.name, is_known_browser=is_known)
     return logged_in
 
 
@@ -119,7 +119,7 @@ def _note_failure(context: LoginContext, visitor: Visitor, user: User | None) ->
     else:
         reason = "no_password_set" if user.password_hash is None else "wrong_password"
     # The typed name may be a password if no account has that name.
-    account = None if user is None else short_name(user.name)
+    account = None if user is None else user.name
     context.security_log.note("login_failed", visitor.address, account=account, reason=reason)
 
 
@@ -201,7 +201,7 @@ async def use_link(context: LoginContext, visitor: Visitor, *, token: str) -> Ne
             raise error
         user = await account_rows.find_user_by_id(session, user_id)
         logged_in = await _open_session(context, visitor, session, user_id, user.password_hash)
-    context.security_log.note("login_link_used", user.name, level="info", account=short_name(user.name))
+    context.security_log.note("login_link_used", user.name, level="info", account=user.name)
     return logged_in
 
 
@@ -243,9 +243,7 @@ async def change_password(
         n_revoked = await account_rows.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
         logged_in = await _open_session(context, visitor, session, user.id, new_hash)
     attempt.succeed()
-    context.security_log.note(
-        "password_changed", user.name, level="info", account=short_name(user.name), n_api_tokens_revoked=n_revoked
-    )
+    context.security_log.note("password_changed", user.name, level="info", account=user.name, n_api_tokens_revoked=n_revoked)
     return logged_in
 
 

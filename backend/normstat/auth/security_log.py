@@ -1,5 +1,7 @@
 """Security events in the log: logins, refusals, changes of accounts and tokens.
 
+They also go to the audit log, but for those that the API notes there with the change itself.
+
 Each is one line with a fixed name and keys. It contains no secret, and no name that was typed into a login form for an account that
 does not exist: people type passwords there. Logged names are shortened.
 
@@ -9,7 +11,7 @@ minute are written in full; the rest is counted, and at the end of the minute on
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -18,6 +20,7 @@ from sqlalchemy import event as orm_event
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import shorten
+from normstat.storage.audit_rows import AuditEntry
 
 log = structlog.get_logger()
 
@@ -28,6 +31,9 @@ MAX_SOURCES: Final = 50
 OTHERS: Final = "(others)"
 FLUSH_S: Final = 10.0
 MAX_NAME_LENGTH: Final = 60
+# Events of strangers that reach the audit log in a minute; the next one after it says how many did not.
+MAX_AUDITED: Final = 20
+NOTED_WITH_THE_CHANGE: Final = frozenset({"password_changed"})
 
 Level = Literal["info", "warning"]
 Value = str | int | float | bool | None
@@ -56,14 +62,21 @@ class _Window:
 
 
 class SecurityLog:
-    """Writes events that strangers can cause, with flood protection."""
+    """Writes events that strangers can cause, with flood protection, and hands them to the audit log."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, audit: Callable[[AuditEntry], None] | None = None) -> None:
         self._clock = clock
+        self._audit = audit
+        self._audit_minute_ends_at = 0.0
+        self._n_audited = 0
+        self._n_not_audited = 0
         self._windows: dict[tuple[str, str], _Window] = {}
 
-    def note(self, event: str, source: str, *, level: Level = "warning", **keys: Value) -> None:
-        """Write the event, or count it when this source has caused many of its kind within a minute."""
+    def note(self, event: str, source: str, *, level: Level = "warning", account: str | None = None, **keys: Value) -> None:
+        """Write the event, or count it when this source has caused many of its kind within a minute.
+
+        `account`: the name of one that exists. Names that were only typed belong nowhere.
+        """
         self.flush()
         if (event, source) not in self._windows and len(self._windows) >= MAX_SOURCES:
             source = OTHERS
@@ -72,7 +85,8 @@ class SecurityLog:
         if window.n > MAX_IN_FULL:
             window.n_counted += 1
             return
-        self._write(level, event, **keys)
+        self._write(level, event, **({} if account is None else {"account": short_name(account)}), **keys)
+        self._to_audit(level, event, account, keys)
 
     def flush(self, *, is_last: bool = False) -> None:
         """Write the counts of past minutes; with `is_last`, of all."""
@@ -82,6 +96,7 @@ class SecurityLog:
             if window.n_counted:
                 event, source = key
                 self._write(window.level, "security_events_repeated", repeated=event, source=source, n=window.n_counted)
+                self._to_audit(window.level, event, None, {"source": source, "repeated": window.n_counted})
 
     async def run(self) -> None:
         """Write counts periodically, until cancelled."""
@@ -91,6 +106,33 @@ class SecurityLog:
                 self.flush()
         finally:
             self.flush(is_last=True)
+
+    def _to_audit(self, level: Level, event: str, account: str | None, keys: Mapping[str, Value]) -> None:
+        if self._audit is None or event in NOTED_WITH_THE_CHANGE:
+            return
+        if account is None:
+            # Strangers: a log file is rotated, a table is not.
+            now = self._clock()
+            if now >= self._audit_minute_ends_at:
+                self._audit_minute_ends_at, self._n_audited = now + WINDOW_S, 0
+            self._n_audited += 1
+            if self._n_audited > MAX_AUDITED:
+                self._n_not_audited += 1
+                return
+        if self._n_not_audited:
+            keys = {**keys, "more_before": self._n_not_audited}
+            self._n_not_audited = 0
+        request = structlog.contextvars.get_contextvars()
+        entry = AuditEntry(
+            account=account,
+            means="none",
+            address=str(request.get("address", "")),
+            action=event,
+            target={key: str(value) for key, value in keys.items() if value is not None},
+            is_refused=level == "warning",
+            request_id=str(request.get("request_id", "")),
+        )
+        self._audit(entry)
 
     @staticmethod
     def _write(level: Level, event: str, **keys: Value) -> None:

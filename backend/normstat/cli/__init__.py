@@ -50,6 +50,7 @@ COMMANDS: Final = {
     "host": "Delete hosts.",
     "backup": "Back up the database into a folder.",
     "restore": "Restore a backup into an empty database.",
+    "audit": "Show who did what, from where.",
     "login-link": "Print a link that logs in once; creates the first administrator.",
     "agent-token": "Create tokens for agents.",
     "openapi": "Print the OpenAPI document.",

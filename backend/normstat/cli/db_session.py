@@ -1,17 +1,23 @@
 """Shared by commands that use the database: a session, and uniform error messages."""
 
 import asyncio
+import os
+import pwd
+import socket
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
+import click
 import psycopg
 import typer
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from normstat.cli.local_database import describe_search
 from normstat.errors import DatabaseAway, NormstatError
 from normstat.settings import load_settings
+from normstat.storage.audit_rows import AuditEntry, add_entries
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_write_session
 
@@ -26,11 +32,32 @@ def run_in_session(work: Callable[[WriteSession], Awaitable[T]]) -> T:
         engine = make_engine(url, pool_size=1)
         try:
             async with open_write_session(make_sessions(engine)) as session:
-                return await work(session)
+                result = await work(session)
+                await _note_in_audit_log(session)
+                return result
         finally:
             await engine.dispose()
 
     return run_or_exit(lambda: asyncio.run(run()))
+
+
+async def _note_in_audit_log(session: WriteSession) -> None:
+    """Note the command if it changed something, in the transaction of the change."""
+    if await session.scalar(text("SELECT pg_current_xact_id_if_assigned()::text")) is None:
+        return
+    context = click.get_current_context(silent=True)
+    command = context.command_path.partition(" ")[2] if context is not None else ""
+    who = _account_name()
+    entry = AuditEntry(who, "command", socket.gethostname(), "run_command", {"command": command})
+    await add_entries(session, [entry])
+
+
+def _account_name() -> str:
+    """Return the name of the operating system's account."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
 
 
 def run_or_exit(work: Callable[[], T]) -> T:

@@ -12,6 +12,7 @@ import structlog
 import typer
 
 from normstat import __version__
+from normstat.auth.audit_forwarding import check_receiver
 from normstat.cli.workers import Workers, bind
 from normstat.errors import NormstatError
 from normstat.logs import configure_logging
@@ -46,6 +47,8 @@ def serve(
             listener, control = (int(number) for number in worker_files.split(","))
             _import_process().run_worker(settings, host, port, listener=listener, control=control)
             return
+        if settings.audit_syslog:
+            check_receiver(settings.audit_syslog)
         require_current_schema(settings.database_url)
         if settings.workers > 1:
             raise typer.Exit(_run_workers(settings, host, port))

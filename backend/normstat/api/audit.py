@@ -1,0 +1,150 @@
+"""The audit log, for administrators."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Query, Response
+from starlette.responses import StreamingResponse
+
+from normstat.api.deps import NEEDS_ADMINISTRATOR, ReadSession, State
+from normstat.api.handlers import guarded_answers, text_answers
+from normstat.api.instants import Instant
+from normstat.api.schemas import NO_NUL
+from normstat.auth.audit_text import AUDIT_COLUMNS, to_csv_line, to_json_line
+from normstat.errors import BadRequest
+from normstat.field_docs import Documented
+from normstat.storage import audit_rows
+from normstat.storage.audit_rows import AuditFilter, Means
+from normstat.storage.schema.audit_models import AuditEntryRow
+from normstat.storage.session import open_read_session
+
+router = APIRouter(prefix="/audit", tags=["audit"], dependencies=[NEEDS_ADMINISTRATOR])
+
+PAGE: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord(Documented):
+    """Something that somebody did, or was refused.
+
+    account: its name; null where nobody was logged in
+    means: what proved who it was; `none` for logins themselves and for strangers
+    token_id: the API token, if it came with one
+    target: what it was done to, from the path and the body; never a secret
+    """
+
+    id: int
+    at: datetime
+    account: str | None
+    means: Means
+    token_id: int | None
+    address: str
+    action: str
+    is_refused: bool
+    target: dict[str, str]
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage(Documented):
+    """A page of the audit log.
+
+    entries: the newest first
+    next_before: pass it as `before` for the next page; null on the last one
+    actions: every action that the log has, for a choice
+    """
+
+    entries: list[AuditRecord]
+    next_before: int | None
+    actions: list[str]
+
+
+def read_audit_filter(
+    account: Annotated[str | None, Query(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)] = None,
+    action: Annotated[
+        str | None, Query(description="such as `delete_host` or `login_failed`", max_length=100, pattern=NO_NUL)
+    ] = None,
+    start: Annotated[Instant | None, Query(description="first instant of the window")] = None,
+    end: Annotated[Instant | None, Query(description="first instant after the window")] = None,
+    search: Annotated[str, Query(description="text in action, account, address or target", max_length=200, pattern=NO_NUL)] = "",
+    refused: Annotated[bool | None, Query(description="only what was refused, or only what was done")] = None,
+) -> AuditFilter:
+    """Return the filter that the parameters ask for.
+
+    Raises: BadRequest for an end before the start
+    """
+    if start is not None and end is not None and end <= start:
+        raise BadRequest(f"end {end.isoformat()} is not after start {start.isoformat()}")
+    return AuditFilter(account, action or None, start, end, search.strip() or None, refused)
+
+
+Filter = Annotated[AuditFilter, Depends(read_audit_filter)]
+
+
+@router.get("", responses=guarded_answers(BadRequest))
+async def list_audit_entries(
+    session: ReadSession,
+    wanted: Filter,
+    before: Annotated[int | None, Query(description="entries with smaller ids only", ge=1, le=2**63 - 1)] = None,
+    limit: Annotated[int, Query(ge=1, le=PAGE)] = 100,
+) -> AuditPage:
+    """List who did what, from where, newest first: logins, refusals, every change, every export."""
+    rows = await audit_rows.list_entries(session, wanted, before_id=before, limit=limit + 1)
+    shown = rows[:limit]
+    return AuditPage(
+        entries=[_to_record(row) for row in shown],
+        next_before=shown[-1].id if len(rows) > limit else None,
+        actions=await audit_rows.list_actions(session),
+    )
+
+
+@router.get(
+    "/export.csv",
+    response_class=Response,
+    responses=text_answers(
+        guarded_answers(BadRequest), media_type="text/csv", description="UTF-8, CRLF, a header line, then entries, newest first"
+    ),
+)
+async def export_audit_csv(state: State, wanted: Filter) -> Response:
+    """Export the audit log as CSV."""
+    head = ",".join(AUDIT_COLUMNS) + "\r\n"
+    lines = _lines(state, wanted, to_csv_line, head)
+    return _file(lines, "text/csv; charset=utf-8", "audit.csv")
+
+
+@router.get(
+    "/export.jsonl",
+    response_class=Response,
+    responses=text_answers(
+        guarded_answers(BadRequest), media_type="application/jsonl", description="one JSON object a line, newest first"
+    ),
+)
+async def export_audit_lines(state: State, wanted: Filter) -> Response:
+    """Export the audit log as JSON lines, in the form that syslog gets."""
+    return _file(_lines(state, wanted, to_json_line, ""), "application/jsonl", "audit.jsonl")
+
+
+async def _lines(state: State, wanted: AuditFilter, to_line: Callable[[AuditEntryRow], str], head: str) -> AsyncIterator[str]:
+    yield head
+    before: int | None = None
+    while True:
+        # A short transaction for each page: whoever reads slowly keeps none open.
+        async with open_read_session(state.sessions) as session:
+            rows = await audit_rows.list_entries(session, wanted, before_id=before, limit=PAGE)
+        yield "".join(map(to_line, rows))
+        if len(rows) < PAGE:
+            return
+        before = rows[-1].id
+
+
+def _file(lines: AsyncIterator[str], media_type: str, name: str) -> Response:
+    return StreamingResponse(lines, media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _to_record(row: AuditEntryRow) -> AuditRecord:
+    means: Means = row.means  # type: ignore[assignment]
+    return AuditRecord(
+        row.id, row.at, row.account, means, row.token_id, row.address, row.action, row.is_refused, row.target, row.request_id
+    )
