@@ -129,14 +129,8 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     if settings.audit_syslog:
         repeat("audit_forwarding", forward_audit_log, sessions, settings.audit_syslog, first_s=FIRST_AUDIT_S, every_s=AUDIT_S)
     if settings.audit_days:
-        scheduler.add_job(
-            wait_for_database(forget_audit_entries),
-            "cron",
-            args=[sessions, settings.audit_days],
-            hour=1,
-            minute=53,
-            id="forget_audit",
-        )
+        forget = wait_for_database(forget_audit_entries)
+        scheduler.add_job(forget, "cron", args=[sessions, settings.audit_days], hour=1, minute=53, id="forget_audit_entries")
     scheduler.add_job(wait_for_database(note_sizes), "cron", args=[sessions], minute=7, id="note_sizes")
     scheduler.add_job(wait_for_database(keep_columnstores), "cron", args=[sessions, SCHEMA], minute=37, id="keep_columnstores")
     return scheduler

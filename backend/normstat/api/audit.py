@@ -61,15 +61,22 @@ class AuditPage(Documented):
     actions: list[str]
 
 
+Account = Annotated[str | None, Query(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)]
+Action = Annotated[str | None, Query(description="such as `delete_host` or `login_failed`", max_length=100, pattern=NO_NUL)]
+Search = Annotated[str, Query(description="text in action, account, address or target", max_length=200, pattern=NO_NUL)]
+FirstInstant = Annotated[Instant | None, Query(description="first instant of the window")]
+EndInstant = Annotated[Instant | None, Query(description="first instant after the window")]
+Refused = Annotated[bool | None, Query(description="true: only what was refused; false: only what was done")]
+
+
 def read_audit_filter(
-    account: Annotated[str | None, Query(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)] = None,
-    action: Annotated[
-        str | None, Query(description="such as `delete_host` or `login_failed`", max_length=100, pattern=NO_NUL)
-    ] = None,
-    start: Annotated[Instant | None, Query(description="first instant of the window")] = None,
-    end: Annotated[Instant | None, Query(description="first instant after the window")] = None,
-    search: Annotated[str, Query(description="text in action, account, address or target", max_length=200, pattern=NO_NUL)] = "",
-    refused: Annotated[bool | None, Query(description="only what was refused, or only what was done")] = None,
+    *,
+    account: Account = None,
+    action: Action = None,
+    start: FirstInstant = None,
+    end: EndInstant = None,
+    search: Search = "",
+    refused: Refused = None,
 ) -> AuditFilter:
     """Return the filter that the parameters ask for.
 

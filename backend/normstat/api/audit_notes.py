@@ -23,10 +23,11 @@ READING: Final = frozenset(
 # The link that came in a message is the permission.
 BY_LINK: Final = frozenset({"use_silence_link"})
 EXPORT_ENDINGS: Final = (".csv", ".parquet", ".html", ".pdf", ".svg", ".txt", "/bundle")
-# Members of a body that say what it is about. A list of names to keep, not of names to leave out: a new secret is left out by itself.
+# Members of a body that say what it is about. Names to keep, not names to leave out: so a new secret is left out by itself.
 KEPT: Final = (
-    "name", "title", "host", "hosts", "role", "is_disabled", "revoke_api_tokens", "stat", "field", "start", "end", "until", "reason",
-    "baseline_id", "baseline", "kind", "samples_days", "rollups_days", "chunks_days", "enabled", "is_enabled", "tags", "members", "days",
+    "name", "title", "host", "hosts", "role", "is_disabled", "stat", "field", "start", "end", "until", "reason",
+    "baseline_id", "baseline", "kind", "samples_days", "rollups_days", "chunks_days", "enabled", "is_enabled", "tags", "members",
+    "days", "revoke_api_tokens",
 )  # fmt: skip
 QUERY_KEPT: Final = ("host", "hosts", "stat", "start", "end", "baseline", "incident", "as", "merge", "title", "name")
 MAX_VALUE: Final = 200
@@ -78,7 +79,7 @@ def _say(value: object) -> str:
 
 
 async def read_body(request: Request) -> Mapping[str, object] | None:
-    """Return the JSON object that the route has read. Missing: None for anything else; a body that was streamed is not read again."""
+    """Return the JSON object that the route has read. Missing: None for anything else, such as a body that was streamed."""
     raw = getattr(request, "_body", None)
     if not isinstance(raw, bytes) or not raw or len(raw) > MAX_BODY:
         return None

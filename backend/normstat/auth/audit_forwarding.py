@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import socket
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -80,8 +79,6 @@ async def _send(receiver: str, messages: list[bytes]) -> None:
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
         return
-    if parts.scheme == "unix" and not Path(parts.path).is_socket():
-        raise FileNotFoundError(f"{parts.path} is no socket")
     await asyncio.to_thread(_send_datagrams, receiver, messages)
 
 

@@ -1,4 +1,4 @@
-"""What goes into the audit log from outside of a transaction: logins, refusals, exports. Changes are noted by the API within theirs."""
+"""What goes into the audit log outside of a transaction: logins, refusals, exports. The API notes changes in their own."""
 
 import asyncio
 from collections import deque
@@ -66,4 +66,4 @@ class AuditTrail:
             try:
                 await asyncio.wait_for(self.flush(), 3)
             except (SQLAlchemyError, OSError, TimeoutError) as error:
-                log.error("audit_entries_dropped", n=len(self._waiting), cause=type(error).__name__)
+                log.error("audit_entries_dropped", n=len(self._waiting), cause=type(error).__name__)  # noqa: TRY400

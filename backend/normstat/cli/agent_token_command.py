@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from normstat.auth.accounts import create_agent_token
+from normstat.cli.db_session import note_command
 from normstat.errors import NormstatError
 from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
@@ -41,6 +42,7 @@ async def _create(settings: Settings, name: str, host: str | None) -> str:
     try:
         async with open_write_session(make_sessions(engine)) as session:
             token, _ = await create_agent_token(session, name=name, host=host, created_by="command line")
+            await note_command(session)
     finally:
         await engine.dispose()
     return token

@@ -33,7 +33,7 @@ def run_in_session(work: Callable[[WriteSession], Awaitable[T]]) -> T:
         try:
             async with open_write_session(make_sessions(engine)) as session:
                 result = await work(session)
-                await _note_in_audit_log(session)
+                await note_command(session)
                 return result
         finally:
             await engine.dispose()
@@ -41,7 +41,7 @@ def run_in_session(work: Callable[[WriteSession], Awaitable[T]]) -> T:
     return run_or_exit(lambda: asyncio.run(run()))
 
 
-async def _note_in_audit_log(session: WriteSession) -> None:
+async def note_command(session: WriteSession) -> None:
     """Note the command if it changed something, in the transaction of the change."""
     if await session.scalar(text("SELECT pg_current_xact_id_if_assigned()::text")) is None:
         return

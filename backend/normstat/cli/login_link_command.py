@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from normstat.auth.login import make_link
+from normstat.cli.db_session import note_command
 from normstat.errors import NormstatError
 from normstat.logs import configure_logging
 from normstat.settings import Settings, load_settings
@@ -41,6 +42,7 @@ async def _make(settings: Settings, user: str | None, *, must_forget_password: b
             _, token = await make_link(
                 session, name=user, must_forget_password=must_forget_password, must_revoke_tokens=must_revoke_tokens
             )
+            await note_command(session)
     finally:
         await engine.dispose()
     # After the #: browsers do not send that part, so it reaches no server's log.

@@ -614,6 +614,51 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/audit": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Audit Entries
+     * @description List who did what, from where, newest first: logins, refusals, every change, every export.
+     */
+    get: operations["listAuditEntries"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/audit/export.csv": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Audit Csv
+     * @description Export the audit log as CSV.
+     */
+    get: operations["exportAuditCsv"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/audit/export.jsonl": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Audit Lines
+     * @description Export the audit log as JSON lines, in the form that syslog gets.
+     */
+    get: operations["exportAuditLines"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/auth/link": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get?: never;
@@ -3710,6 +3755,59 @@ export interface components {
       offset: number;
       /** Series */
       series: components["schemas"]["AskedSeries"][];
+    };
+    /**
+     * AuditPage
+     * @description A page of the audit log.
+     *
+     *     entries: the newest first
+     *     next_before: pass it as `before` for the next page; null on the last one
+     *     actions: every action that the log has, for a choice
+     */
+    AuditPage: {
+      /** Actions */
+      actions: string[];
+      /** Entries */
+      entries: components["schemas"]["AuditRecord"][];
+      /** Next Before */
+      next_before: number | null;
+    };
+    /**
+     * AuditRecord
+     * @description Something that somebody did, or was refused.
+     *
+     *     account: its name; null where nobody was logged in
+     *     means: what proved who it was; `none` for logins themselves and for strangers
+     *     token_id: the API token, if it came with one
+     *     target: what it was done to, from the path and the body; never a secret
+     */
+    AuditRecord: {
+      /** Account */
+      account: string | null;
+      /** Action */
+      action: string;
+      /** Address */
+      address: string;
+      /**
+       * At
+       * Format: date-time
+       */
+      at: string;
+      /** Id */
+      id: number;
+      /** Is Refused */
+      is_refused: boolean;
+      /**
+       * Means
+       * @enum {string}
+       */
+      means: "session" | "api_token" | "link" | "command" | "none";
+      /** Request Id */
+      request_id: string;
+      /** Target */
+      target: { [key: string]: string };
+      /** Token Id */
+      token_id: number | null;
     };
     /**
      * Backtest
@@ -13391,6 +13489,123 @@ export interface operations {
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listAuditEntries: {
+    parameters: {
+      query?: {
+        /** @description entries with smaller ids only */
+        before?: number | null;
+        limit?: number;
+        /** @description name of the account */
+        account?: string | null;
+        /** @description such as `delete_host` or `login_failed` */
+        action?: string | null;
+        /** @description first instant of the window */
+        start?: (string | number) | null;
+        /** @description first instant after the window */
+        end?: (string | number) | null;
+        /** @description text in action, account, address or target */
+        search?: string;
+        /** @description true: only what was refused; false: only what was done */
+        refused?: boolean | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AuditPage"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportAuditCsv: {
+    parameters: {
+      query?: {
+        /** @description name of the account */
+        account?: string | null;
+        /** @description such as `delete_host` or `login_failed` */
+        action?: string | null;
+        /** @description first instant of the window */
+        start?: (string | number) | null;
+        /** @description first instant after the window */
+        end?: (string | number) | null;
+        /** @description text in action, account, address or target */
+        search?: string;
+        /** @description true: only what was refused; false: only what was done */
+        refused?: boolean | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description UTF-8, CRLF, a header line, then entries, newest first */
+      200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportAuditLines: {
+    parameters: {
+      query?: {
+        /** @description name of the account */
+        account?: string | null;
+        /** @description such as `delete_host` or `login_failed` */
+        action?: string | null;
+        /** @description first instant of the window */
+        start?: (string | number) | null;
+        /** @description first instant after the window */
+        end?: (string | number) | null;
+        /** @description text in action, account, address or target */
+        search?: string;
+        /** @description true: only what was refused; false: only what was done */
+        refused?: boolean | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description one JSON object a line, newest first */
+      200: { headers: { [name: string]: unknown }; content: { "application/jsonl": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
