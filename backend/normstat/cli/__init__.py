@@ -6,6 +6,7 @@ Responsible for: arguments, printing, exit codes. Never: logic, which belongs to
 
 import importlib
 import sys
+from contextvars import ContextVar
 from types import ModuleType
 from typing import Any, Final, cast
 
@@ -65,6 +66,10 @@ WITHOUT_LOOKUP: Final = frozenset({"up", "serve", "own-database", "parse", "open
 WITHOUT_LOG: Final = frozenset({"up", "parse", "migrate", "jobs"})
 
 
+# The command that runs, as in `baseline delete`, for the audit log.
+called_command: ContextVar[str] = ContextVar("called_command", default="")
+
+
 class LazyGroup(TyperGroup):
     """A group that imports the module of a command when the command is called, not to list it."""
 
@@ -80,7 +85,12 @@ class LazyGroup(TyperGroup):
             from normstat.cli.local_database import use_running_database  # noqa: PLC0415
 
             use_running_database()
-        return name, None if name is None or command is None else load_command(name), others
+        if name is None or command is None:
+            return name, None, others
+        loaded = load_command(name)
+        has_second = isinstance(loaded, TyperGroup) and others and others[0] in loaded.commands
+        called_command.set(f"{name} {others[0]}" if has_second else name)
+        return name, loaded, others
 
 
 def load_command(name: str) -> TyperCommand | TyperGroup:

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-import click
 import psycopg
 import typer
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from normstat.cli import called_command
 from normstat.cli.local_database import describe_search
 from normstat.errors import DatabaseAway, NormstatError
 from normstat.settings import load_settings
@@ -45,10 +45,8 @@ async def note_command(session: WriteSession) -> None:
     """Note the command if it changed something, in the transaction of the change."""
     if await session.scalar(text("SELECT pg_current_xact_id_if_assigned()::text")) is None:
         return
-    context = click.get_current_context(silent=True)
-    command = context.command_path.partition(" ")[2] if context is not None else ""
     who = _account_name()
-    entry = AuditEntry(who, "command", socket.gethostname(), "run_command", {"command": command})
+    entry = AuditEntry(who, "command", socket.gethostname(), "run_command", {"command": called_command.get()})
     await add_entries(session, [entry])
 
 
