@@ -12,17 +12,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.artefacts.artefact_service import load_parts
 from normstat.errors import BadRequest, NoData
+from normstat.experiments.run_facts import describe_run
 from normstat.query.fact_history import order_of, read_snapshots
 from normstat.query.host_events import HostEvent, read_events_by_name
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
 from normstat.report.artefact_blocks import artefact_blocks, diff_blocks
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, HeadingBlock, LinkBlock, PairsBlock, SaidBlock, TableBlock
+from normstat.report.experiment_blocks import experiment_blocks
 from normstat.report.graph_svg import GraphPicture, PictureLine, PictureMark, draw_graph
-from normstat.report.note_models import ArtefactDiffNote, ArtefactNote, EventsNote, FactsNote, GraphNote
+from normstat.report.note_models import ArtefactDiffNote, ArtefactNote, EventsNote, ExperimentNote, FactsNote, GraphNote
 from normstat.report.words import count, instant
 from normstat.stats.fact_lines import BOOT_ID, BOOT_TIME
 from normstat.stats.fact_words import find_label, find_section, format_value
 from normstat.storage.artefact_rows import read_artefact_row
+from normstat.storage.experiment_rows import list_runs, read_experiment
 from normstat.storage.lookup import require_host
 from normstat.window import Window
 
@@ -120,6 +123,16 @@ async def freeze_diff(session: AsyncSession, note: ArtefactDiffNote) -> list[Blo
     both = [await read_artefact_row(session, artefact) for artefact in (note.baseline, note.incident)]
     sides = (await load_parts(session, note.baseline), await load_parts(session, note.incident))
     return await anyio.to_thread.run_sync(lambda: diff_blocks(both[0], both[1], sides, note.limit))
+
+
+async def freeze_experiment(session: AsyncSession, note: ExperimentNote) -> list[Block]:
+    """Return what the runs of an experiment say.
+
+    Raises: NotFound; BadRequest for a result or factor that they do not have
+    """
+    experiment = await read_experiment(session, note.experiment)
+    runs = [describe_run(run) for run in await list_runs(session, note.experiment)]
+    return await anyio.to_thread.run_sync(lambda: experiment_blocks(experiment, runs, note))
 
 
 async def freeze_facts(session: AsyncSession, note: FactsNote) -> list[Block]:
