@@ -124,6 +124,7 @@ class WrittenReportSection:
                 try:
                     await self._put(target, carried, entry, members)
                 except NormstatError as error:
+                    target.references.reports.pop(entry.id, None)
                     note = f"not added: {error.message}"
             is_new = note == target.provenance
             counted = count_of(len(entry.notes), "note")
@@ -150,9 +151,6 @@ class WrittenReportSection:
                     await report_rows.put_note(session, report_id, place, carried_note)
             except (ValueError, TypeError, OverflowError):
                 raise BadRequest(f"A note of the report {shorten(entry.title)} in the bundle is damaged") from None
-            except BaseException:
-                del target.references.reports[entry.id]
-                raise
 
     async def _put_file(
         self, session: WriteSession, target: BundleTarget, report_id: int, file: FileEntry, members: Mapping[str, BundleMember]

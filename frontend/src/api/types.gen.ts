@@ -861,7 +861,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Export Bundle
-     * @description Return a host and a window as one file for another normstat: raw bytes, events, baselines, artefacts and more.
+     * @description Return a host and a window as one file for another normstat: raw bytes, events, baselines, artefacts, reports and more.
      *
      *     docs/bundles.md describes it.
      */
@@ -5270,6 +5270,52 @@ export interface components {
       name: string;
     };
     /**
+     * ExperimentNote
+     * @description An experiment: its sentence, its chart with the fitted models, and its levels; frozen, or a link.
+     */
+    ExperimentNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Experiment */
+      experiment: number;
+      /** Factor */
+      factor?: string | null;
+      /**
+       * Is Frozen
+       * @default true
+       */
+      is_frozen: boolean;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "experiment";
+      /**
+       * Limit
+       * @description runs in the table
+       * @default 20
+       */
+      limit: number;
+      /** Result */
+      result?: string | null;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+      /** Variant */
+      variant?: string | null;
+      /**
+       * Work
+       * @default fixed
+       * @enum {string}
+       */
+      work: "fixed" | "grows";
+    };
+    /**
      * ExperimentPage
      * @description A page of a list of experiments, the one with the newest run first.
      */
@@ -8052,6 +8098,7 @@ export interface components {
         | components["schemas"]["ComparisonNote"]
         | components["schemas"]["ArtefactNote"]
         | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["ExperimentNote"]
         | components["schemas"]["TableNote"]
         | components["schemas"]["ImageNote"]
         | components["schemas"]["FileNote"]
@@ -8087,6 +8134,7 @@ export interface components {
         | components["schemas"]["ComparisonNote"]
         | components["schemas"]["ArtefactNote"]
         | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["ExperimentNote"]
         | components["schemas"]["TableNote"]
         | components["schemas"]["ImageNote"]
         | components["schemas"]["FileNote"]
@@ -9120,6 +9168,7 @@ export interface components {
         | components["schemas"]["ComparisonNote"]
         | components["schemas"]["ArtefactNote"]
         | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["ExperimentNote"]
         | components["schemas"]["TableNote"]
         | components["schemas"]["ImageNote"]
         | components["schemas"]["FileNote"]
@@ -13851,6 +13900,8 @@ export interface operations {
         host: string;
         /** @description names of baselines whose samples come too, of whatever time */
         baseline?: string[] | null;
+        /** @description ids of reports to take besides those of the host's window, with what they name */
+        report?: number[] | null;
         /** @description first instant of the window */
         start: string | number;
         /** @description first instant after the window */

@@ -1041,9 +1041,9 @@ export const de: Words = {
     bundle: "Bündel",
     forAnotherNormstat: "Bündel für ein anderes normstat",
     carries:
-      "Eine Datei mit der Rohausgabe dieses Zeitraums, seinen Ereignissen, Baselines, Artefakten und gespeicherten Vergleichen. Auf der Import-Seite eines anderen normstat ablegen oder dort mit normstat bundle open öffnen.",
+      "Eine Datei mit der Rohausgabe dieses Zeitraums, seinen Ereignissen, Baselines, Artefakten, Experimenten, Berichten und gespeicherten Vergleichen. Auf der Import-Seite eines anderen normstat ablegen oder dort mit normstat bundle open öffnen.",
     isBundle: (name, host) =>
-      nodes`${name} ist ein Bündel eines anderen normstat: Seine Messwerte, Ereignisse, Baselines und Artefakte werden die von ${host}.`,
+      nodes`${name} ist ein Bündel eines anderen normstat: Seine Messwerte, Ereignisse, Baselines, Artefakte, Experimente und Berichte werden die von ${host}.`,
     theHostAbove: "dem Host oben",
     mixed: (host) =>
       nodes`Den Host ${host} gibt es hier schon. Das Bündel wird mit ihm vermischt; um beide zu trennen, oben einen anderen Namen eingeben.`,
@@ -2973,6 +2973,7 @@ export const de: Words = {
       comparison: "Vergleich",
       artefact: "Artefakt",
       artefact_diff: "Unterschied von Artefakten",
+      experiment: "Experiment",
       table: "Tabelle",
       image: "Bild",
       file: "Datei",
@@ -2983,7 +2984,7 @@ export const de: Words = {
       noAddress: "Das ist keine Adresse. Fügen Sie die Adresse einer Seite von normstat ein.",
       incomplete: "Dieser Vergleich ist unvollständig: dort Host, Zeitraum und Baseline wählen, dann die Adresse kopieren.",
       hostLink: "Die Seite eines Hosts zeigt viele Graphen. Nutzen Sie „Zum Bericht hinzufügen“ im Menü des Graphen.",
-      unknown: "Diese Seite lässt sich nicht hinzufügen. Fügen Sie die Adresse eines Vergleichs oder eines Artefakts ein.",
+      unknown: "Diese Seite lässt sich nicht hinzufügen. Fügen Sie die Adresse eines Vergleichs, Artefakts oder Experiments ein.",
     },
     noteForm: {
       title: "Titel",
@@ -3003,6 +3004,13 @@ export const de: Words = {
       fields: "Felder",
       instances: "Instanzen",
       instancesHelp: "Leer: alle. Namen tippen und Enter drücken.",
+      experiment: "Experiment",
+      noExperiments: "Kein Experiment dieses Namens. normstat run --experiment legt eines an.",
+      result: "Ergebnis",
+      factor: "Faktor",
+      variant: "Linien nach",
+      usual: "das übliche",
+      runs: "Läufe in der Tabelle",
       isFrozen: "Daten von jetzt im Bericht behalten (sonst ein Link)",
       from: "Von (UTC)",
       to: "Bis (UTC)",
@@ -3042,6 +3050,7 @@ export const de: Words = {
       newComparison: "Für diesen Bericht gelaufener Vergleich",
       artefact: (id: number) => `Artefakt ${String(id)}`,
       artefactDiff: (baseline: number, incident: number) => `Artefakt ${String(baseline)} gegen Artefakt ${String(incident)}`,
+      experiment: (id: number) => `Experiment ${String(id)}`,
       file: (id: number) => `Datei ${String(id)}`,
     },
     reportPage: {

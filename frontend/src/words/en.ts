@@ -1021,9 +1021,9 @@ export const en = {
     bundle: "Bundle",
     forAnotherNormstat: "Bundle, for another normstat",
     carries:
-      "One file with the raw output of this window, its events, baselines, artefacts and saved comparisons. Drop it on the Import page of another normstat, or open it there with normstat bundle open.",
+      "One file with the raw output of this window, its events, baselines, artefacts, experiments, reports and saved comparisons. Drop it on the Import page of another normstat, or open it there with normstat bundle open.",
     isBundle: (name: string, host: ReactNode) =>
-      nodes`${name} is a bundle of another normstat: its samples, events, baselines and artefacts become those of ${host}.`,
+      nodes`${name} is a bundle of another normstat: its samples, events, baselines, artefacts, experiments and reports become those of ${host}.`,
     theHostAbove: "the host above",
     mixed: (host: ReactNode) =>
       nodes`There is a host ${host} here already. The bundle is mixed into it; to keep them apart, enter another name above.`,
@@ -2940,6 +2940,7 @@ export const en = {
       comparison: "Comparison",
       artefact: "Artefact",
       artefact_diff: "Difference of artefacts",
+      experiment: "Experiment",
       table: "Table",
       image: "Image",
       file: "File",
@@ -2950,7 +2951,7 @@ export const en = {
       noAddress: "This is no address. Paste the address of a page of normstat.",
       incomplete: "This comparison is not complete: choose host, window and baseline there, then copy its address.",
       hostLink: "A host's page shows many graphs. Use Add to report in the menu of the graph.",
-      unknown: "This page cannot be added. Paste the address of a comparison or of an artefact.",
+      unknown: "This page cannot be added. Paste the address of a comparison, an artefact or an experiment.",
     },
     noteForm: {
       title: "Title",
@@ -2970,6 +2971,13 @@ export const en = {
       fields: "Fields",
       instances: "Instances",
       instancesHelp: "Empty: all. Type a name and press Enter.",
+      experiment: "Experiment",
+      noExperiments: "No experiment of that name. normstat run --experiment makes one.",
+      result: "Result",
+      factor: "Factor",
+      variant: "Lines by",
+      usual: "the usual one",
+      runs: "Runs in the table",
       isFrozen: "Keep the data of now in the report (else a link)",
       from: "From (UTC)",
       to: "To (UTC)",
@@ -3004,6 +3012,7 @@ export const en = {
       newComparison: "Comparison run for this report",
       artefact: (id: number) => `Artefact ${String(id)}`,
       artefactDiff: (baseline: number, incident: number) => `Artefact ${String(baseline)} against artefact ${String(incident)}`,
+      experiment: (id: number) => `Experiment ${String(id)}`,
       file: (id: number) => `File ${String(id)}`,
     },
     reportPage: {

@@ -195,6 +195,8 @@ function describe(content: NoteContent): string {
       return text.artefact(content.artefact);
     case "artefact_diff":
       return text.artefactDiff(content.baseline, content.incident);
+    case "experiment":
+      return text.experiment(content.experiment);
     case "facts":
       return `${content.host} · ${content.at}`;
     case "events":

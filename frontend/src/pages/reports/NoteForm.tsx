@@ -1,6 +1,7 @@
 import { Checkbox, Group, MultiSelect, NumberInput, Select, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { savedComparisonsQuery } from "../../api/comparison";
+import { experimentQuery, experimentsQuery } from "../../api/experiments";
 import { artefactChoicesQuery, markdownQuery } from "../../api/reports";
 import { hostsQuery, hostStatsQuery } from "../../api/queries";
 import { useSettled } from "../../components/useSettled";
@@ -97,6 +98,8 @@ function Shown({ report, note, onChange }: NoteFormProps) {
           />
         </>
       );
+    case "experiment":
+      return <ExperimentFields note={note} onChange={onChange} />;
     case "table":
       return (
         <Textarea
@@ -212,7 +215,7 @@ function FrozenBox({
   note,
   onChange,
 }: {
-  readonly note: NoteOf<"graph" | "artefact">;
+  readonly note: NoteOf<"graph" | "artefact" | "experiment">;
   readonly onChange: (note: NoteContent) => void;
 }) {
   return (
@@ -339,6 +342,64 @@ function ArtefactSelect({
         onChange(Number(id ?? 0));
       }}
     />
+  );
+}
+
+/** The experiment, and which of its results by which factor; left empty, the usual ones. */
+function ExperimentFields({
+  note,
+  onChange,
+}: {
+  readonly note: NoteOf<"experiment">;
+  readonly onChange: (note: NoteContent) => void;
+}) {
+  const known = useQuery(experimentsQuery("")).data?.experiments ?? [];
+  const chosen = useQuery({ ...experimentQuery(note.experiment), enabled: note.experiment > 0 }).data;
+  const results = [...new Set((chosen?.runs ?? []).flatMap((run) => run.results.map(({ name }) => name)))];
+  const factors = chosen?.experiment.factors ?? [];
+  const choice = (label: string, key: "result" | "factor" | "variant", names: readonly string[]) => (
+    <Select
+      label={label}
+      clearable
+      placeholder={text.usual}
+      data={[...new Set([...(note[key] ? [note[key]] : []), ...names])]}
+      value={note[key] ?? null}
+      onChange={(name) => {
+        onChange({ ...note, [key]: name });
+      }}
+    />
+  );
+  return (
+    <>
+      <Select
+        label={text.experiment}
+        searchable
+        nothingFoundMessage={text.noExperiments}
+        data={known.map(({ id, name, n_runs }) => ({ value: String(id), label: `${name} · ${words.experiments.nRuns(n_runs)}` }))}
+        value={note.experiment === 0 ? null : String(note.experiment)}
+        onChange={(id) => {
+          onChange({ ...note, experiment: Number(id ?? 0), result: null, factor: null, variant: null });
+        }}
+      />
+      <Group grow align="start">
+        {choice(text.result, "result", results)}
+        {choice(text.factor, "factor", factors)}
+        {choice(text.variant, "variant", factors)}
+      </Group>
+      <Group align="end">
+        <NumberInput
+          label={text.runs}
+          w={120}
+          min={0}
+          max={200}
+          value={note.limit}
+          onChange={(limit) => {
+            onChange({ ...note, limit: Number(limit) });
+          }}
+        />
+        <FrozenBox note={note} onChange={onChange} />
+      </Group>
+    </>
   );
 }
 
