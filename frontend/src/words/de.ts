@@ -3382,6 +3382,15 @@ export const de: Words = {
     earlier: "Frühere",
     later: "Spätere",
     shownRows: (shown: string, all: string) => `bis ${shown} von ${all}`,
+    save: "Speichern",
+    files: {
+      "events.txt": "Ereignisse, wie der Tracer sie ausgab (.txt)",
+      "events.csv": "Ereignisse als CSV",
+      "lanes.svg": "Spuren als SVG",
+      "lanes.pdf": "Spuren und wer wen blockiert hat als PDF",
+      "latencies.svg": "Latenzen als SVG",
+      "latencies.pdf": "Latenzen mit Tabelle als PDF",
+    },
   },
   views: {
     viewsPage: {

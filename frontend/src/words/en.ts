@@ -3341,6 +3341,15 @@ export const en = {
     earlier: "Earlier",
     later: "Later",
     shownRows: (shown: string, all: string) => `up to ${shown} of ${all}`,
+    save: "Save",
+    files: {
+      "events.txt": "Events, as the tracer printed them (.txt)",
+      "events.csv": "Events as CSV",
+      "lanes.svg": "Lanes as SVG",
+      "lanes.pdf": "Lanes and who blocked whom as PDF",
+      "latencies.svg": "Latencies as SVG",
+      "latencies.pdf": "Latencies with table as PDF",
+    },
   },
   views: {
     viewsPage: {
