@@ -1,11 +1,13 @@
 """Read the text of a trace: find its form by its first lines, and make a log of all."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.artefacts.parts import LogPart
 from normstat.artefacts.trace_log.trace_forms import FORMS, TraceLines
+from normstat.memory import collector_paused
 
 HEAD_LINES: Final = 400
 HEAD_BYTES: Final = 1 << 16
@@ -13,6 +15,7 @@ HEAD_BYTES: Final = 1 << 16
 MIN_SHARE: Final = 0.6
 MIN_EVENTS: Final = 3
 MAX_LINE: Final = 16_384
+CHUNK_BYTES: Final = 1 << 20
 MAX_EVENTS: Final = 6_000_000
 MAX_KEPT: Final = 200
 HEADINGS: Final = ("#", "cpus=", "CPU ", "version =", "strace: ", "time    cpu", "[tid/pid]", "----")
@@ -48,28 +51,62 @@ def form_of(stat: str) -> type[TraceLines] | None:
 def read_trace(data: bytes, form: type[TraceLines]) -> TraceReading:
     """Return the events of a text; what is none is counted, and the first lines are kept with their reason."""
     lines = form()
-    match = form.pattern.match
     found = TraceReading(form.stat, form.tool, None)
-    for number, text in enumerate(_texts(data), 1):
-        found.n_lines += 1
-        reason = ""
-        if len(text) <= MAX_LINE and (event := match(text)) is not None:
-            if len(lines.log) >= MAX_EVENTS:
-                reason = f"the log has more than {MAX_EVENTS:,} events; send less of it"
-            else:
-                try:
-                    lines.take(event, number)
-                except ValueError as error:
-                    reason = str(error)[:200]
-        elif not _is_heading(text):
-            reason = "no event of this trace" if len(text) <= MAX_LINE else f"longer than {MAX_LINE:,} characters"
+    # Nothing of it is garbage before its end.
+    with collector_paused():
+        for texts in _chunks(data):
+            _read_chunk(texts, lines, found)
+            found.n_lines += len(texts)
+    if len(lines.log):
+        found.part = lines.log.build(stat=form.stat, title=form.title, clock=lines.clock, decimals=lines.decimals)
+    return found
+
+
+def _read_chunk(texts: list[str], lines: TraceLines, found: TraceReading) -> None:
+    """Take the events of some lines, all at once where that gives the same as one by one."""
+    match = lines.pattern.match
+    matches = [match(text) if len(text) <= MAX_LINE else None for text in texts]
+    first = found.n_lines + 1
+    rows = [event.groups() for event in matches if event is not None]
+    numbers = [number for number, event in enumerate(matches, first) if event is not None]
+    are_taken = not rows or (len(lines.log) + len(rows) <= MAX_EVENTS and lines.take_rows(rows, numbers))
+    if are_taken and len(rows) == len(texts):
+        return
+    for number, (text, event) in enumerate(zip(texts, matches, strict=True), first):
+        if event is not None:
+            reason = "" if are_taken else _take(lines, event, number)
+        elif len(text) > MAX_LINE:
+            reason = "" if _is_heading(text) else f"longer than {MAX_LINE:,} characters"
+        else:
+            reason = "" if _is_heading(text) else "no event of this trace"
         if reason:
             found.n_rejected += 1
             if len(found.rejected) < MAX_KEPT:
                 found.rejected.append((number, text[:2000], reason))
-    if len(lines.log):
-        found.part = lines.log.build(stat=form.stat, title=form.title, clock=lines.clock, decimals=lines.decimals)
-    return found
+
+
+def _take(lines: TraceLines, event: re.Match[str], number: int) -> str:
+    """Take one event; return why it cannot be one, or ""."""
+    if len(lines.log) >= MAX_EVENTS:
+        return f"the log has more than {MAX_EVENTS:,} events; send less of it"
+    try:
+        lines.take(event, number)
+    except ValueError as error:
+        return str(error)[:200]
+    return ""
+
+
+def _chunks(data: bytes) -> Iterator[list[str]]:
+    """Yield lines without their ends, some thousands at a time: all at once they would take gigabytes."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + CHUNK_BYTES) + 1 or len(data)
+        texts = data[start:end].decode("utf-8", "replace").split("\n")
+        if not texts[-1]:
+            # The end of the last line is no line.
+            texts.pop()
+        yield [text.rstrip("\r") for text in texts] if b"\r" in data[start:end] else texts
+        start = end
 
 
 def _texts(data: bytes) -> Iterator[str]:
