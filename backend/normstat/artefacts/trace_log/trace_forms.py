@@ -61,10 +61,10 @@ def day_to_ns(text: str) -> int:
 
 
 def _pid(text: str | None) -> int:
-    return NO_NUMBER if text is None or int(text) > MAX_PID else int(text)
+    return NO_NUMBER if not text or int(text) > MAX_PID else int(text)
 
 
-# The groups of a pattern, in its order.
+# The groups of a pattern, in its order; "" or None where a group is not there.
 Row = tuple[str | None, ...]
 
 
@@ -107,7 +107,7 @@ class _Arguments(dict[Row, tuple[str, str, str, str]]):
 
 def read_tracepoint(event: str | None, arguments: str | None, call: str | None, caller: str | None) -> tuple[str, str, str, str]:
     """Return event, object, function and arguments of an event of a tracepoint, or of a call of the function tracer."""
-    if call is not None:
+    if call:
         return "function", "", call, f"<-{caller}"[:MAX_ARGUMENTS]
     name = (event or "").rpartition(":")[2]
     text = (arguments or "").strip()
@@ -207,7 +207,7 @@ class StraceLines(TraceLines):
             if command is None:
                 command = commands[pid] = self._guess_command()
             rest, name, about = cast("tuple[str, str | None, str | None]", row[3:])
-            if name is None:
+            if not name:
                 event, text, duration_ns = self._take_other(rest, pid, added, base)
                 if event is None:
                     continue

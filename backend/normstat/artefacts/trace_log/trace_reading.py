@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+
 from normstat.artefacts.parts import LogPart
 from normstat.artefacts.trace_log.trace_forms import FORMS, TraceLines
 from normstat.memory import collector_paused
@@ -16,6 +18,7 @@ MIN_SHARE: Final = 0.6
 MIN_EVENTS: Final = 3
 MAX_LINE: Final = 16_384
 CHUNK_BYTES: Final = 1 << 20
+NEWLINE: Final = ord("\n")
 MAX_EVENTS: Final = 6_000_000
 MAX_KEPT: Final = 200
 HEADINGS: Final = ("#", "cpus=", "CPU ", "version =", "strace: ", "time    cpu", "[tid/pid]", "----")
@@ -53,13 +56,32 @@ def read_trace(data: bytes, form: type[TraceLines]) -> TraceReading:
     lines = form()
     found = TraceReading(form.stat, form.tool, None)
     # Nothing of it is garbage before its end.
+    # As a line alone, at the beginning of each one.
+    every = re.compile(f"^{form.pattern.pattern}", re.MULTILINE)
     with collector_paused():
-        for texts in _chunks(data):
-            _read_chunk(texts, lines, found)
-            found.n_lines += len(texts)
+        for chunk in _chunks(data):
+            n_lines = _read_plain(chunk, every, lines, found.n_lines + 1)
+            if not n_lines:
+                texts = list(_texts(chunk))
+                _read_chunk(texts, lines, found)
+                n_lines = len(texts)
+            found.n_lines += n_lines
     if len(lines.log):
         found.part = lines.log.build(stat=form.stat, title=form.title, clock=lines.clock, decimals=lines.decimals)
     return found
+
+
+def _read_plain(chunk: bytes, every: re.Pattern[str], lines: TraceLines, first: int) -> int:
+    """Take all lines of a chunk, where each one is an event, and return their number. Returns 0, with nothing taken, for others.
+
+    As many matches as lines, each at the beginning of a line, are one for each line: none reaches into the next.
+    """
+    ends = np.flatnonzero(np.frombuffer(chunk, np.uint8) == NEWLINE)
+    if not len(ends) or ends[-1] != len(chunk) - 1 or int(np.diff(ends, prepend=-1).max()) > MAX_LINE or b"\r" in chunk:
+        return 0
+    rows = every.findall(chunk.decode("utf-8", "replace"))
+    is_plain = len(rows) == len(ends) and len(lines.log) + len(rows) <= MAX_EVENTS
+    return len(rows) if is_plain and lines.take_rows(rows, range(first, first + len(rows))) else 0
 
 
 def _read_chunk(texts: list[str], lines: TraceLines, found: TraceReading) -> None:
@@ -96,16 +118,12 @@ def _take(lines: TraceLines, event: re.Match[str], number: int) -> str:
     return ""
 
 
-def _chunks(data: bytes) -> Iterator[list[str]]:
-    """Yield lines without their ends, some thousands at a time: all at once they would take gigabytes."""
+def _chunks(data: bytes) -> Iterator[bytes]:
+    """Yield whole lines, some thousands at a time: all at once they would take gigabytes."""
     start = 0
     while start < len(data):
         end = data.find(b"\n", start + CHUNK_BYTES) + 1 or len(data)
-        texts = data[start:end].decode("utf-8", "replace").split("\n")
-        if not texts[-1]:
-            # The end of the last line is no line.
-            texts.pop()
-        yield [text.rstrip("\r") for text in texts] if b"\r" in data[start:end] else texts
+        yield data[start:end]
         start = end
 
 
