@@ -63,7 +63,7 @@ export function isComplete(note: NoteContent): boolean {
     case "text":
       return note.markdown.trim() !== "" || note.title !== "";
     case "graph":
-      return note.host !== "" && note.stat !== "" && note.fields.length > 0;
+      return note.host !== "" && note.stat !== "" && note.fields.length > 0 && note.start !== "";
     case "comparison":
       return (note.comparison ?? null) !== null || (note.inputs ?? null) !== null;
     case "artefact":
@@ -78,9 +78,9 @@ export function isComplete(note: NoteContent): boolean {
     case "file":
       return note.file > 0;
     case "facts":
-      return note.host !== "";
+      return note.host !== "" && note.at !== "";
     case "events":
-      return note.hosts.length > 0;
+      return note.hosts.length > 0 && note.start !== "";
   }
 }
 

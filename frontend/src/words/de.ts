@@ -3012,8 +3012,8 @@ export const de: Words = {
       usual: "das übliche",
       runs: "Läufe in der Tabelle",
       isFrozen: "Daten von jetzt im Bericht behalten (sonst ein Link)",
-      from: "Von (UTC)",
-      to: "Bis (UTC)",
+      hasWindow: "Über einen Zeitraum",
+      noTime: "Das ist keine Zeit. Schreiben Sie 2026-11-21 10:00:00, 10:00 oder now-15m.",
       savedComparison: "Gespeicherter Vergleich",
       newComparison: "Ein neuer Vergleich: Er läuft beim Hinzufügen. Ein gespeicherter ersetzt ihn.",
       comparisonHelp: "Oder oben die Adresse eines Vergleichs einfügen.",
@@ -3028,6 +3028,7 @@ export const de: Words = {
       addHere: "+ Notiz hier",
       orLink: "Oder einen Link von normstat einfügen",
     },
+    conflict: { changed: "Jemand anderes hat es geändert: neu laden", loadAgain: "Neu laden; Ihre Änderung entfällt" },
     addToReport: {
       addToReport: "Zum Bericht hinzufügen",
       report: "Bericht",
@@ -3062,7 +3063,8 @@ export const de: Words = {
       titleAndWindow: "Titel, Hosts, Zeitraum",
       saveAsTemplate: "Als Vorlage speichern",
       savedAsTemplate: "Als Vorlage gespeichert; „Neuer Bericht“ bietet sie an",
-      loadAgain: "Bericht neu laden",
+      bundleOf: (host: string) => `Bündel von ${host}`,
+      bundleHelp: "Die Rohdaten seines Hosts und Zeitraums mit diesem Bericht, für ein anderes normstat",
       noNotes: "Noch keine Notizen",
       noNotesNext:
         "Fügen Sie hier einen Text hinzu, oder öffnen Sie einen Graphen, Vergleich oder ein Artefakt und wählen „Zum Bericht hinzufügen“.",

@@ -1,12 +1,16 @@
 import { Checkbox, Group, MultiSelect, NumberInput, Select, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { savedComparisonsQuery } from "../../api/comparison";
 import { experimentQuery, experimentsQuery } from "../../api/experiments";
 import { artefactChoicesQuery, markdownQuery } from "../../api/reports";
 import { hostsQuery, hostStatsQuery } from "../../api/queries";
+import { WindowInputs } from "../../components/WindowInputs";
 import { useSettled } from "../../components/useSettled";
 import type { NoteContent } from "../../logic/api";
+import { fromApi, toIso } from "../../logic/time";
 import { FileField, type NoteOf } from "./FileField";
+import { MomentInput } from "./MomentInput";
 import { words } from "../../words";
 
 export interface NoteFormProps {
@@ -127,7 +131,7 @@ function Shown({ report, note, onChange }: NoteFormProps) {
               onChange({ ...note, host });
             }}
           />
-          <InstantInput
+          <MomentInput
             label={text.at}
             value={note.at}
             onChange={(at) => {
@@ -236,44 +240,16 @@ function WindowFields({
   readonly note: NoteOf<"graph" | "events">;
   readonly onChange: (note: NoteContent) => void;
 }) {
+  // The inputs keep what is typed; a window that is not valid yet is none.
+  const [first] = useState(note);
   return (
-    <Group grow>
-      <InstantInput
-        label={text.from}
-        value={note.start}
-        onChange={(start) => {
-          onChange({ ...note, start });
-        }}
-      />
-      <InstantInput
-        label={text.to}
-        value={note.end}
-        onChange={(end) => {
-          onChange({ ...note, end });
-        }}
-      />
-    </Group>
-  );
-}
-
-/** An instant as the report prints it, in UTC. */
-function InstantInput({
-  label,
-  value,
-  onChange,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}) {
-  return (
-    <TextInput
-      label={label}
-      placeholder="2026-11-21T10:00:00Z"
-      spellCheck={false}
-      value={value}
-      onChange={(event) => {
-        onChange(event.currentTarget.value.trim());
+    <WindowInputs
+      window={{ start: fromApi(first.start), end: fromApi(first.end) }}
+      zone="UTC"
+      onChange={(window) => {
+        onChange(
+          window === null ? { ...note, start: "", end: "" } : { ...note, start: toIso(window.start), end: toIso(window.end) },
+        );
       }}
     />
   );
