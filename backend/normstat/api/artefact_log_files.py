@@ -19,7 +19,7 @@ from normstat.artefacts.parts import LogPart
 from normstat.artefacts.trace_log.blocking import BlockingList, find_blocking
 from normstat.artefacts.trace_log.lanes import LaneRequest, LogLanes, view_lanes
 from normstat.artefacts.trace_log.latency import LatencySummary, measure_latencies
-from normstat.artefacts.trace_log.log_files import LineFilter, write_log_csv
+from normstat.artefacts.trace_log.log_export import LineFilter, write_log_csv
 from normstat.artefacts.trace_log.log_filter import Mask, choose_events
 from normstat.artefacts.trace_log.pairing import available_rules, find_rule, find_spans
 from normstat.errors import BadRequest, DamagedArtefact, NotFound

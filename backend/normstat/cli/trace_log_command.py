@@ -13,7 +13,7 @@ from normstat.artefacts.parts import LogPart
 from normstat.artefacts.trace_log.blocking import BlockingList, find_blocking
 from normstat.artefacts.trace_log.lanes import LaneRequest, view_lanes
 from normstat.artefacts.trace_log.latency import LatencySummary, measure_latencies
-from normstat.artefacts.trace_log.log_files import filter_lines, write_log_csv, write_log_json, write_log_table
+from normstat.artefacts.trace_log.log_export import filter_lines, write_log_csv, write_log_json, write_log_table
 from normstat.artefacts.trace_log.log_times import print_span
 from normstat.artefacts.trace_log.pairing import PairRule, available_rules, find_rule, find_spans
 from normstat.artefacts.trace_log.queue_depth import measure_queues

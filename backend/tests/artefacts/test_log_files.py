@@ -14,7 +14,7 @@ from normstat.artefacts.parts import LogClock, LogPart
 from normstat.artefacts.trace_log.blocking import find_blocking
 from normstat.artefacts.trace_log.lanes import LaneRequest, view_lanes
 from normstat.artefacts.trace_log.latency import measure_latencies
-from normstat.artefacts.trace_log.log_files import LineFilter, filter_lines, write_log_csv, write_log_json, write_log_table
+from normstat.artefacts.trace_log.log_export import LineFilter, filter_lines, write_log_csv, write_log_json, write_log_table
 from normstat.artefacts.trace_log.log_filter import choose_events
 from normstat.artefacts.trace_log.pairing import available_rules, find_spans
 from normstat.artefacts.trace_log.queue_depth import measure_queues
