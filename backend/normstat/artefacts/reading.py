@@ -83,7 +83,7 @@ def read_artefact(
 def _read(spec: Spec, data: bytes, command: str, timing: Timing) -> ArtefactReading:
     result = read(spec, data, state={}, offset=0, is_final=True, timing=timing, command=command)
     blocks = [block for block in (*result.blocks, *result.since_boot) if len(block)]
-    parts: list[Part] = make_parts(blocks)
+    parts: list[Part] = make_parts(blocks, data)
     if spec.name == "perf_report":
         parts += read_call_graphs(data)
     times = [time for block in blocks for time in block.time_us.tolist() if time != NO_TIME]

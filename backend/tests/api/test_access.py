@@ -194,6 +194,12 @@ POLICY = {
     "readLogLatencies": Role.VIEWER,
     "readLogLanes": Role.VIEWER,
     "readLogBlocking": Role.VIEWER,
+    "exportLogLines": Role.VIEWER,
+    "exportLogEvents": Role.VIEWER,
+    "drawLogLanes": Role.VIEWER,
+    "printLogLanes": Role.VIEWER,
+    "drawLogLatencies": Role.VIEWER,
+    "printLogLatencies": Role.VIEWER,
     "listViews": Role.VIEWER,
     # A private view belongs to its author; what others see is changed by operators (tests/api/test_views.py).
     "createView": Role.VIEWER,
