@@ -21,6 +21,8 @@ WEIGHTS: Final = (
 # Stats about the other stats of a text.
 TOTALS: Final = ("_section", "_summary", "_totals")
 LOGS: Final = frozenset({"lkst_log"})
+# Tables whose rows print more or fewer of the same columns.
+RAGGED: Final = frozenset({"mcelog_events", "mcelog_memory"})
 EVENTS: Final = frozenset({"lock", "unlock"})
 MEANS: Final = frozenset({
     "nsec", "spin", "avg_s", "avg_us", "avg_ns", "avg_wait_ns", "avgtime", "usecs_per_call", "rcnt", "min_s", "min_ns",
@@ -36,7 +38,8 @@ def make_parts(blocks: Sequence[SampleBlock], text: bytes = b"") -> list[Part]:
     for block in blocks:
         keys = tuple(field.key for field in block.fields)
         # Distributions and logs are one part, whatever columns each block has.
-        same = () if block.stat.shape is not Shape.TABLE or block.stat.name in LOGS else keys
+        is_one = block.stat.shape is not Shape.TABLE or block.stat.name in LOGS or block.stat.name in RAGGED
+        same = () if is_one else keys
         groups.setdefault((block.stat.name, same), []).append(block)
     parts = [_make_part(group, text) for group in groups.values()]
     firsts = [min(int(block.line_offset[0]) for block in group if len(block)) for group in groups.values()]

@@ -186,6 +186,7 @@ POLICY = {
     "readArtefactTable": Role.VIEWER,
     "exportArtefactTable": Role.VIEWER,
     "readArtefactHistogram": Role.VIEWER,
+    "readArtefactIntervals": Role.VIEWER,
     "readArtefactDiff": Role.VIEWER,
     "exportArtefactDiff": Role.VIEWER,
     "readArtefactAnswers": Role.VIEWER,

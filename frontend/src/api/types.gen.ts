@@ -464,6 +464,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts/{id}/parts/{part}/intervals": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Artefact Intervals
+     * @description Return a column of a table part with several reports as lines over time, one for each key.
+     */
+    get: operations["readArtefactIntervals"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/artefacts/{id}/parts/{part}/log": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -6646,6 +6661,8 @@ export interface components {
        * @description The account, or the token's name; empty for what nobody wrote.
        */
       author: string;
+      /** @description none, light or heavy: how far the tool of that artefact disturbed the host; null for other events. */
+      effect?: components["schemas"]["Effect"] | null;
       /**
        * End
        * @description When it ended; null for a moment.
@@ -7347,6 +7364,51 @@ export interface components {
        * @description ISO 8601 with a zone, or milliseconds since the epoch
        */
       start: string | number;
+    };
+    /**
+     * IntervalLine
+     * @description The values of one key, one for each report.
+     */
+    IntervalLine: {
+      /** Key */
+      key: string[];
+      /**
+       * Values
+       * @description Null where the tool did not print the key, or printed no number.
+       */
+      values: (number | null)[];
+    };
+    /**
+     * IntervalView
+     * @description Lines over the reports of a table part.
+     */
+    IntervalView: {
+      /**
+       * Clock
+       * @description What `times` are: `epoch`, milliseconds; `elapsed`, milliseconds since the tool began; `report`, numbers from 1: the text
+       *     has no times.
+       */
+      clock: string;
+      /** Column */
+      column: string;
+      /** Decimals */
+      decimals: number;
+      /**
+       * Lines
+       * @description Those with the largest values first.
+       */
+      lines: components["schemas"]["IntervalLine"][];
+      /**
+       * N Keys
+       * @description All keys of the part, also those without a line here.
+       */
+      n_keys: number;
+      /** Times */
+      times: number[];
+      /** Title */
+      title: string;
+      /** Unit */
+      unit: string;
     };
     /**
      * JobInfo
@@ -13255,6 +13317,38 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HistogramView"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  readArtefactIntervals: {
+    parameters: {
+      query?: {
+        /** @description key of the column; default: the one that ranks */
+        column?: string;
+        /** @description lines, those with the largest values */
+        limit?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["IntervalView"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */

@@ -378,6 +378,27 @@ export const de: Words = {
       surfaceLabel: (test: string) => `Durchsatz von ${test} nach Dateigröße und Satzlänge`,
     },
   },
+  drawings: {
+    errors: {
+      byCpu: "Korrigierte / nicht korrigierte Fehler nach CPU und Bank des Prozessors:",
+      byModule: "Korrigierte / nicht korrigierte Fehler nach Speichermodul:",
+      lastReport: "Stand des letzten Berichts: Die Zähler laufen seit dem Start von mcelog.",
+      cpu: (cpu) => `CPU ${cpu}`,
+      bank: (bank) => `Bank ${bank}`,
+      dimm: (dimm) => `DIMM ${dimm}`,
+      channel: (socket, channel) =>
+        [socket === "" ? "" : `Sockel ${socket}`, channel === "" ? "" : `Kanal ${channel}`].filter(Boolean).join(", "),
+      unknown: "nicht genannt",
+      place: "Ort",
+      cell: (corrected, uncorrected) => `${corrected} korrigiert, ${uncorrected} nicht korrigiert`,
+    },
+    intervals: {
+      caption: (column, unit) => `${column}${unit === "" ? "" : ` (${unit})`} je Bericht, jeweils mit eigener Achse:`,
+      more: (shown, all) => `Die ${String(shown)} mit den größten Werten von ${String(all)}.`,
+      noTimes: "Der Text nennt keine Zeiten; die Berichte sind nummeriert.",
+      label: (key) => `${key} im Zeitverlauf`,
+    },
+  },
   baselines: {
     baselineDialogs: {
       editBaseline: "Baseline bearbeiten",

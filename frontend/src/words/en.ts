@@ -364,6 +364,28 @@ export const en = {
       surfaceLabel: (test: string) => `Throughput of ${test} by file size and record length`,
     },
   },
+  drawings: {
+    errors: {
+      byCpu: "Corrected / uncorrected errors by CPU and memory bank of the processor:",
+      byModule: "Corrected / uncorrected errors by memory module:",
+      lastReport: "As in the last report: the counters run since mcelog began.",
+      cpu: (cpu: string) => `CPU ${cpu}`,
+      bank: (bank: string) => `bank ${bank}`,
+      dimm: (dimm: string) => `DIMM ${dimm}`,
+      channel: (socket: string, channel: string) =>
+        [socket === "" ? "" : `socket ${socket}`, channel === "" ? "" : `channel ${channel}`].filter(Boolean).join(", "),
+      unknown: "not told",
+      place: "Place",
+      cell: (corrected: string, uncorrected: string) => `${corrected} corrected, ${uncorrected} uncorrected`,
+    },
+    intervals: {
+      caption: (column: string, unit: string) =>
+        `${column}${unit === "" ? "" : ` (${unit})`} in each report, with an axis of its own each:`,
+      more: (shown: number, all: number) => `The ${String(shown)} with the largest values of ${String(all)}.`,
+      noTimes: "The text has no times; reports are numbered.",
+      label: (key: string) => `${key} over time`,
+    },
+  },
   baselines: {
     baselineDialogs: {
       editBaseline: "Edit baseline",
