@@ -168,7 +168,7 @@ async def test_chosen_reports_and_names_that_are_taken(
     async with open_write_session(theirs) as session:
         await add_run(session, "xz", run_at(0, "1", 1.0, host="gamma"))
     told = await load(other, bundle)
-    [name] = [one.path.removeprefix("experiment ") for one in told if one.spec.endswith("runs")]
+    [name] = [one.path.removeprefix("experiment ") for one in told if (one.spec or "").endswith("runs")]
     async with open_read_session(theirs) as session:
         # The experiment that has the name here is another one.
         assert len(await list_runs(session, (await find_experiment(session, name)).id)) == 1
