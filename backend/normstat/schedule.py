@@ -76,6 +76,10 @@ def wait_for_database(task: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[
     async def run(*args: P.args, **kwargs: P.kwargs) -> T | None:
         try:
             return await task(*args, **kwargs)
+        except asyncio.CancelledError:
+            # Another process leads, or this one ends. The scheduler would log it as an error.
+            log.info("scheduled_task_stopped", task=getattr(task, "__qualname__", ""))
+            return None
         except (SQLAlchemyError, psycopg.Error) as error:
             if not is_database_away(error):
                 raise

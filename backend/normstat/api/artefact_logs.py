@@ -19,6 +19,7 @@ from normstat.artefacts.trace_log.lanes import LaneRequest, LogLanes, view_lanes
 from normstat.artefacts.trace_log.latency import MAX_LATENCY_ROWS, LatencySummary, measure_latencies
 from normstat.artefacts.trace_log.log_filter import Mask, choose_events
 from normstat.artefacts.trace_log.pairing import PairRule, available_rules, find_rule, find_spans
+from normstat.artefacts.trace_log.queue_depth import QueueDepth, measure_queues
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
 
 router = APIRouter(tags=["artefacts"])
@@ -55,6 +56,8 @@ class LogLatencies(Body):
 
     pairs: list[LogPair]
     summary: LatencySummary | None
+    queues: list[QueueDepth]
+    """How many requests each disk had at a time; empty where the log has no requests."""
 
 
 @router.get(PREFIX, dependencies=[NEEDS_VIEWER], responses=ANSWERS)
@@ -88,6 +91,9 @@ async def read_log_latencies(  # noqa: PLR0917 (parameters of a route, given by 
     start: Nanoseconds = None,
     end: Nanoseconds = None,
     limit: Annotated[int, Query(ge=1, le=MAX_LATENCY_ROWS)] = 100,
+    queue_limit: Annotated[
+        int | None, Query(description="the end of a disk's queue, e.g. 512; default: the usual ones", ge=1, le=1_000_000)
+    ] = None,
 ) -> LogLatencies:
     """Return latencies between pairs of events by key, the largest total first, with their spread over decades."""
 
@@ -95,7 +101,10 @@ async def read_log_latencies(  # noqa: PLR0917 (parameters of a route, given by 
         known = available_rules(log)
         rule = find_rule(pair, key or (), group) if pair else next(iter(known), None)
         summary = None if rule is None else measure_latencies(log, find_spans(log, rule, mask), group, limit=limit)
-        return LogLatencies(pair=None if rule is None else _to_pair(rule), pairs=list(map(_to_pair, known)), summary=summary)
+        queues = measure_queues(log, mask, limit=queue_limit)
+        return LogLatencies(
+            pair=None if rule is None else _to_pair(rule), pairs=list(map(_to_pair, known)), summary=summary, queues=queues
+        )
 
     return await _ask(session, id, part, (where, start, end), answer)
 

@@ -20,6 +20,7 @@ from normstat.api.state import AppState
 from normstat.api.streaming import PieceResponse, Pieces
 from normstat.artefacts.artefact_service import ArtefactDraft, load_part, make_artefact, now_utc, reparse_artefact
 from normstat.artefacts.histogram_view import HistogramView, view_histogram
+from normstat.artefacts.interval_view import MAX_LINES, IntervalView, view_intervals
 from normstat.artefacts.parts import HistogramPart, TablePart
 from normstat.artefacts.reading import MAX_BYTES
 from normstat.artefacts.table_csv import write_table_csv
@@ -299,6 +300,19 @@ async def export_artefact_table(id: IdPath, part: PartPath, session: ReadSession
     body = await anyio.to_thread.run_sync(write_table_csv, await load_part(session, id, part, TablePart))
     headers = {"Content-Disposition": f'attachment; filename="artefact-{id}-{part}.csv"', "X-Content-Type-Options": "nosniff"}
     return Response(body, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.get("/artefacts/{id}/parts/{part}/intervals", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound))
+async def read_artefact_intervals(
+    id: IdPath,  # noqa: A002
+    part: PartPath,
+    session: ReadSession,
+    column: Annotated[str, Query(description="key of the column; default: the one that ranks", max_length=63, pattern=NO_NUL)] = "",
+    limit: Annotated[int, Query(description="lines, those with the largest values", ge=1, le=MAX_LINES)] = 8,
+) -> IntervalView:
+    """Return a column of a table part with several reports as lines over time, one for each key."""
+    found = await load_part(session, id, part, TablePart)
+    return await anyio.to_thread.run_sync(view_intervals, found, column, limit)
 
 
 @router.get("/artefacts/{id}/parts/{part}/histogram", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound))

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 from starlette.requests import ClientDisconnect
 
 from normstat.api.deps import HostQuery, InWindow, Operator, State, Viewer
@@ -43,12 +44,16 @@ async def export_bundle(
     baseline: Annotated[
         list[Name] | None, Query(max_length=20, description="names of baselines whose samples come too, of whatever time")
     ] = None,
+    report: Annotated[
+        list[Annotated[int, Field(ge=1, le=2**63 - 1)]] | None,
+        Query(max_length=20, description="ids of reports to take besides those of the host's window, with what they name"),
+    ] = None,
 ) -> StreamingResponse:
-    """Return a host and a window as one file for another normstat: raw bytes, events, baselines, artefacts and more.
+    """Return a host and a window as one file for another normstat: raw bytes, events, baselines, artefacts, reports and more.
 
     docs/bundles.md describes it.
     """
-    request = BundleRequest(host, window, principal.name, tuple(baseline or ()))
+    request = BundleRequest(host, window, principal.name, tuple(baseline or ()), reports=tuple(report or ()))
     # An unknown name is an error here; a later error aborts the answer, and a bundle that was cut off says so when it is opened.
     pieces = await stream_bundle(state.engine, request)
     return ExportResponse(

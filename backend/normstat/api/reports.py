@@ -34,6 +34,7 @@ from normstat.report.note_models import (
     ArtefactNote,
     ComparisonNote,
     EventsNote,
+    ExperimentNote,
     FactsNote,
     FileNote,
     GraphNote,
@@ -444,6 +445,8 @@ async def _freeze_stored(session: AsyncSession, report: ReportInfo, note: Report
             return await note_freezing.freeze_artefact(session, note)
         case ArtefactDiffNote():
             return await note_freezing.freeze_diff(session, note)
+        case ExperimentNote(is_frozen=True):
+            return await note_freezing.freeze_experiment(session, note)
         case FactsNote():
             return await note_freezing.freeze_facts(session, note)
         case EventsNote():

@@ -11,6 +11,7 @@ from normstat.api import (
     alert_routes,
     alerts,
     artefact_diffs,
+    artefact_log_files,
     artefact_logs,
     artefacts,
     audit,
@@ -75,7 +76,7 @@ def build_router() -> APIRouter:
     router = APIRouter()
     for noun in (
         ingest, health, auth, users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
-        host_scores, artefact_diffs, artefacts, artefact_logs, experiments, reports, use_matrix, coverage,
+        host_scores, artefact_diffs, artefacts, artefact_logs, artefact_log_files, experiments, reports, use_matrix, coverage,
         cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
         comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, bundles, reparses, jobs, specs,
         retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts,

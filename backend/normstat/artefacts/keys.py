@@ -8,6 +8,11 @@ from typing import Final
 # How readers tell rows of one name apart.
 REPEAT: Final = re.compile(r" #\d+$")
 LOCK: Final = re.compile(r"(?:(?P<section>[^:]{1,100}): )?(?P<lock>\S+) (?P<caller>.+)", re.DOTALL)
+MODULE: Final = re.compile(r"SOCKET (?P<socket>\S+)(?: CHANNEL (?P<channel>\S+))?(?: DIMM (?P<dimm>\S+))?(?: .*)?", re.DOTALL)
+EVENT: Final = re.compile(
+    r"CPU (?P<cpu>\d+) BANK (?P<bank>\d+)(?: (?P<unit>[^:]*))?(?:: (?P<cause>.*?))?(?: \((?P<module>[^()]*)\))?", re.DOTALL
+)
+CHANNEL: Final = re.compile(r"_CHANNEL(\d+)_ERR")
 IOZONE: Final = re.compile(r"(?P<size>\d+) kB reclen (?P<record>\d+)")
 
 
@@ -29,6 +34,28 @@ def _split_iozone(instance: str) -> tuple[str, ...]:
     return (instance, "") if found is None else (found["size"], found["record"])
 
 
+def _split_module(instance: str) -> tuple[str, ...]:
+    found = MODULE.fullmatch(instance)
+    return ("", "", instance) if found is None else (found["socket"], found["channel"] or "", found["dimm"] or "")
+
+
+def _split_event(instance: str) -> tuple[str, ...]:
+    """Return CPU, bank, cause and memory module of an error.
+
+    >>> _split_event("CPU 1 BANK 8: MEMORY CONTROLLER RD_CHANNEL0_ERR (CHANNEL 0 DIMM 1)")
+    ('1', '8', 'MEMORY CONTROLLER RD_CHANNEL0_ERR', 'CHANNEL 0 DIMM 1')
+    >>> _split_event("CPU 0 BANK 4 northbridge"), _split_event("CPU 0 BANK 11: MEMORY CONTROLLER MS_CHANNEL2_ERR")
+    (('0', '4', 'northbridge', ''), ('0', '11', 'MEMORY CONTROLLER MS_CHANNEL2_ERR', 'CHANNEL 2'))
+    """
+    found = EVENT.fullmatch(instance)
+    if found is None:
+        return ("", "", instance, "")
+    cause = ": ".join(filter(None, (found["unit"], found["cause"])))
+    # Of memory controllers the cause names the channel.
+    channel = CHANNEL.search(cause)
+    return (found["cpu"], found["bank"], cause, found["module"] or ("" if channel is None else f"CHANNEL {channel[1]}"))
+
+
 def _split_titled(instance: str) -> tuple[str, ...]:
     title, found, key = instance.partition(": ")
     return (title, key) if found else ("", instance)
@@ -45,12 +72,16 @@ def is_total(key: str) -> bool:
 
 LOCKS: Final = KeyRule(("section", "lock", "caller"), _split_lock)
 FILES: Final = KeyRule(("file size (kB)", "record length (kB)"), _split_iozone)
+MODULES: Final = KeyRule(("socket", "channel", "DIMM"), _split_module)
+ERRORS: Final = KeyRule(("CPU", "bank", "cause", "module"), _split_event)
 # One text may have several tables with a title each: elapsed times, CPU times.
 TITLED: Final = KeyRule(("table", "key"), _split_titled)
 RULES: Final = {
     "dtrace_table": TITLED,
     "lockstat": LOCKS,
     "plockstat": LOCKS,
+    "mcelog_events": ERRORS,
+    "mcelog_memory": MODULES,
     "iozone": FILES,
     "iozone_ops": FILES,
     "iozone_us": FILES,

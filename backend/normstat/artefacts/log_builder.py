@@ -1,5 +1,7 @@
 """Build a log part from events in the order of their lines."""
 
+from array import array
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
@@ -9,39 +11,58 @@ from normstat.artefacts.parts import NO_NUMBER, CodedTexts, LogClock, LogPart
 DAY_NS: Final = 86_400_000_000_000
 
 
-class _TextColumn:
+class TextCodes(dict[str, int]):
+    """The number of each text, in the order in which they came. Asking for a new text numbers it."""
+
+    def __missing__(self, text: str) -> int:
+        """Return the number of a new text."""
+        code = len(self)
+        self[text] = code
+        return code
+
+
+class TextColumn:
     """Texts that become numbers as they come."""
 
     __slots__ = ("codes", "known")
 
     def __init__(self) -> None:
-        self.known: dict[str, int] = {}
-        self.codes: list[int] = []
+        self.known = TextCodes()
+        self.codes = array("i")
 
     def add(self, text: str) -> None:
-        self.codes.append(self.known.setdefault(text, len(self.known)))
+        """Take the next text."""
+        self.codes.append(self.known[text])
+
+    def extend(self, texts: Iterable[str]) -> None:
+        """Take the next texts."""
+        self.codes.extend(map(self.known.__getitem__, texts))
 
     def build(self, order: np.ndarray) -> CodedTexts:
+        """Return the texts in another order."""
         return CodedTexts(list(self.known), np.array(self.codes, np.int32)[order])
 
 
 class LogBuilder:
-    """Takes events one by one. Missing numbers are NO_NUMBER, missing texts ""."""
+    """Takes events one by one, or columns of them. Missing numbers are NO_NUMBER, missing texts "".
+
+    All columns have one length whenever `build` is called: who extends one extends all.
+    """
 
     def __init__(self) -> None:
-        self._time: list[int] = []
-        self._cpu: list[int] = []
-        self._pid: list[int] = []
-        self._line: list[int] = []
-        self._duration: list[int] = []
-        self._command = _TextColumn()
-        self._event = _TextColumn()
-        self._function = _TextColumn()
-        self._object = _TextColumn()
-        self._arguments = _TextColumn()
+        self.time = array("q")
+        self.cpu = array("i")
+        self.pid = array("i")
+        self.line = array("i")
+        self.duration = array("q")
+        self.command = TextColumn()
+        self.event = TextColumn()
+        self.function = TextColumn()
+        self.object = TextColumn()
+        self.arguments = TextColumn()
 
     def __len__(self) -> int:
-        return len(self._time)
+        return len(self.time)
 
     def add(
         self,
@@ -58,26 +79,26 @@ class LogBuilder:
         line: int = NO_NUMBER,
     ) -> int:
         """Add an event, and return its number for `finish`. `about` becomes its object."""
-        self._time.append(time_ns)
-        self._cpu.append(cpu)
-        self._pid.append(pid)
-        self._line.append(line)
-        self._duration.append(duration_ns)
-        self._command.add(command)
-        self._event.add(event)
-        self._function.add(function)
-        self._object.add(about)
-        self._arguments.add(arguments)
-        return len(self._time) - 1
+        self.time.append(time_ns)
+        self.cpu.append(cpu)
+        self.pid.append(pid)
+        self.line.append(line)
+        self.duration.append(duration_ns)
+        self.command.add(command)
+        self.event.add(event)
+        self.function.add(function)
+        self.object.add(about)
+        self.arguments.add(arguments)
+        return len(self.time) - 1
 
     def finish(self, number: int, *, duration_ns: int, arguments: str) -> None:
         """Say what a later line tells of an event: how long it took, and all of its arguments with the result."""
-        self._duration[number] = duration_ns
-        self._arguments.codes[number] = self._arguments.known.setdefault(arguments, len(self._arguments.known))
+        self.duration[number] = duration_ns
+        self.arguments.codes[number] = self.arguments.known[arguments]
 
     def build(self, *, stat: str, title: str, clock: LogClock, decimals: int) -> LogPart:
         """Return the events in the order of their times. Times of a day that jump back by half a day are of the next one."""
-        time = np.array(self._time, np.int64)
+        time = np.array(self.time, np.int64)
         if clock is LogClock.DAY and len(time):
             time += DAY_NS * np.concatenate(([0], np.cumsum(np.diff(time) < -DAY_NS // 2)))
         order = np.argsort(time, kind="stable")
@@ -87,14 +108,14 @@ class LogBuilder:
             clock=clock,
             decimals=decimals,
             time_ns=time[order],
-            cpu=np.array(self._cpu, np.int32)[order],
-            pid=np.array(self._pid, np.int32)[order],
-            command=self._command.build(order),
-            event=self._event.build(order),
-            function=self._function.build(order),
-            object=self._object.build(order),
-            duration_ns=np.array(self._duration, np.int64)[order],
-            arguments=self._arguments.build(order),
-            line=np.array(self._line, np.int32)[order],
+            cpu=np.array(self.cpu, np.int32)[order],
+            pid=np.array(self.pid, np.int32)[order],
+            command=self.command.build(order),
+            event=self.event.build(order),
+            function=self.function.build(order),
+            object=self.object.build(order),
+            duration_ns=np.array(self.duration, np.int64)[order],
+            arguments=self.arguments.build(order),
+            line=np.array(self.line, np.int32)[order],
             n_backwards=int(np.count_nonzero(np.diff(time) < 0)),
         )

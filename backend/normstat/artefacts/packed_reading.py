@@ -3,7 +3,6 @@
 A text of a hundred MiB takes a reader minutes, and its stacks gigabytes: a separate process has limits, and the server goes on.
 """
 
-import asyncio
 import base64
 import contextlib
 import dataclasses
@@ -17,23 +16,20 @@ from typing import Any, Final
 
 import anyio.to_thread
 import orjson
-import structlog
 
 from normstat.artefacts.part_codec import pack_part
 from normstat.artefacts.part_words import find_words
 from normstat.artefacts.reading import MAX_BYTES, RejectedText, read_artefact
 from normstat.artefacts.tools import Effect
-from normstat.errors import BadRequest, NormstatError, NotFound, TooLarge
+from normstat.errors import NormstatError, NotFound, TooLarge
+from normstat.isolated_module import ask_isolated
 from normstat.stats.records import Timing
-
-log = structlog.get_logger()
 
 # What a thread of the server reads: a quarter of a second.
 INLINE_BYTES: Final = 128 << 10
 TIMEOUT_S: Final = 900.0
 MAX_CPU_S: Final = 600
 MAX_MEMORY: Final = 6 << 30
-PACKAGES: Final = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,30 +115,13 @@ def pack_reading(path: Path, asked: ReadingRequest) -> PackedReading:
 
 async def _read_isolated(path: Path, asked: ReadingRequest) -> PackedReading:
     given = orjson.dumps({"path": str(path), **dataclasses.asdict(asked)})
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
+    answer = await ask_isolated(
         __name__,
-        cwd=PACKAGES,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        given,
+        timeout_s=TIMEOUT_S,
+        late=f"Reading the text takes longer than {TIMEOUT_S / 60:.0f} minutes; send less of it",
+        exceeded=f"Reading the text needs more than {MAX_MEMORY >> 30} GiB or {MAX_CPU_S // 60} CPU minutes; send less of it",
     )
-    try:
-        async with asyncio.timeout(TIMEOUT_S):
-            answer, _ = await process.communicate(given)
-    except TimeoutError:
-        raise BadRequest(f"Reading the text takes longer than {TIMEOUT_S / 60:.0f} minutes; send less of it") from None
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    if process.returncode:
-        log.warning("artefact_reading_ended", status=process.returncode)
-        raise BadRequest(
-            f"Reading the text needs more than {MAX_MEMORY >> 30} GiB or {MAX_CPU_S // 60} minutes of CPU time; send less of it"
-        )
     return await anyio.to_thread.run_sync(_unpack_answer, answer)
 
 

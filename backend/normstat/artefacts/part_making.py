@@ -21,6 +21,8 @@ WEIGHTS: Final = (
 # Stats about the other stats of a text.
 TOTALS: Final = ("_section", "_summary", "_totals")
 LOGS: Final = frozenset({"lkst_log"})
+# Tables whose rows print more or fewer of the same columns.
+RAGGED: Final = frozenset({"mcelog_events", "mcelog_memory"})
 EVENTS: Final = frozenset({"lock", "unlock"})
 MEANS: Final = frozenset({
     "nsec", "spin", "avg_s", "avg_us", "avg_ns", "avg_wait_ns", "avgtime", "usecs_per_call", "rcnt", "min_s", "min_ns",
@@ -28,15 +30,18 @@ MEANS: Final = frozenset({
 })  # fmt: skip
 
 
-def make_parts(blocks: Sequence[SampleBlock]) -> list[Part]:
-    """Return the parts of blocks: what the tool lists in the order of the first lines, then its totals."""
+def make_parts(blocks: Sequence[SampleBlock], text: bytes = b"") -> list[Part]:
+    """Return the parts of blocks: what the tool lists in the order of the first lines, then its totals. Of `text`, which was read,
+    the events of logs know their lines.
+    """
     groups: dict[tuple[str, tuple[str, ...]], list[SampleBlock]] = {}
     for block in blocks:
         keys = tuple(field.key for field in block.fields)
         # Distributions and logs are one part, whatever columns each block has.
-        same = () if block.stat.shape is not Shape.TABLE or block.stat.name in LOGS else keys
+        is_one = block.stat.shape is not Shape.TABLE or block.stat.name in LOGS or block.stat.name in RAGGED
+        same = () if is_one else keys
         groups.setdefault((block.stat.name, same), []).append(block)
-    parts = [_make_part(group) for group in groups.values()]
+    parts = [_make_part(group, text) for group in groups.values()]
     firsts = [min(int(block.line_offset[0]) for block in group if len(block)) for group in groups.values()]
     order = sorted(range(len(parts)), key=lambda at: (parts[at].stat.endswith(TOTALS), firsts[at]))
     return [parts[at] for at in order]
@@ -63,10 +68,10 @@ def choose_weight(columns: Sequence[PartColumn]) -> str:
     return columns[0].key if columns else ""
 
 
-def _make_part(blocks: Sequence[SampleBlock]) -> Part:
+def _make_part(blocks: Sequence[SampleBlock], text: bytes) -> Part:
     stat = blocks[0].stat
     if stat.name in LOGS:
-        return _make_log(blocks)
+        return _make_log(blocks, text)
     if stat.shape is Shape.STACKS:
         return _make_stacks(blocks)
     if stat.shape is Shape.HISTOGRAM:
@@ -210,10 +215,13 @@ def _end(value: Number | None, missing: float) -> float:
     return missing if value is None else float(value)
 
 
-def _make_log(blocks: Sequence[SampleBlock]) -> LogPart:
+def _make_log(blocks: Sequence[SampleBlock], text: bytes) -> LogPart:
     """Return a log: the instance is a command, an event and, for some, a function."""
     stat = blocks[0].stat
     order, instances, _ = _ordered(blocks)
+    offsets = np.concatenate([block.line_offset for block in blocks])
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    lines = (np.searchsorted(ends, offsets) + 1).tolist() if text else [NO_NUMBER] * len(offsets)
     times, cpus = _gather(blocks, ("ns_of_day", "cpu"))
     split = [_split_event(without_repeat(instances[row])) for row in order]
     log = LogBuilder()
@@ -222,7 +230,7 @@ def _make_log(blocks: Sequence[SampleBlock]) -> LogPart:
             continue
         cpu = cpus[row]
         log.add(
-            int(time), cpu=NO_NUMBER if cpu is None else int(cpu), command=command, event=event, function=function, line=NO_NUMBER
+            int(time), cpu=NO_NUMBER if cpu is None else int(cpu), command=command, event=event, function=function, line=lines[row]
         )
     return log.build(stat=stat.name, title=stat.title, clock=LogClock.DAY, decimals=9)
 

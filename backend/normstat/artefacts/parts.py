@@ -4,7 +4,7 @@ A part is columnar and never changed once made. Whole numbers stay int, so nanos
 that the tool did not print.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, overload
@@ -163,11 +163,18 @@ class CodedTexts(Sequence[str]):
     Shape: names (n_names), codes (n) int32, numbers into `names`.
     """
 
-    __slots__ = ("codes", "names")
+    __slots__ = ("_known", "codes", "names")
 
     def __init__(self, names: Sequence[str], codes: npt.NDArray[np.int32]) -> None:
         self.names = names
         self.codes = codes
+        self._known: dict[str, npt.NDArray[np.int64]] = {}
+
+    def remember(self, what: str, make: Callable[[Sequence[str]], npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+        """Return what is made of the names, which never change, made once."""
+        if what not in self._known:
+            self._known[what] = make(self.names)
+        return self._known[what]
 
     def __len__(self) -> int:
         return len(self.codes)

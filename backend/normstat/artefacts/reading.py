@@ -10,6 +10,7 @@ from typing import Final
 from normstat.artefacts.duration import commanded_duration, printed_duration
 from normstat.artefacts.part_making import make_parts
 from normstat.artefacts.parts import LogClock, Part
+from normstat.artefacts.perf_call_graph import read_call_graphs
 from normstat.artefacts.stack_formats import FORMATS, StackFormat, find_stack_format
 from normstat.artefacts.tools import Effect, effect_of
 from normstat.artefacts.trace_log.trace_forms import TraceLines
@@ -82,7 +83,9 @@ def read_artefact(
 def _read(spec: Spec, data: bytes, command: str, timing: Timing) -> ArtefactReading:
     result = read(spec, data, state={}, offset=0, is_final=True, timing=timing, command=command)
     blocks = [block for block in (*result.blocks, *result.since_boot) if len(block)]
-    parts = make_parts(blocks)
+    parts: list[Part] = make_parts(blocks, data)
+    if spec.name == "perf_report":
+        parts += read_call_graphs(data)
     times = [time for block in blocks for time in block.time_us.tolist() if time != NO_TIME]
     return ArtefactReading(
         spec=spec.name,

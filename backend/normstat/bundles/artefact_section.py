@@ -30,17 +30,18 @@ class ArtefactSection:
 
     async def write(self, source: BundleSource) -> AsyncIterator[None]:
         """Write a member for each artefact: its raw text."""
-        for artefact in await bundle_rows.list_artefacts_in(source.session, source.host, source.windows):
+        for artefact in await bundle_rows.list_artefacts_in(source.session, source.host, source.windows, source.named.artefacts):
             name = f"artefacts/{len(source.index) + 1:06d}.txt.zst"
             with source.writer.open_member(name) as member:
                 async for part in read_text(source.session, artefact.id):
                     await anyio.to_thread.run_sync(member.write, part)
                 source.members.append(member.finish())
             source.index.append({
-                "member": name, "start": to_text(artefact.start), "end": to_text(artefact.end), "duration_s": artefact.duration_s,
-                "spec": artefact.spec, "tool": artefact.tool, "title": artefact.title, "question": artefact.question,
-                "command": artefact.command, "file_name": artefact.file_name, "effect": artefact.effect,
-                "source": artefact.source, "author": artefact.author, "created": to_text(artefact.created),
+                "member": name, "id": artefact.id, "start": to_text(artefact.start), "end": to_text(artefact.end),
+                "duration_s": artefact.duration_s, "spec": artefact.spec, "tool": artefact.tool, "title": artefact.title,
+                "question": artefact.question, "command": artefact.command, "file_name": artefact.file_name,
+                "effect": artefact.effect, "source": artefact.source, "author": artefact.author,
+                "created": to_text(artefact.created),
             })  # fmt: skip
             yield
         source.counts["artefacts"] = len(source.index)
@@ -90,6 +91,9 @@ class ArtefactSection:
                 except NormstatError as error:
                     target.told(section_result(f"artefact {words['title'] or words['file_name']}", "artefact", error.message, n=1))
                     return 0
+        # A bundle of an older normstat does not name it.
+        if made is not None and isinstance(id_there := entry.get("id"), int):
+            target.references.artefacts[id_there] = made.id
         if made is None or made.source != ArtefactSource.BUNDLE or made.created == created:
             return 0
         async with open_write_session(target.sessions) as session:

@@ -13,8 +13,20 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.bundles.bundle_format import BundleManifest, BundleMember, BundleSection
 from normstat.bundles.bundle_reader import BundleFile
 from normstat.bundles.bundle_writer import BundleWriter
+from normstat.bundles.reference_map import ReferenceMap
 from normstat.storage.import_rows import ImportedFile
+from normstat.storage.report_rows import ReportInfo
 from normstat.window import Window
+
+
+@dataclass(frozen=True, slots=True)
+class NamedThings:
+    """Ids of what reports and comparisons of a bundle name: what is of the host goes into the bundle, of whatever time."""
+
+    artefacts: frozenset[int] = frozenset()
+    comparisons: frozenset[int] = frozenset()
+    experiments: frozenset[int] = frozenset()
+    baselines: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -28,6 +40,8 @@ class BundleSource:
     host_id: int
     windows: Sequence[Window]
     baselines: Sequence[str]
+    reports: Sequence[ReportInfo] = ()
+    named: NamedThings = NamedThings()
     # What a section adds: the members, counts, notes and index of its manifest entry.
     members: list[BundleMember] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
@@ -48,8 +62,8 @@ class BundleTarget:
     host: str
     opened_by: str
     told: Callable[[ImportedFile], None]
-    # Ids of baselines here, by their ids where the bundle was made.
-    baseline_ids: dict[int, int] = field(default_factory=dict)
+    # What things of the other server are called here; sections add what they load.
+    references: ReferenceMap
     # Ids of streams here, by the origin of the stream.
     stream_ids: dict[str, list[int]] = field(default_factory=dict)
 

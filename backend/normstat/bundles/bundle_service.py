@@ -7,35 +7,41 @@ opening it again goes on where it ended, and changes nothing that is here.
 import asyncio
 import socket
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from normstat.bundles.artefact_section import ArtefactSection
 from normstat.bundles.bundle_format import FORMAT, VERSION, BundleManifest, BundleSection
 from normstat.bundles.bundle_reader import BundleFile
-from normstat.bundles.bundle_sections import BundleSource, BundleTarget, SectionCodec, section_result
+from normstat.bundles.bundle_sections import BundleSource, BundleTarget, NamedThings, SectionCodec, section_result
 from normstat.bundles.bundle_writer import BundleWriter
+from normstat.bundles.experiment_section import ExperimentSection
 from normstat.bundles.record_sections import BaselineSection, ComparisonSection, EventSection, ExclusionSection, SpecSection
+from normstat.bundles.reference_map import ReferenceMap
 from normstat.bundles.stream_section import StreamSection
+from normstat.bundles.written_report_section import WrittenReportSection
 from normstat.errors import Conflict, NotFound, shorten
 from normstat.ingest.imports.import_run import require_host_name
-from normstat.storage import bundle_rows
+from normstat.storage import bundle_rows, report_rows
 from normstat.storage.import_rows import ImportedFile
 from normstat.storage.lookup import require_host
+from normstat.storage.report_rows import ReportInfo
 from normstat.storage.schema.models import Host
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.storage.user_specs import refresh_catalogue, reload_user_specs
 from normstat.window import Window
 
-# In the order in which they are opened: streams need specs, events of streams need the streams, comparisons the baselines.
+# In the order in which they are opened: streams need specs, events of streams need the streams, comparisons the baselines, runs the
+# artefacts, reports all of them.
 SECTIONS: Final[tuple[SectionCodec, ...]] = (
     SpecSection(), StreamSection(), EventSection(), ExclusionSection(), BaselineSection(), ArtefactSection(), ComparisonSection(),
+    ExperimentSection(), WrittenReportSection(),
 )  # fmt: skip
 
 # Told bytes that are done, and all of them.
@@ -44,25 +50,28 @@ Told = Callable[[int, int], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class BundleRequest:
-    """What to put into a bundle. The samples of `baselines` come too, of whatever time."""
+    """What to put into a bundle. The samples of `baselines` come too, and the `reports` of these ids, of whatever time."""
 
     host: str
     window: Window
     made_by: str
     baselines: tuple[str, ...] = ()
     comment: str = ""
+    reports: tuple[int, ...] = ()
 
 
 async def stream_bundle(engine: AsyncEngine, request: BundleRequest) -> AsyncGenerator[bytes]:
     """Yield the bundle in pieces: `pieces = await stream_bundle(...)` checks the names, so that a 404 is possible; then iterate.
 
-    Raises: NotFound for an unknown host or baseline
+    Raises: NotFound for an unknown host, baseline or report
     """
     sessions = make_sessions(engine)
     await reload_user_specs(sessions)
     async with open_read_session(sessions) as session:
         host_id = await require_host(session, request.host)
         found = await bundle_rows.windows_of_baselines(session, host_id, request.baselines)
+        for report in request.reports:
+            await report_rows.read_report(session, report)
     for name in request.baselines:
         if name not in found:
             raise NotFound(f"The host {shorten(request.host)} has no baseline {shorten(name)}; GET /api/v1/baselines lists them")
@@ -79,8 +88,10 @@ async def _write(engine: AsyncEngine, request: BundleRequest, host_id: int, wind
         host = await session.get(Host, host_id)
         if host is None:
             raise NotFound(f"The host {shorten(request.host)} was deleted meanwhile")
+        reports = await report_rows.list_reports_of(session, request.host, windows, request.reports)
+        named = await _find_named(session, request.host, windows, reports)
         for codec in SECTIONS:
-            source = BundleSource(session, writer, server_id, request.host, host_id, windows, request.baselines)
+            source = BundleSource(session, writer, server_id, request.host, host_id, windows, request.baselines, reports, named)
             async for _ in codec.write(source):
                 if piece := writer.take():
                     yield piece
@@ -104,6 +115,26 @@ async def _write(engine: AsyncEngine, request: BundleRequest, host_id: int, wind
         )
     writer.finish(manifest)
     yield writer.take()
+
+
+async def _find_named(
+    session: AsyncSession, host: str, windows: Sequence[Window], reports: Sequence[ReportInfo]
+) -> NamedThings:  # fmt: skip
+    """Return what the notes of reports name, and the baselines of comparisons."""
+    found: dict[str, set[int]] = {"artefact": set(), "comparison": set(), "experiment": set()}
+    inputs: list[Mapping[str, Any]] = []
+    for report in reports:
+        for note in await report_rows.list_notes(session, report.id):
+            if note.content.get("kind") == "artefact_diff":
+                found["artefact"] |= {int(note.content[side]) for side in ("baseline", "incident")}
+            for name, ids in found.items():
+                if isinstance(id_there := note.content.get(name), int):
+                    ids.add(id_there)
+            inputs.append(note.content.get("inputs") or {})
+    comparisons = await bundle_rows.list_comparisons_of(session, host, windows, found["comparison"])
+    inputs += [comparison.inputs for comparison in comparisons]
+    baselines = {each["baseline"] for each in inputs if isinstance(each.get("baseline"), int)}
+    return NamedThings(*map(frozenset, (found["artefact"], found["comparison"], found["experiment"], baselines)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +190,8 @@ async def open_bundle(
         await asyncio.to_thread(bundle.verify)
         sessions = make_sessions(engine)
         await reload_user_specs(sessions)
-        target = BundleTarget(engine, sessions, bundle, host, request.opened_by, told)
+        references = ReferenceMap(bundle.manifest.host, host, bundle.manifest.server)
+        target = BundleTarget(engine, sessions, bundle, host, request.opened_by, told, references)
         n_done = 0
         async with open_write_session(sessions) as session:
             await bundle_rows.add_bundle_host(session, host, bundle.manifest.os, bundle.manifest.tags)

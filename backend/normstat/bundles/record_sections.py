@@ -166,7 +166,9 @@ class BaselineSection:
 
     async def write(self, source: BundleSource) -> AsyncIterator[None]:
         """Write the baselines."""
-        found = await bundle_rows.list_baselines_of(source.session, source.host_id, source.windows, source.baselines)
+        found = await bundle_rows.list_baselines_of(
+            source.session, source.host_id, source.windows, source.baselines, source.named.baselines
+        )
         add_json(source, "baselines.json.zst", [_baseline_row(baseline, versions) for baseline, versions in found])
         yield
 
@@ -204,7 +206,7 @@ class BaselineSection:
                     else await bundle_rows.put_baseline(session, host_id, values | {"name": tried}, versions)
                 )
             if known is not None or made is not None:
-                target.baseline_ids[id_there] = known or made or 0
+                target.references.baselines[id_there] = known or made or 0
                 note = "already here" if known is not None else target.provenance
                 target.told(section_result(f"baseline {tried}", "baseline", note, n=1, n_new=int(known is None)))
                 return
@@ -221,10 +223,10 @@ class ComparisonSection:
         """Write the comparisons."""
         rows = [
             {
-                "name": row.name, "note": row.note, "inputs": row.inputs, "created_by": row.created_by,
+                "id": row.id, "name": row.name, "note": row.note, "inputs": row.inputs, "created_by": row.created_by,
                 "created_at": to_text(row.created_at), "result": base64.b64encode(row.result).decode(),
             }
-            for row in await bundle_rows.list_comparisons_of(source.session, source.host, source.windows)
+            for row in await bundle_rows.list_comparisons_of(source.session, source.host, source.windows, source.named.comparisons)
         ]  # fmt: skip
         add_json(source, "comparisons.json.zst", rows)
         yield
@@ -237,17 +239,21 @@ class ComparisonSection:
             inputs: Json = dict(row["inputs"])
             inputs["host"] = [target.host if host == target.manifest.host else str(host) for host in inputs.get("host") or []]
             if inputs.get("baseline") is not None:
-                inputs["baseline"] = target.baseline_ids.get(int(inputs["baseline"]), inputs["baseline"])
+                inputs["baseline"] = target.references.baselines.get(int(inputs["baseline"]), inputs["baseline"])
             result = base64.b64decode(row["result"], validate=True)
             unpacked = zstandard.ZstdDecompressor().decompressobj().decompress(result[:MAX_RESULT_BYTES])
             orjson.loads(unpacked)
-            return await bundle_rows.put_comparison(
+            id_here, is_new = await bundle_rows.put_comparison(
                 session,
                 {
                     "name": _text(row, "name", MAX_NAME), "note": _text(row, "note"), "inputs": inputs, "result": result,
                     "created_by": _text(row, "created_by", MAX_NAME), "created_at": _instant(row, "created_at"),
                 },
             )  # fmt: skip
+            # A bundle of an older normstat does not name it.
+            if isinstance(row.get("id"), int):
+                target.references.comparisons[row["id"]] = id_here
+            return is_new
 
         await put_all(target, section, put, "saved comparison")
         yield section_bytes(section)

@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "parse": "Print one JSON object for every sample of a file.",
     "import": "Load recorded tool output: files, folders, archives.",
     "artefact": "Keep, list and show what tools print once.",
+    "trace-log": "Analyse, filter, format and plot the log of a trace.",
     "bundle": "Carry a host and a window from one normstat to another.",
     "graph": "Draw series of hosts as SVG or PNG, or as text.",
     "export": "Write the raw samples of a host, digit for digit.",
@@ -58,8 +59,8 @@ COMMANDS: Final = {
     "gen": "Rewrite the generated pages of docs/.",
 }
 
-# These start a database, serve one that the environment names, or need none.
-WITHOUT_LOOKUP: Final = frozenset({"up", "serve", "own-database", "parse", "openapi", "gen"})
+# These start a database, serve one that the environment names, need none, or look for it themselves.
+WITHOUT_LOOKUP: Final = frozenset({"up", "serve", "own-database", "parse", "trace-log", "openapi", "gen"})
 
 
 # These write no log.

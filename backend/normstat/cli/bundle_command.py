@@ -38,15 +38,18 @@ def create(
     baseline: Annotated[
         list[str] | None, typer.Option(help="also the samples of this baseline of the host, of whatever time; repeatable")
     ] = None,
+    report: Annotated[
+        list[int] | None, typer.Option(help="also this report, by its number, with what it names; repeatable")
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: HOST-START-END.normstat.zip")] = None,
 ) -> None:
-    """Write a bundle: raw output, events, baselines, artefacts and saved comparisons of a host in a window."""
+    """Write a bundle: raw output, events, baselines, artefacts, experiments, reports of a host in a window."""
     configure_logging("error")
 
     def work() -> tuple[Path, BundleManifest]:
         window = Window(start, end)
         path = output or Path(bundle_file_name(host, window))
-        request = BundleRequest(host, window, getpass.getuser(), tuple(baseline or ()))
+        request = BundleRequest(host, window, getpass.getuser(), tuple(baseline or ()), reports=tuple(report or ()))
         settings = load_settings()
         asyncio.run(_write(settings.database_url, request, path))
         return path, read_manifest(path, max_bytes=settings.import_max_bytes)

@@ -4,7 +4,6 @@ The process has limits of memory and CPU time, and is killed when it does not an
 harmless: the server itself reads only such texts.
 """
 
-import asyncio
 import contextlib
 import json
 import resource
@@ -14,21 +13,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-import structlog
-
 from normstat.errors import BadRequest, SpecError
+from normstat.isolated_module import ask_isolated
 from normstat.stats.catalogue import UserSpecText, parse_user_spec
 from normstat.stats.preview import SpecPreview, SpecPreviewLine, SpecPreviewRow, preview_spec
 from normstat.stats.user_spec import find_name
-
-log = structlog.get_logger()
 
 TIMEOUT_S: Final = 15.0
 # CPU seconds; a busy machine may need more wall time.
 MAX_CPU_S: Final = 10
 # On top of what the program itself needs.
 MAX_MEMORY: Final = 256 << 20
-PACKAGES: Final = Path(__file__).parents[2]
 
 
 async def check_isolated(toml: str) -> str:
@@ -59,33 +54,14 @@ def _to_row(*, time: str | None, **others: Any) -> SpecPreviewRow:
 
 
 async def _ask(given: dict[str, str]) -> dict[str, Any]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
+    answer = await ask_isolated(
         __name__,
-        cwd=PACKAGES,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        json.dumps(given).encode(),
+        timeout_s=TIMEOUT_S,
+        late=f"Reading the spec takes longer than {TIMEOUT_S:.0f} seconds; make it simpler, or the sample shorter",
+        exceeded=f"Reading the spec needs more than {MAX_MEMORY >> 20} MiB or {MAX_CPU_S} seconds of processor time;"
+        " make it simpler, or the sample shorter",
     )
-    try:
-        async with asyncio.timeout(TIMEOUT_S):
-            answer, _ = await process.communicate(json.dumps(given).encode())
-    except TimeoutError:
-        raise BadRequest(
-            f"Reading the spec takes longer than {TIMEOUT_S:.0f} seconds; make it simpler, or the sample shorter"
-        ) from None
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    if process.returncode:
-        log.warning("preview_ended", status=process.returncode)
-        raise BadRequest(
-            f"Reading the spec needs more than {MAX_MEMORY >> 20} MiB or {MAX_CPU_S} seconds of processor time;"
-            " make it simpler, or the sample shorter"
-        )
     found: dict[str, Any] = json.loads(answer)
     if "refusal" in found:
         raise BadRequest(found["refusal"])

@@ -65,6 +65,9 @@ class HostEvent(Documented):
     artefact: int | None = None
     """The artefact that it is derived from."""
 
+    effect: Effect | None = None
+    """none, light or heavy: how far the tool of that artefact disturbed the host; null for other events."""
+
 
 @dataclass(frozen=True, slots=True)
 class HostEvents(Documented):
@@ -183,6 +186,7 @@ def _to_made(time: ArtefactTime) -> HostEvent:
         author=time.author,
         id=None,
         artefact=time.id,
+        effect=time.effect,
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from normstat.artefacts.histogram_view import view_histogram
 from normstat.artefacts.parts import HistogramPart, LogPart, Number, Part, StackPart, TablePart
 from normstat.artefacts.table_view import TableRequest, add, merge_rows, view_table
-from normstat.errors import BadRequest
+from normstat.errors import BadRequest, count_of
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, HeadingBlock, PairsBlock, PrintedBlock, SaidBlock, TableBlock
 from normstat.report.graph_svg import FONT, SOFT, TEXT, shorten_label
 from normstat.report.markup import Markup, tag
@@ -82,6 +82,7 @@ def table_block(part: TablePart, limit: int) -> TableBlock:
     keys = [BlockColumn(name, share=2.2) for name in view.key_names] or [BlockColumn("", share=2.2)]
     order = next((place for place, column in enumerate(view.columns) if column.key == view.order), None)
     places = ([] if order is None else [order]) + [place for place in range(len(view.columns)) if place != order]
+    n_hidden = max(0, len(places) - MAX_COLUMNS)
     places = places[:MAX_COLUMNS]
     columns = [
         *keys,
@@ -102,7 +103,8 @@ def table_block(part: TablePart, limit: int) -> TableBlock:
     left = view.n_rows - len(view.rows)
     said = f"The first {len(view.rows):,} of {view.n_rows:,} rows." if left > 0 else f"{view.n_rows:,} rows."
     total = "" if view.total is None or order is None else f" Total {exact(view.total)} {view.columns[order].unit}."
-    return TableBlock(columns, rows, f"{said}{total}", bars)
+    more = f" {count_of(n_hidden, 'more column')} on the artefact's page." if n_hidden else ""
+    return TableBlock(columns, rows, f"{said}{total}{more}", bars)
 
 
 def with_unit_title(title: str, unit: str) -> str:

@@ -11,6 +11,8 @@ from pydantic import Field, TypeAdapter
 from normstat.errors import BadRequest
 
 MAX_TABLE_ROWS: Final = 500
+# Of a column, relative to the others.
+MAX_SHARE: Final = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,13 @@ class TableBlock:
     csv_name: str = ""
     kind: Literal["table"] = "table"
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for rows that do not fit the columns: a bundle may bring any."""
+        if not self.columns or any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError("a table has rows that do not fit its columns")
+        if not all(0 < column.share < MAX_SHARE for column in self.columns):
+            raise ValueError("a table has a column without a width")
+
 
 @dataclass(frozen=True, slots=True)
 class PairsBlock:
@@ -86,6 +95,11 @@ class SidesBlock:
     baseline: list[str]
     incident: list[str]
     kind: Literal["sides"] = "sides"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a side without a title."""
+        if not self.baseline or not self.incident:
+            raise ValueError("a side has no title")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +149,11 @@ class ImageBlock:
     alt: str
     share: float
     kind: Literal["image"] = "image"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an image without a size."""
+        if not 0 < self.share <= 1:
+            raise ValueError("an image has no size")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.artefacts.artefact_service import load_parts
 from normstat.errors import BadRequest, NoData
+from normstat.experiments.run_facts import describe_run
 from normstat.query.fact_history import order_of, read_snapshots
-from normstat.query.host_events import HostEvent, read_events_by_name
+from normstat.query.host_events import MAX_EVENTS, HostEvent, read_events_by_name
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
 from normstat.report.artefact_blocks import artefact_blocks, diff_blocks
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, HeadingBlock, LinkBlock, PairsBlock, SaidBlock, TableBlock
-from normstat.report.graph_svg import GraphPicture, PictureLine, PictureMark, draw_graph
-from normstat.report.note_models import ArtefactDiffNote, ArtefactNote, EventsNote, FactsNote, GraphNote
+from normstat.report.experiment_blocks import experiment_blocks
+from normstat.report.graph_svg import MAX_LINES, GraphPicture, PictureLine, PictureMark, draw_graph
+from normstat.report.note_models import ArtefactDiffNote, ArtefactNote, EventsNote, ExperimentNote, FactsNote, GraphNote
 from normstat.report.words import count, instant
 from normstat.stats.fact_lines import BOOT_ID, BOOT_TIME
 from normstat.stats.fact_words import find_label, find_section, format_value
 from normstat.storage.artefact_rows import read_artefact_row
+from normstat.storage.experiment_rows import list_runs, read_experiment
 from normstat.storage.lookup import require_host
 from normstat.window import Window
 
@@ -43,7 +46,8 @@ async def freeze_graph(session: AsyncSession, note: GraphNote, marked: Sequence[
     asked = SeriesRequest(note.host, note.stat, window, GRAPH_WIDTH, tuple(note.fields), tuple(note.instances), note.top)
     found = await read_series(session, asked)
     events = await read_events_by_name(session, [note.host], window)
-    return await anyio.to_thread.run_sync(lambda: _graph_blocks(found, window, [*marked, *_event_marks(events)]))
+    n_unmarked = max(0, len(events) - MAX_EVENT_MARKS)
+    return await anyio.to_thread.run_sync(lambda: _graph_blocks(found, window, [*marked, *_event_marks(events)], n_unmarked))
 
 
 def _event_marks(events: Sequence[HostEvent]) -> list[PictureMark]:
@@ -53,7 +57,7 @@ def _event_marks(events: Sequence[HostEvent]) -> list[PictureMark]:
     ]
 
 
-def _graph_blocks(found: SeriesResult, window: Window, marks: Sequence[PictureMark]) -> list[Block]:
+def _graph_blocks(found: SeriesResult, window: Window, marks: Sequence[PictureMark], n_unmarked: int) -> list[Block]:
     lines = [
         PictureLine(_line_name(found, line.field, line.instance), line.unit, line.times.tolist(), _values(line.values))
         for line in found.series
@@ -67,7 +71,9 @@ def _graph_blocks(found: SeriesResult, window: Window, marks: Sequence[PictureMa
         + ("" if found.source == "raw" else " (read from rollups)")
     )
     left = f" {count(found.n_instances_left_out, 'more instance')} not drawn." if found.n_instances_left_out else ""
-    caption = f"{title}; {what}. Gaps are times without samples.{left}"
+    unmarked = f" {count(n_unmarked, 'earlier event')} not marked." if n_unmarked else ""
+    undrawn = f" {count(len(lines) - MAX_LINES, 'more line')} only in the CSV." if len(lines) > MAX_LINES else ""
+    caption = f"{title}; {what}. Gaps are times without samples.{left}{undrawn}{unmarked}"
     name = f"{'_'.join((found.host, found.stat))}.csv"
     return [FigureBlock(str(draw_graph(picture)), caption, _graph_csv(lines), _safe_name(name))]
 
@@ -122,6 +128,16 @@ async def freeze_diff(session: AsyncSession, note: ArtefactDiffNote) -> list[Blo
     return await anyio.to_thread.run_sync(lambda: diff_blocks(both[0], both[1], sides, note.limit))
 
 
+async def freeze_experiment(session: AsyncSession, note: ExperimentNote) -> list[Block]:
+    """Return what the runs of an experiment say.
+
+    Raises: NotFound; BadRequest for a result or factor that they do not have
+    """
+    experiment = await read_experiment(session, note.experiment)
+    runs = [describe_run(run) for run in await list_runs(session, note.experiment)]
+    return await anyio.to_thread.run_sync(lambda: experiment_blocks(experiment, runs, note))
+
+
 async def freeze_facts(session: AsyncSession, note: FactsNote) -> list[Block]:
     """Return what a host was at an instant, by the last report of its agent before.
 
@@ -154,10 +170,12 @@ async def freeze_events(session: AsyncSession, note: EventsNote) -> list[Block]:
     said = f"{', '.join(note.hosts)}, {instant(note.start)} to {instant(note.end)}"
     if not events:
         return [SaidBlock(f"No events: {said}.", "soft")]
-    columns = [BlockColumn("time", share=1.5), BlockColumn("hosts"), BlockColumn("kind", share=0.8), BlockColumn("event", share=3)]
     rows = [_event_row(event) for event in events[:MAX_EVENT_ROWS]]
     left = len(events) - len(rows)
-    more = f" {count(left, 'later event')} not listed." if left > 0 else ""
+    more = f" The first {len(rows):,} of {len(events):,} events; {count(left, 'later event')} not listed." if left > 0 else ""
+    if len(events) >= MAX_EVENTS:
+        more += f" Of a window with more than {MAX_EVENTS:,} events the latest {MAX_EVENTS:,} are read: choose a shorter one."
+    columns = [BlockColumn("time", share=1.5), BlockColumn("hosts"), BlockColumn("kind", share=0.8), BlockColumn("event", share=3)]
     return [TableBlock([*columns, BlockColumn("by", share=0.8)], rows, f"{said}.{more}")]
 
 

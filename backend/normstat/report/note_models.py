@@ -95,6 +95,19 @@ class ArtefactDiffNote(NoteBase):
     limit: Annotated[int, Field(ge=1, le=200)] = 20
 
 
+class ExperimentNote(NoteBase):
+    """An experiment: its sentence, its chart with the fitted models, and its levels; frozen, or a link."""
+
+    kind: Literal["experiment"]
+    experiment: Id
+    result: Annotated[str | None, StringConstraints(max_length=200, pattern=NO_NUL)] = None
+    factor: Annotated[str | None, StringConstraints(max_length=200, pattern=NO_NUL)] = None
+    variant: Annotated[str | None, StringConstraints(max_length=200, pattern=NO_NUL)] = None
+    work: Literal["fixed", "grows"] = "fixed"
+    limit: Annotated[int, Field(ge=0, le=200, description="runs in the table")] = 20
+    is_frozen: bool = True
+
+
 class TableNote(NoteBase):
     """A table as CSV, its first line the head."""
 
@@ -138,6 +151,7 @@ ReportNoteContent = Annotated[
     | ComparisonNote
     | ArtefactNote
     | ArtefactDiffNote
+    | ExperimentNote
     | TableNote
     | ImageNote
     | FileNote

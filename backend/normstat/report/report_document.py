@@ -21,6 +21,7 @@ from normstat.report.note_freezing import csv_blocks
 from normstat.report.note_models import (
     NOTE,
     ArtefactNote,
+    ExperimentNote,
     FileNote,
     GraphNote,
     ImageNote,
@@ -62,6 +63,9 @@ def to_section(note: StoredNote, frozen: bytes | None) -> ReportSection:
     """Return a note as a section."""
     content = NOTE.validate_python(note.content)
     blocks = unpack_blocks(frozen) if frozen is not None else live_blocks(content)
+    if frozen is not None and isinstance(content, TextNote):
+        # A bundle brought it, but not what it shows: its words say so.
+        blocks = [*blocks, *live_blocks(content)]
     if note.frozen_at is not None:
         blocks = [*blocks, SaidBlock(f"Frozen {instant(note.frozen_at.replace(microsecond=0))}.", "soft")]
     if content.comment.strip():
@@ -85,6 +89,8 @@ def live_blocks(content: ReportNoteContent) -> list[Block]:
             return [LinkBlock(f"Graph on the page, with the data of now: {said}", graph_path(content))]
         case ArtefactNote():
             return [LinkBlock(f"Artefact {content.artefact} on its page", f"/artefacts/{content.artefact}")]
+        case ExperimentNote():
+            return [LinkBlock(f"Experiment {content.experiment} on its page", f"/experiments/{content.experiment}")]
         case _:
             return [SaidBlock(MISSING, "warning")]
 

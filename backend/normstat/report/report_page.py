@@ -262,6 +262,8 @@ def _questions(group: FindingGroup, asked: set[str]) -> Markup | None:
             tag(
                 "li",
                 tag("pre", command.command),
+                tag("p", "Or keep what it prints, as evidence of its host:", class_="soft") if command.keep else None,
+                tag("pre", command.keep) if command.keep else None,
                 tag("span", f"{'As root. ' if command.needs else ''}{command.note} ", _source(command.source), class_="soft"),
             )
             for command in question.commands

@@ -2,7 +2,8 @@
 exclusions, saved comparisons, events.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -12,7 +13,8 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.storage.artefact_rows import Artefact, ArtefactFilter, list_artefacts
+from normstat.errors import NotFound
+from normstat.storage.artefact_rows import Artefact, ArtefactFilter, list_artefacts, read_artefact_row
 from normstat.storage.baseline_records import to_ranges, to_windows
 from normstat.storage.baseline_versions import ask_for_profile, lock_baselines
 from normstat.storage.sample_pages import load_sql
@@ -152,14 +154,18 @@ async def _reports_of(
 
 
 async def list_baselines_of(
-    session: AsyncSession, host_id: int, windows: Sequence[Window], names: Sequence[str]
+    session: AsyncSession, host_id: int, windows: Sequence[Window], names: Sequence[str], named: Set[int] = frozenset()
 ) -> list[tuple[Baseline, list[BaselineVersion]]]:
-    """Return the baselines of a host that overlap the windows or have one of the names, each with its versions; no rolling one."""
+    """Return the baselines of a host that overlap the windows, or have one of the names or ids, with versions; no rolling one."""
     overlaps = [Baseline.windows.op("&&")(func.tstzrange(window.start, window.end)) for window in windows]
     own = select(BaselineHost.baseline_id).where(BaselineHost.host_id == host_id)
     query = (
         select(Baseline)
-        .where(Baseline.id.in_(own), Baseline.rolling_host_id.is_(None), or_(Baseline.name.in_(names), *overlaps))
+        .where(
+            Baseline.id.in_(own),
+            Baseline.rolling_host_id.is_(None),
+            or_(Baseline.name.in_(names), Baseline.id.in_(named), *overlaps),
+        )
         .order_by(Baseline.id)
         .execution_options(populate_existing=True)
     )
@@ -279,10 +285,12 @@ async def delete_told_event(session: WriteSession, stream_ids: Sequence[int], li
     await session.flush()
 
 
-async def list_comparisons_of(session: AsyncSession, host: str, windows: Sequence[Window]) -> Sequence[SavedComparisonRow]:
-    """Return the saved comparisons of a host whose incident overlaps the windows."""
+async def list_comparisons_of(
+    session: AsyncSession, host: str, windows: Sequence[Window], named: Set[int] = frozenset()
+) -> Sequence[SavedComparisonRow]:
+    """Return the saved comparisons of a host whose incident overlaps the windows, and those of the ids `named`."""
     query = select(SavedComparisonRow).where(SavedComparisonRow.inputs["host"].contains([host])).order_by(SavedComparisonRow.id)
-    return [row for row in (await session.scalars(query)).all() if _is_in(row.inputs, windows)]
+    return [row for row in (await session.scalars(query)).all() if row.id in named or _is_in(row.inputs, windows)]
 
 
 def _is_in(inputs: Mapping[str, Any], windows: Sequence[Window]) -> bool:
@@ -293,20 +301,24 @@ def _is_in(inputs: Mapping[str, Any], windows: Sequence[Window]) -> bool:
     return any(start < window.end and end > window.start for window in windows)
 
 
-async def put_comparison(session: WriteSession, row: Mapping[str, Any]) -> bool:
-    """Store a saved comparison as it was; return whether it is new."""
+async def put_comparison(session: WriteSession, row: Mapping[str, Any]) -> tuple[int, bool]:
+    """Store a saved comparison as it was; return its id, and whether it is new."""
     same = select(SavedComparisonRow.id).where(
         SavedComparisonRow.name == row["name"], SavedComparisonRow.created_at == row["created_at"]
     )
-    if (await session.scalars(same)).first() is not None:
-        return False
-    session.add(SavedComparisonRow(**row))
+    known = (await session.scalars(same)).first()
+    if known is not None:
+        return known, False
+    saved = SavedComparisonRow(**row)
+    session.add(saved)
     await session.flush()
-    return True
+    return saved.id, True
 
 
-async def list_artefacts_in(session: AsyncSession, host: str, windows: Sequence[Window]) -> list[Artefact]:
-    """Return the artefacts of a host that overlap the windows, oldest first."""
+async def list_artefacts_in(
+    session: AsyncSession, host: str, windows: Sequence[Window], named: Set[int] = frozenset()
+) -> list[Artefact]:
+    """Return the artefacts of a host that overlap the windows, and those of the ids `named`, oldest first."""
     found: dict[int, Artefact] = {}
     for window in windows:
         offset = 0
@@ -317,6 +329,11 @@ async def list_artefacts_in(session: AsyncSession, host: str, windows: Sequence[
             offset += len(page.artefacts)
             if not page.artefacts or offset >= page.n_total:
                 break
+    for artefact_id in named - found.keys():
+        with suppress(NotFound):
+            artefact = await read_artefact_row(session, artefact_id)
+            if artefact.host == host:
+                found[artefact.id] = artefact
     return sorted(found.values(), key=lambda artefact: artefact.id)
 
 

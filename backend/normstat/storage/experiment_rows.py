@@ -1,6 +1,6 @@
 """Stored experiments: their runs, what each run measured, and the artefacts that belong to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -17,6 +17,7 @@ from normstat.storage.named_rows import flush_name
 from normstat.storage.schema.artefact_models import ArtefactRow
 from normstat.storage.schema.experiment_models import ExperimentRow, ExperimentRunRow, RunArtefactRow, RunResultRow
 from normstat.storage.schema.models import Host
+from normstat.window import Window
 
 MAX_RUNS: Final = 5000
 # A deleted experiment or run can be restored for this long.
@@ -216,18 +217,7 @@ async def add_run(session: AsyncSession, experiment: str, draft: RunDraft) -> St
     n_runs = await session.scalar(select(func.count()).select_from(ExperimentRunRow).where(*_live_runs(row.id)))
     if (n_runs or 0) >= MAX_RUNS:
         raise TooLarge(f"The experiment {shorten(experiment)} has {n_runs} runs; the limit is {MAX_RUNS}: begin another one")
-    run = ExperimentRunRow(
-        experiment_id=row.id,
-        host_id=await _require_or_add_host(session, draft.host),
-        start_at=draft.start,
-        end_at=draft.end,
-        factors=dict(draft.factors),
-        command=draft.command,
-        exit_status=draft.exit_status,
-        note=draft.note,
-        source=draft.source,
-        author=draft.author,
-    )
+    run = _to_row(row.id, await _require_or_add_host(session, draft.host), draft)
     session.add(run)
     await session.flush()
     await _set_results(session, run.id, draft.results)
@@ -295,6 +285,122 @@ async def restore_run(session: AsyncSession, run_id: int) -> StoredRun:
     row.deleted_at = None
     await session.flush()
     return await read_run(session, run_id)
+
+
+# --- what bundles carry ---
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedRun:
+    """A run as a bundle carries it: the instant of its making tells it from all others."""
+
+    draft: RunDraft
+    excluded_reason: str
+    created: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedExperiment:
+    """An experiment with some of its runs, as a bundle carries it. `n_left`: runs of other hosts and times, which it does not."""
+
+    id: int
+    name: str
+    title: str
+    note: str
+    author: str
+    created: datetime
+    runs: list[CarriedRun]
+    n_left: int = 0
+
+
+async def list_carried_experiments(
+    session: AsyncSession, host: str, host_id: int, windows: Sequence[Window], named: Set[int] = frozenset()
+) -> list[CarriedExperiment]:
+    """Return the experiments with runs of a host that overlap the windows, each with those runs, oldest first.
+
+    Those of the ids `named` come with all runs of the host.
+    """
+    run = ExperimentRunRow
+    last = func.coalesce(run.end_at, run.start_at)
+    query = (
+        select(run)
+        .join(ExperimentRow, ExperimentRow.id == run.experiment_id)
+        .where(run.host_id == host_id, run.deleted_at.is_(None), ExperimentRow.deleted_at.is_(None))
+        .where(or_(run.experiment_id.in_(named), *((run.start_at < window.end) & (last >= window.start) for window in windows)))
+        .order_by(run.start_at, run.id)
+    )
+    rows = (await session.scalars(query)).all()
+    created = {row.id: row.created_at for row in rows}
+    runs: dict[int, list[CarriedRun]] = {}
+    for each in await _to_runs(session, rows):
+        draft = RunDraft(
+            host, each.start, each.end, each.factors, each.command, each.exit_status, each.note, RunSource(each.source),
+            each.author, each.results, each.artefacts,
+        )  # fmt: skip
+        runs.setdefault(each.experiment_id, []).append(CarriedRun(draft, each.excluded_reason, created[each.id]))
+    found = await session.scalars(select(ExperimentRow).where(ExperimentRow.id.in_(runs)).order_by(ExperimentRow.id))
+    experiments = found.all()
+    counts = {each.id: each.n_runs for each in await _to_experiments(session, experiments)}
+    return [
+        CarriedExperiment(
+            row.id, row.name, row.title, row.note, row.author, row.created_at, runs[row.id], counts[row.id] - len(runs[row.id])
+        )
+        for row in experiments
+    ]  # fmt: skip
+
+
+async def put_experiment(session: AsyncSession, carried: CarriedExperiment, other_name: str) -> tuple[int, int]:
+    """Store an experiment of a bundle, or the runs of it that are not here; return its id here and how many runs are new.
+
+    It is known by the instant of its making. `other_name`: its name where another experiment has the first one.
+
+    Raises: Conflict when both names are taken; TooLarge for an experiment that is full
+    """
+    row = (
+        await session.scalars(
+            select(ExperimentRow)
+            .where(ExperimentRow.created_at == carried.created, ExperimentRow.deleted_at.is_(None))
+            .order_by(ExperimentRow.name.in_((carried.name, other_name)).desc(), ExperimentRow.id)
+            .limit(1)
+        )
+    ).one_or_none()
+    if row is None:
+        is_taken = select(ExperimentRow.id).where(ExperimentRow.name == carried.name, ExperimentRow.deleted_at.is_(None))
+        row = ExperimentRow(
+            name=carried.name if await session.scalar(is_taken) is None else other_name, title=carried.title, note=carried.note,
+            author=carried.author, created_at=carried.created,
+        )  # fmt: skip
+        session.add(row)
+        await _flush(session, row.name)
+    # A run that somebody deleted here stays deleted, while its row is there.
+    query = select(ExperimentRunRow.created_at, ExperimentRunRow.start_at).where(ExperimentRunRow.experiment_id == row.id)
+    known = {(created, start) for created, start in (await session.execute(query)).all()}
+    new = [run for run in carried.runs if (run.created, run.draft.start) not in known]
+    if len(known) + len(new) > MAX_RUNS:
+        raise TooLarge(f"The experiment {shorten(row.name)} would have {len(known) + len(new)} runs; the limit is {MAX_RUNS}")
+    for run in new:
+        stored = _to_row(row.id, await _require_or_add_host(session, run.draft.host), run.draft)
+        stored.excluded_reason, stored.created_at = run.excluded_reason, run.created
+        session.add(stored)
+        await session.flush()
+        await _set_results(session, stored.id, run.draft.results)
+        await _set_artefacts(session, stored.id, run.draft.artefacts)
+    return row.id, len(new)
+
+
+def _to_row(experiment_id: int, host_id: int, draft: RunDraft) -> ExperimentRunRow:
+    return ExperimentRunRow(
+        experiment_id=experiment_id,
+        host_id=host_id,
+        start_at=draft.start,
+        end_at=draft.end,
+        factors=dict(draft.factors),
+        command=draft.command,
+        exit_status=draft.exit_status,
+        note=draft.note,
+        source=draft.source,
+        author=draft.author,
+    )
 
 
 async def _flush(session: AsyncSession, name: str) -> None:

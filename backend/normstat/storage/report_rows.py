@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import zstandard
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, Conflict, NotFound, TooLarge
 from normstat.field_docs import Documented
 from normstat.storage.schema.report_models import ReportFileBytes, ReportFileRow, ReportNoteRow, ReportRow
+from normstat.window import Window
 
 PIECE_BYTES: Final = 1 << 20
 LEVEL: Final = 9
@@ -323,6 +324,88 @@ async def read_file_body(session: AsyncSession, file_id: int) -> bytes:
     """Return the bytes of a file."""
     query = select(ReportFileBytes.body).where(ReportFileBytes.file_id == file_id).order_by(ReportFileBytes.position)
     return b"".join(await session.scalars(query))
+
+
+# --- what bundles carry ---
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedNote:
+    """A note as a bundle carries it; `frozen` as it is kept, unpacked."""
+
+    content: dict[str, Any]
+    frozen: bytes | None
+    frozen_at: datetime | None
+    author: str
+    updated_at: datetime
+    updated_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedReport:
+    """A report as a bundle carries it: the instant of its making tells it from all others."""
+
+    change: ReportChange
+    author: str
+    created_at: datetime
+    updated_at: datetime
+    updated_by: str
+
+
+async def list_reports_of(
+    session: AsyncSession, host: str, windows: Sequence[Window], chosen: Sequence[int]
+) -> list[ReportInfo]:  # fmt: skip
+    """Return the reports whose host and window overlap one of the windows, and the chosen ones; no templates."""
+    row = ReportRow
+    stands = row.hosts.contains([host]) & or_(*((row.start_at < window.end) & (row.end_at > window.start) for window in windows))
+    query = (
+        select(row)
+        .where(row.deleted_at.is_(None), row.is_template.is_(False), or_(stands, row.id.in_(chosen)))
+        .order_by(row.id)
+        .execution_options(populate_existing=True)
+    )
+    return await _to_infos(session, (await session.scalars(query)).all())
+
+
+async def read_frozen_note(session: AsyncSession, note_id: int) -> bytes:
+    """Return the frozen content of one note that has some, unpacked."""
+    body = await session.scalar(select(ReportNoteRow.frozen).where(ReportNoteRow.id == note_id))
+    return b"" if body is None else zstandard.ZstdDecompressor().decompress(body)
+
+
+async def find_carried_report(session: AsyncSession, carried: CarriedReport) -> int | None:
+    """Return the id of a report that is here already. Missing: None when it is not, or somebody deleted it."""
+    query = select(ReportRow.id).where(
+        ReportRow.created_at == carried.created_at, ReportRow.author == carried.author, ReportRow.deleted_at.is_(None)
+    )
+    return (await session.scalars(query.order_by(ReportRow.id).limit(1))).one_or_none()
+
+
+async def put_report(session: AsyncSession, carried: CarriedReport) -> int:
+    """Store a report of a bundle without its notes; return its id here."""
+    row = ReportRow(
+        title=carried.change.title, is_template=False, hosts=list(carried.change.hosts), start_at=carried.change.start,
+        end_at=carried.change.end, author=carried.author, created_at=carried.created_at, updated_at=carried.updated_at,
+        updated_by=carried.updated_by,
+    )  # fmt: skip
+    session.add(row)
+    await session.flush()
+    return row.id
+
+
+async def put_note(session: AsyncSession, report_id: int, place: int, note: CarriedNote) -> None:
+    """Store a note of a bundle as it was.
+
+    Raises: TooLarge for more frozen bytes than a note may have
+    """
+    row = ReportNoteRow(
+        report_id=report_id, position=place, content=note.content, frozen=_pack(note.frozen), frozen_at=note.frozen_at,
+        author=note.author, updated_at=note.updated_at, updated_by=note.updated_by,
+    )  # fmt: skip
+    session.add(row)
+    await session.flush()
+    # A bundle may have 200 notes of many MiB: none stays in the session.
+    session.expunge(row)
 
 
 def _pack(frozen: bytes | None) -> bytes | None:

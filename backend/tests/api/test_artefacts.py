@@ -127,6 +127,18 @@ async def test_found_changed_deleted_restored_and_read_again(operator: httpx.Asy
     assert (again["parts"], again["title"]) == (made["parts"], "Locks of mqd")
 
 
+async def test_intervals_of_perf_stat_are_lines_over_time(operator: httpx.AsyncClient) -> None:
+    text = b"""#           time             counts unit events
+     0.500619549                169      context-switches
+     1.001688403                114      context-switches
+"""
+    made = await upload(operator, text, start="2026-11-22T00:00:00Z")
+    view = (await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/intervals")).json()
+    assert (view["clock"], view["lines"]) == ("epoch", [{"key": ["context-switches"], "values": [169, 114]}])
+    single = await upload(operator, BEFORE)
+    assert_envelope(await operator.get(f"{ARTEFACTS}/{single['id']}/parts/0/intervals"), 400, "bad_request")
+
+
 async def test_it_is_an_event_of_its_host(operator: httpx.AsyncClient) -> None:
     window = {"start": "2026-11-22T00:00:00Z", "end": "2026-11-22T00:00:20Z"}
     truss = await upload(operator, b"who knows\n", effect="heavy", command="truss -c -p 1", **window)
@@ -149,6 +161,7 @@ async def test_it_is_an_event_of_its_host(operator: httpx.AsyncClient) -> None:
         await operator.get(f"/api/v1/hosts/{HOST}/events", params={"start": "2026-11-22T00:00:10Z", "end": window["end"]})
     ).json()
     assert [event["artefact"] for event in shown["events"]] == [truss["id"]]
+    assert [event["effect"] for event in shown["events"]] == ["heavy"]
     assert "truss -c -p 1" in (await operator.get("/api/v1/events.csv")).text
     await operator.delete(f"{ARTEFACTS}/{truss['id']}")
     assert (await operator.get("/api/v1/events", params={"kind": "tracer"})).json()["n_total"] == 0

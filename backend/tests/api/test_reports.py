@@ -145,6 +145,30 @@ async def test_artefacts_are_frozen_as_they_look(operator: httpx.AsyncClient) ->
     assert_envelope(await operator.post(f"{REPORTS}/{report}/notes", json=nothing), 404, "not_found")
 
 
+async def test_an_experiment_is_frozen_or_a_link(operator: httpx.AsyncClient) -> None:
+    for threads, real_s in ((1, 8.0), (2, 4.04), (4, 4.01), (2, 4.05)):
+        run = {
+            "experiment": "xz", "host": HOST, "start": f"2026-11-22T10:0{threads}:00Z", "factors": {"threads": str(threads)},
+            "results": [{"name": "real", "value": real_s, "unit": "s"}],
+        }  # fmt: skip
+        made = await operator.post("/api/v1/experiments/runs", json=run)
+        assert made.status_code == 201, made.text
+    experiment = made.json()["experiment"]
+    report = await start_report(operator)
+    await add(operator, report, {"kind": "experiment", "title": "Threads", "experiment": experiment})
+    await add(operator, report, {"kind": "experiment", "title": "Live", "experiment": experiment, "is_frozen": False})
+    wrong = {"note": {"kind": "experiment", "experiment": experiment, "factor": "disks"}}
+    assert_envelope(await operator.post(f"{REPORTS}/{report}/notes", json=wrong), 400, "bad_request")
+    await operator.delete(f"/api/v1/experiments/{experiment}")
+    page = await page_of(operator, report)
+    assert "Full at threads=2: 1.98 times as fast as the reference; more adds nothing." in page
+    assert f"/experiments/{experiment}" in page
+    assert_envelope(
+        await operator.post(f"{REPORTS}/{report}/notes", json={"note": wrong["note"] | {"factor": None}}), 404, "not_found"
+    )
+    assert (await operator.get(f"{REPORTS}/{report}/export.pdf")).content.startswith(b"%PDF-")
+
+
 async def test_a_graph_keeps_its_data_and_a_comparison_its_answer(people: People, operator: httpx.AsyncClient) -> None:
     async with await people.agent(HOST) as agent:
         assert (await send(agent, frames_of(VMSTAT))).status_code == 200

@@ -19,6 +19,7 @@ from normstat.artefacts.trace_log.latency import measure_latencies, say_concentr
 from normstat.artefacts.trace_log.log_filter import choose_events
 from normstat.artefacts.trace_log.log_times import print_span, read_time
 from normstat.artefacts.trace_log.pairing import available_rules, find_rule, find_spans
+from normstat.artefacts.trace_log.trace_reading import find_form, read_trace
 from normstat.errors import BadRequest, DamagedArtefact
 
 LKST = """| 時刻 | cpu | コマンド名 | lock/unlock | 関数 |
@@ -241,3 +242,21 @@ def test_times_are_read_as_they_are_printed() -> None:
     log = read_log(STRACE)
     for row in list_events(log, np.ones(log.n_rows, bool)).rows:
         assert str(read_time(row.printed, clock=log.clock, first_ns=int(row.time))) == row.time
+
+
+@given(st.sampled_from([STRACE, FTRACE]), st.lists(st.integers(0, 7), min_size=3, max_size=20))
+def test_lines_read_together_and_one_by_one_are_the_same(text: bytes, order: list[int]) -> None:
+    lines = [line for line in text.splitlines(keepends=True) if not line.startswith(b"#")]
+    chosen = [lines[at % len(lines)] for at in order]
+    form = find_form(text)
+    assert form is not None
+    together, alone = read_trace(b"".join(chosen), form).part, form()
+    for number, line in enumerate(chosen, 1):
+        found = form.pattern.match(line.decode().rstrip("\n"))
+        assert found is not None
+        alone.take(found, number)
+    expected = alone.log.build(stat=form.stat, title=form.title, clock=alone.clock, decimals=alone.decimals)
+    assert together is not None
+    for name in ("time_ns", "cpu", "pid", "line", "duration_ns", "command", "event", "function", "object", "arguments"):
+        assert list(getattr(together, name)) == list(getattr(expected, name)), name
+    assert (together.clock, together.decimals) == (expected.clock, expected.decimals)

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.roles import Role
-from normstat.ingest import preview_process
+from normstat.isolated_module import PACKAGES
 from normstat.stats.toml_text import MAX_BYTES
 from tests.addons import APP_USER
 from tests.api.server import serving
@@ -127,9 +127,7 @@ async def test_specs_that_an_older_version_let_in_do_not_keep_the_server_from_st
 async def test_the_process_that_reads_a_spec_has_limits(work: str, said: bytes) -> None:
     """What no check before it saw coming ends that process, and not the server."""
     program = f"from normstat.ingest import preview_process\npreview_process.MAX_CPU_S = 1\npreview_process._limit()\n{work}\n"
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", program, cwd=preview_process.PACKAGES, stderr=asyncio.subprocess.PIPE
-    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, cwd=PACKAGES, stderr=asyncio.subprocess.PIPE)
     _, complaint = await process.communicate()
     assert process.returncode
     assert said in complaint

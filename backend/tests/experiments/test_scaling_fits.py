@@ -77,7 +77,7 @@ def test_two_levels_or_a_zero_are_refused_with_the_reason() -> None:
 
 
 @given(st.floats(0.1, 1e6), st.floats(0.001, 0.6), st.floats(1e-6, 1e-2))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_exact_data_give_back_their_parameters(gamma: float, alpha: float, beta: float) -> None:
     x = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
     y = [gamma * n / (1 + alpha * (n - 1) + beta * n * (n - 1)) for n in x]
@@ -89,7 +89,7 @@ def test_exact_data_give_back_their_parameters(gamma: float, alpha: float, beta:
 
 
 @given(st.lists(st.tuples(st.sampled_from([1.0, 2.0, 3.0, 8.0, 64.0]), st.floats(1e-6, 1e6)), min_size=5, max_size=20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_any_runs_give_finite_numbers_inside_the_bounds(runs: list[tuple[float, float]]) -> None:
     x, y = [run[0] for run in runs], [run[1] for run in runs]
     for model in MODELS:

@@ -25,7 +25,7 @@ from tests.generated import vmstat_text, vmstat_times
 
 SPEC: Final = "vmstat_linux"
 COMMAND: Final = "vmstat -n -t 1"
-REQUEST_TIMEOUT_S: Final = 20.0
+REQUEST_TIMEOUT_S: Final = 60.0
 # Real agents wait as long as they are told to; a test has less time.
 PAUSE_S: Final = 0.1
 

@@ -90,7 +90,9 @@ def group(rank: int = 1, *instances: str, **change: Any) -> FindingGroup:
         instances=[member.instance for member in members],
         members=members,
         related=["vmstat sy is up, too"],
-        questions=[Question("Which calls?", [Command("truss -c -p 17", "Counts calls.", "", "truss(1)")])],
+        questions=[
+            Question("Which calls?", [Command("truss -c -p 17", "Counts calls.", "", "truss(1)", "truss | normstat-agent put")])
+        ],
     )
     return replace(given, **change)
 

@@ -77,7 +77,7 @@ def read(page: str) -> Reader:
 
 def everything_called(name: Any) -> Comparison:
     """A comparison in which each text is that name."""
-    question = Question(name, [Command(name, name, "root", name)])
+    question = Question(name, [Command(name, name, "root", name, name)])
     member = finding(name, sentence=name, kind=name)
     texts = dict.fromkeys(("host", "stat", "field", "column", "unit", "help", "subsystem", "sentence"), name)
     hostile = group(1, name, **texts, related=[name], instances=[name, name], questions=[question], members=[member])
@@ -121,6 +121,7 @@ def test_report_says_what_was_found_and_from_what() -> None:
         "CPU time in the kernel.",
         "vmstat sy is up, too",
         "truss -c -p 17",
+        "truss | normstat-agent put",
         "id 3, version 4",
         "mpstat_linux 2",
         "2026-11-19 10:00:00 UTC to 2026-11-20 10:00:00 UTC",

@@ -6,6 +6,7 @@ from normstat.stats.catalogue import parse_spec, require_spec
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.readers import read
 from normstat.stats.spec import Spec
+from tests.generated import VMSTAT_HEADER
 from tests.stats.reading import Row, rows_of_result
 
 SPEC = """
@@ -153,3 +154,17 @@ def test_behind_a_gap_rows_may_be_those_of_any_table() -> None:
     behind_two = read(spec, rest + tasks, state=state_after_gap(two.state), offset=500)
     assert [(row.stat, row.values) for row in rows_of_result(behind_two)] == [("sar_linux_task", (1.0, 2.0))]
     assert [line.reason for line in behind_two.rejected] == ["a line before any header"]
+
+
+def test_a_header_behind_a_gap_repeats_the_one_before() -> None:
+    """Its distance is unknown: were it a new run, a row of the interval would be left out as one about the time since boot."""
+    spec = require_spec("vmstat_linux")
+    head, columns, *_ = VMSTAT_HEADER.splitlines(keepends=True)
+    rows = [f" 1  0 0 8 9 7 0 0 5 12 250 400 {n} 2 38 0 0 2026-11-20 09:00:{n:02d}\n" for n in range(60)]
+    screens = "".join(head + columns + "".join(rows[at : at + 20]) for at in range(0, 60, 20))
+    first = read(spec, (head + columns + rows[0]).encode(), state={}, offset=0)
+    rest = screens[screens.index(rows[13]) :].encode()
+    behind = read(spec, rest, state=state_after_gap(first.state), offset=5000)
+    assert not behind.since_boot
+    # The line that ends the gap may be the rest of one.
+    assert len(rows_of_result(behind)) == 60 - 14

@@ -9,6 +9,7 @@ import type {
   ArtefactText,
   ArtefactUpdate,
   HistogramView,
+  IntervalView,
 } from "../logic/api";
 import type { ArtefactEffect } from "../logic/artefact";
 import { type EpochMs, toIso } from "../logic/time";
@@ -181,3 +182,18 @@ export function artefactCsvAddress(id: number, part: number): string {
 
 /** The queries that a change of an artefact invalidates: it is an event of its host, too. */
 export const ARTEFACT_KEYS = [["artefact-list"], ["artefact"], ["artefact-part"], ["events"], ["event-list"]] as const;
+
+/** A column of a table part with several reports as lines over time, those with the largest values first. */
+export function artefactIntervalsQuery(id: number, part: number, column: string, limit: number) {
+  return queryOptions({
+    queryKey: ["artefact-intervals", id, part, column, limit],
+    queryFn: ({ signal }): Promise<IntervalView> =>
+      answered(
+        client.GET("/api/v1/artefacts/{id}/parts/{part}/intervals", {
+          signal,
+          params: { path: { id, part }, query: { column, limit } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+}

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { BlockingList, LogEvents, LogLanes, LogLatencies } from "../logic/api";
-import { answered, client } from "./client";
+import { addressOf, answered, client } from "./client";
 
 /** Which events of a log: an expression, and a window in nanoseconds of the log's clock as decimal digits. */
 export interface LogChoice {
@@ -75,5 +75,18 @@ export function logBlockingQuery(choice: LogChoice) {
         }),
       ),
     placeholderData: keepPreviousData,
+  });
+}
+
+/** The files that a log can be taken along as. */
+export const LOG_FILES = ["events.txt", "events.csv", "lanes.svg", "lanes.pdf", "latencies.svg", "latencies.pdf"] as const;
+export type LogFile = (typeof LOG_FILES)[number];
+
+/** Return where the server makes a file of the chosen events. `by`: what has a lane; `pair`: which latencies. */
+export function logFileAddress(choice: LogChoice, file: LogFile, by: string, pair: string): string {
+  return addressOf(`/artefacts/${String(choice.artefact)}/parts/${String(choice.part)}/log/${file}`, {
+    ...queryOf(choice),
+    ...(file.startsWith("lanes") ? { by } : {}),
+    ...(file.startsWith("latencies") && pair !== "" ? { pair } : {}),
   });
 }

@@ -464,6 +464,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts/{id}/parts/{part}/intervals": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Read Artefact Intervals
+     * @description Return a column of a table part with several reports as lines over time, one for each key.
+     */
+    get: operations["readArtefactIntervals"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/artefacts/{id}/parts/{part}/log": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -494,6 +509,36 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts/{id}/parts/{part}/log/events.csv": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Log Events
+     * @description Export chosen events as CSV, with all digits of their nanoseconds.
+     */
+    get: operations["exportLogEvents"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/log/events.txt": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Export Log Lines
+     * @description Export the lines of chosen events as the tracer printed them: they can be read again.
+     */
+    get: operations["exportLogLines"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/artefacts/{id}/parts/{part}/log/lanes": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -509,6 +554,36 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/artefacts/{id}/parts/{part}/log/lanes.pdf": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Print Log Lanes
+     * @description Draw the lanes of a window as PDF, with the longest waits.
+     */
+    get: operations["printLogLanes"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/log/lanes.svg": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Draw Log Lanes
+     * @description Draw the lanes of a window as SVG, for paper.
+     */
+    get: operations["drawLogLanes"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/artefacts/{id}/parts/{part}/log/latencies": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -516,6 +591,36 @@ export interface paths {
      * @description Return latencies between pairs of events by key, the largest total first, with their spread over decades.
      */
     get: operations["readLogLatencies"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/log/latencies.pdf": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Print Log Latencies
+     * @description Draw the latencies of a pair of events as PDF, with the table of its keys.
+     */
+    get: operations["printLogLatencies"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/artefacts/{id}/parts/{part}/log/latencies.svg": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Draw Log Latencies
+     * @description Draw the latencies of a pair of events as a histogram of decades, as SVG.
+     */
+    get: operations["drawLogLatencies"];
     put?: never;
     post?: never;
     delete?: never;
@@ -906,7 +1011,7 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * Export Bundle
-     * @description Return a host and a window as one file for another normstat: raw bytes, events, baselines, artefacts and more.
+     * @description Return a host and a window as one file for another normstat: raw bytes, events, baselines, artefacts, reports and more.
      *
      *     docs/bundles.md describes it.
      */
@@ -5368,6 +5473,52 @@ export interface components {
       name: string;
     };
     /**
+     * ExperimentNote
+     * @description An experiment: its sentence, its chart with the fitted models, and its levels; frozen, or a link.
+     */
+    ExperimentNote: {
+      /**
+       * Comment
+       * @default
+       */
+      comment: string;
+      /** Experiment */
+      experiment: number;
+      /** Factor */
+      factor?: string | null;
+      /**
+       * Is Frozen
+       * @default true
+       */
+      is_frozen: boolean;
+      /**
+       * @description discriminator enum property added by openapi-typescript
+       * @enum {string}
+       */
+      kind: "experiment";
+      /**
+       * Limit
+       * @description runs in the table
+       * @default 20
+       */
+      limit: number;
+      /** Result */
+      result?: string | null;
+      /**
+       * Title
+       * @default
+       */
+      title: string;
+      /** Variant */
+      variant?: string | null;
+      /**
+       * Work
+       * @default fixed
+       * @enum {string}
+       */
+      work: "fixed" | "grows";
+    };
+    /**
      * ExperimentPage
      * @description A page of a list of experiments, the one with the newest run first.
      */
@@ -6608,6 +6759,8 @@ export interface components {
        * @description The account, or the token's name; empty for what nobody wrote.
        */
       author: string;
+      /** @description none, light or heavy: how far the tool of that artefact disturbed the host; null for other events. */
+      effect?: components["schemas"]["Effect"] | null;
       /**
        * End
        * @description When it ended; null for a moment.
@@ -7311,6 +7464,51 @@ export interface components {
       start: string | number;
     };
     /**
+     * IntervalLine
+     * @description The values of one key, one for each report.
+     */
+    IntervalLine: {
+      /** Key */
+      key: string[];
+      /**
+       * Values
+       * @description Null where the tool did not print the key, or printed no number.
+       */
+      values: (number | null)[];
+    };
+    /**
+     * IntervalView
+     * @description Lines over the reports of a table part.
+     */
+    IntervalView: {
+      /**
+       * Clock
+       * @description What `times` are: `epoch`, milliseconds; `elapsed`, milliseconds since the tool began; `report`, numbers from 1: the text
+       *     has no times.
+       */
+      clock: string;
+      /** Column */
+      column: string;
+      /** Decimals */
+      decimals: number;
+      /**
+       * Lines
+       * @description Those with the largest values first.
+       */
+      lines: components["schemas"]["IntervalLine"][];
+      /**
+       * N Keys
+       * @description All keys of the part, also those without a line here.
+       */
+      n_keys: number;
+      /** Times */
+      times: number[];
+      /** Title */
+      title: string;
+      /** Unit */
+      unit: string;
+    };
+    /**
      * JobInfo
      * @description A background job as it is now.
      */
@@ -7857,6 +8055,8 @@ export interface components {
       pair: components["schemas"]["LogPair"] | null;
       /** Pairs */
       pairs: components["schemas"]["LogPair"][];
+      /** Queues */
+      queues: components["schemas"]["QueueDepth"][];
       summary: components["schemas"]["LatencySummary"] | null;
     };
     /**
@@ -8150,6 +8350,7 @@ export interface components {
         | components["schemas"]["ComparisonNote"]
         | components["schemas"]["ArtefactNote"]
         | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["ExperimentNote"]
         | components["schemas"]["TableNote"]
         | components["schemas"]["ImageNote"]
         | components["schemas"]["FileNote"]
@@ -8185,6 +8386,7 @@ export interface components {
         | components["schemas"]["ComparisonNote"]
         | components["schemas"]["ArtefactNote"]
         | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["ExperimentNote"]
         | components["schemas"]["TableNote"]
         | components["schemas"]["ImageNote"]
         | components["schemas"]["FileNote"]
@@ -8795,6 +8997,40 @@ export interface components {
       why: string;
     };
     /**
+     * QueueDepth
+     * @description How many requests of one disk were open, over the time that the log covers.
+     */
+    QueueDepth: {
+      /** Average */
+      average: number;
+      /** Is Saturated */
+      is_saturated: boolean;
+      /**
+       * Limit
+       * @description The end of the queue: as asked for, else the usual one that the longest queue came near to; null for neither.
+       */
+      limit: number | null;
+      /** Longest */
+      longest: number;
+      /**
+       * Object
+       * @description The disk, as the log names it: major,minor.
+       */
+      object: string;
+      /** Sentence */
+      sentence: string;
+      /**
+       * Share At Limit
+       * @description Share of the time, 0 to 1, in which at least nine tenths of the limit were open.
+       */
+      share_at_limit: number | null;
+      /**
+       * Stage
+       * @description queued: from the insertion into the queue on; issued: handed to the disk.
+       */
+      stage: string;
+    };
+    /**
      * Ratio
      * @description One mean divided by another.
      */
@@ -9218,6 +9454,7 @@ export interface components {
         | components["schemas"]["ComparisonNote"]
         | components["schemas"]["ArtefactNote"]
         | components["schemas"]["ArtefactDiffNote"]
+        | components["schemas"]["ExperimentNote"]
         | components["schemas"]["TableNote"]
         | components["schemas"]["ImageNote"]
         | components["schemas"]["FileNote"]
@@ -13194,6 +13431,38 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  readArtefactIntervals: {
+    parameters: {
+      query?: {
+        /** @description key of the column; default: the one that ranks */
+        column?: string;
+        /** @description lines, those with the largest values */
+        limit?: number;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["IntervalView"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listLogEvents: {
     parameters: {
       query?: {
@@ -13265,6 +13534,74 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  exportLogEvents: {
+    parameters: {
+      query?: {
+        /** @description which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us */
+        where?: string;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        start?: string | null;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        end?: string | null;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description UTF-8, CRLF, a header line, then the events in order */
+      200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  exportLogLines: {
+    parameters: {
+      query?: {
+        /** @description which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us */
+        where?: string;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        start?: string | null;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        end?: string | null;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description the lines of the chosen events, byte for byte, below the titles of the log */
+      200: { headers: { [name: string]: unknown }; content: { "text/plain": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   readLogLanes: {
     parameters: {
       query?: {
@@ -13303,6 +13640,78 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  printLogLanes: {
+    parameters: {
+      query?: {
+        /** @description thread, cpu or command */
+        by?: string;
+        /** @description which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us */
+        where?: string;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        start?: string | null;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        end?: string | null;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description the lanes, and a table of who blocked whom */
+      200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  drawLogLanes: {
+    parameters: {
+      query?: {
+        /** @description thread, cpu or command */
+        by?: string;
+        /** @description which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us */
+        where?: string;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        start?: string | null;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        end?: string | null;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description the lanes, and who blocked whom */
+      200: { headers: { [name: string]: unknown }; content: { "image/svg+xml": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   readLogLatencies: {
     parameters: {
       query?: {
@@ -13319,6 +13728,8 @@ export interface operations {
         /** @description nanoseconds on the log's clock, in decimal digits */
         end?: string | null;
         limit?: number;
+        /** @description the end of a disk's queue, e.g. 512; default: the usual ones */
+        queue_limit?: number | null;
       };
       header?: never;
       path: { id: number; part: number };
@@ -13328,6 +13739,86 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LogLatencies"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  printLogLatencies: {
+    parameters: {
+      query?: {
+        /** @description name of a pair, or two events as A->B; default: the most telling */
+        pair?: string;
+        /** @description what both events of A->B must share: cpu, pid, object */
+        key?: string[] | null;
+        /** @description object, function, event, command, pid or cpu */
+        group?: string;
+        /** @description which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us */
+        where?: string;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        start?: string | null;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        end?: string | null;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description the decades, and a table of the keys */
+      200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: damaged_artefact, internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  drawLogLatencies: {
+    parameters: {
+      query?: {
+        /** @description name of a pair, or two events as A->B; default: the most telling */
+        pair?: string;
+        /** @description what both events of A->B must share: cpu, pid, object */
+        key?: string[] | null;
+        /** @description object, function, event, command, pid or cpu */
+        group?: string;
+        /** @description which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us */
+        where?: string;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        start?: string | null;
+        /** @description nanoseconds on the log's clock, in decimal digits */
+        end?: string | null;
+      };
+      header?: never;
+      path: { id: number; part: number };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description the latencies of a pair over decades of time */
+      200: { headers: { [name: string]: unknown }; content: { "image/svg+xml": string } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
@@ -14066,6 +14557,8 @@ export interface operations {
         host: string;
         /** @description names of baselines whose samples come too, of whatever time */
         baseline?: string[] | null;
+        /** @description ids of reports to take besides those of the host's window, with what they name */
+        report?: number[] | null;
         /** @description first instant of the window */
         start: string | number;
         /** @description first instant after the window */

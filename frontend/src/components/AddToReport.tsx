@@ -14,7 +14,7 @@ const text = words.reports.addToReport;
 const NEW = "new";
 
 /** A button that adds what is shown to a report. Missing: nothing for those who may not write. */
-export function AddToReport({ note }: { readonly note: NoteContent }) {
+export function AddToReport({ note, size = "sm" }: { readonly note: NoteContent; readonly size?: "xs" | "sm" }) {
   const [isOpen, setOpen] = useState(false);
   if (!mayWrite(useMe())) {
     return null;
@@ -23,6 +23,7 @@ export function AddToReport({ note }: { readonly note: NoteContent }) {
     <>
       <Button
         variant="default"
+        size={size}
         leftSection={<IconReport size={14} />}
         onClick={() => {
           setOpen(true);

@@ -58,11 +58,16 @@ export const EventLayer = memo(function EventLayer({ events, width, margins, dra
 });
 
 /** The time for which an event went on. */
-function EventSpan({ mark: { at, end, kind, text }, drawn }: { readonly mark: EventMark; readonly drawn: Window }) {
+function EventSpan({ mark: { at, end, kind, text, event }, drawn }: { readonly mark: EventMark; readonly drawn: Window }) {
   const share = end === null ? null : bandShare({ start: at, end }, drawn);
   return (
     share && (
-      <div className="event-span" data-kind={kind} style={{ left: percent(share.left), width: percent(share.width) }}>
+      <div
+        className="event-span"
+        data-kind={kind}
+        data-effect={event.effect}
+        style={{ left: percent(share.left), width: percent(share.width) }}
+      >
         {isTracer(kind) && <span>{toolOf(text)}</span>}
       </div>
     )

@@ -8,6 +8,7 @@ export type Artefact = Schemas["Artefact"];
 export type ArtefactDetails = Schemas["ArtefactDetails"];
 export type ArtefactPage = Schemas["ArtefactPage"];
 export type ArtefactPartInfo = Schemas["ArtefactPartInfo"];
+export type IntervalView = Schemas["IntervalView"];
 export type ArtefactTable = Schemas["ArtefactTable"];
 export type ArtefactTableColumn = Schemas["ArtefactTableColumn"];
 export type ArtefactTableRow = Schemas["ArtefactTableRow"];

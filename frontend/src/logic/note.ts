@@ -14,6 +14,7 @@ export const NOTE_KINDS: readonly NoteKind[] = [
   "comparison",
   "artefact",
   "artefact_diff",
+  "experiment",
   "table",
   "image",
   "file",
@@ -41,6 +42,8 @@ export function emptyNote(kind: NoteKind, { host, start, end }: NoteStart): Note
       return { kind, title: "", comment: "", artefact: 0, part: null, limit: 20, is_frozen: true };
     case "artefact_diff":
       return { kind, title: "", comment: "", baseline: 0, incident: 0, limit: 20 };
+    case "experiment":
+      return experimentNote(0, { result: null, factor: null, variant: null, work: "fixed" });
     case "table":
       return { kind, title: "", comment: "", csv: "" };
     case "image":
@@ -60,11 +63,13 @@ export function isComplete(note: NoteContent): boolean {
     case "text":
       return note.markdown.trim() !== "" || note.title !== "";
     case "graph":
-      return note.host !== "" && note.stat !== "" && note.fields.length > 0;
+      return note.host !== "" && note.stat !== "" && note.fields.length > 0 && note.start !== "";
     case "comparison":
       return (note.comparison ?? null) !== null || (note.inputs ?? null) !== null;
     case "artefact":
       return note.artefact > 0;
+    case "experiment":
+      return note.experiment > 0;
     case "artefact_diff":
       return note.baseline > 0 && note.incident > 0 && note.baseline !== note.incident;
     case "table":
@@ -73,9 +78,9 @@ export function isComplete(note: NoteContent): boolean {
     case "file":
       return note.file > 0;
     case "facts":
-      return note.host !== "";
+      return note.host !== "" && note.at !== "";
     case "events":
-      return note.hosts.length > 0;
+      return note.hosts.length > 0 && note.start !== "";
   }
 }
 
@@ -84,6 +89,19 @@ export function moved(ids: readonly number[], id: number, place: number): readon
   const others = ids.filter((each) => each !== id);
   const at = Math.max(0, Math.min(others.length, place));
   return [...others.slice(0, at), id, ...others.slice(at)];
+}
+
+/** What of an experiment is analysed. Null: the usual choice. */
+export interface ExperimentChoice {
+  readonly result: string | null;
+  readonly factor: string | null;
+  readonly variant: string | null;
+  readonly work: "fixed" | "grows";
+}
+
+/** Return an experiment as a note. */
+export function experimentNote(experiment: number, { result, factor, variant, work }: ExperimentChoice): NoteContent {
+  return { kind: "experiment", title: "", comment: "", experiment, result, factor, variant, work, limit: 20, is_frozen: true };
 }
 
 /** Return a panel of a host's page as a note: the same series, of the window from `start` to `end`. */

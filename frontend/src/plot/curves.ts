@@ -8,6 +8,8 @@ import { baseLayout, type Figure, yAxis } from "./figure";
 
 export interface CurveInput {
   readonly columns: readonly string[];
+  /** Where each column stands, in ascending order; without them at equal distances. */
+  readonly places?: readonly number[];
   readonly lines: readonly { readonly values: readonly (number | null)[]; readonly stroke: Stroke }[];
   readonly unit: string;
   readonly scheme: Scheme;
@@ -17,19 +19,27 @@ export interface CurveInput {
 }
 
 const PIXELS_PER_VALUE_TICK = 34;
+/** More points than this are a line without marks. */
+const MAX_MARKED = 80;
+/** Room on both sides of the columns, in their mean distance. */
+const ROOM = 0.4;
 
 /** Return the figure of the curves, from 0 up. */
-export function buildCurveFigure({ columns, lines, unit, scheme, width, height, margins }: CurveInput): Figure {
+export function buildCurveFigure({ columns, places, lines, unit, scheme, width, height, margins }: CurveInput): Figure {
+  const xs = places ?? columns.map((_, index) => index);
+  const first = xs[0] ?? 0;
+  const last = xs.at(-1) ?? first;
+  const room = last > first ? ((last - first) / (xs.length - 1)) * ROOM : ROOM;
   const highest = lines.flatMap(({ values }) => values).reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
-  const room = height - margins.top - margins.bottom;
-  const axis = labelledAxis(0, highest === 0 ? 1 : highest, unit, Math.max(2, Math.floor(room / PIXELS_PER_VALUE_TICK)));
+  const high = height - margins.top - margins.bottom;
+  const axis = labelledAxis(0, highest === 0 ? 1 : highest, unit, Math.max(2, Math.floor(high / PIXELS_PER_VALUE_TICK)));
   const every = labelStep(columns, width - margins.left - margins.right);
   const shown = columns.flatMap((_, index) => (index % every === 0 ? [index] : []));
   return {
     data: lines.map(({ values, stroke }) => ({
       type: "scatter",
-      mode: "lines+markers",
-      x: columns.map((_, index) => index),
+      mode: columns.length > MAX_MARKED ? "lines" : "lines+markers",
+      x: [...xs],
       y: [...values],
       connectgaps: false,
       line: { width: 1.8, color: stroke.color, dash: stroke.dash },
@@ -41,9 +51,9 @@ export function buildCurveFigure({ columns, lines, unit, scheme, width, height, 
       ...baseLayout(scheme, margins, width, height),
       xaxis: {
         type: "linear",
-        range: [-0.4, Math.max(1, columns.length) - 0.6],
+        range: [first - room, last + room],
         tickmode: "array",
-        tickvals: shown,
+        tickvals: shown.map((index) => xs[index] ?? index),
         ticktext: shown.map((index) => columns[index] ?? ""),
         tickangle: 0,
         ticklabeloverflow: "allow",

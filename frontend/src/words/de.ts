@@ -378,6 +378,27 @@ export const de: Words = {
       surfaceLabel: (test: string) => `Durchsatz von ${test} nach Dateigröße und Satzlänge`,
     },
   },
+  drawings: {
+    errors: {
+      byCpu: "Korrigierte / nicht korrigierte Fehler nach CPU und Bank des Prozessors:",
+      byModule: "Korrigierte / nicht korrigierte Fehler nach Speichermodul:",
+      lastReport: "Stand des letzten Berichts: Die Zähler laufen seit dem Start von mcelog.",
+      cpu: (cpu) => `CPU ${cpu}`,
+      bank: (bank) => `Bank ${bank}`,
+      dimm: (dimm) => `DIMM ${dimm}`,
+      channel: (socket, channel) =>
+        [socket === "" ? "" : `Sockel ${socket}`, channel === "" ? "" : `Kanal ${channel}`].filter(Boolean).join(", "),
+      unknown: "nicht genannt",
+      place: "Ort",
+      cell: (corrected, uncorrected) => `${corrected} korrigiert, ${uncorrected} nicht korrigiert`,
+    },
+    intervals: {
+      caption: (column, unit) => `${column}${unit === "" ? "" : ` (${unit})`} je Bericht, jeweils mit eigener Achse:`,
+      more: (shown, all) => `Die ${String(shown)} mit den größten Werten von ${String(all)}.`,
+      noTimes: "Der Text nennt keine Zeiten; die Berichte sind nummeriert.",
+      label: (key) => `${key} im Zeitverlauf`,
+    },
+  },
   baselines: {
     baselineDialogs: {
       editBaseline: "Baseline bearbeiten",
@@ -1041,9 +1062,9 @@ export const de: Words = {
     bundle: "Bündel",
     forAnotherNormstat: "Bündel für ein anderes normstat",
     carries:
-      "Eine Datei mit der Rohausgabe dieses Zeitraums, seinen Ereignissen, Baselines, Artefakten und gespeicherten Vergleichen. Auf der Import-Seite eines anderen normstat ablegen oder dort mit normstat bundle open öffnen.",
+      "Eine Datei mit der Rohausgabe dieses Zeitraums, seinen Ereignissen, Baselines, Artefakten, Experimenten, Berichten und gespeicherten Vergleichen. Auf der Import-Seite eines anderen normstat ablegen oder dort mit normstat bundle open öffnen.",
     isBundle: (name, host) =>
-      nodes`${name} ist ein Bündel eines anderen normstat: Seine Messwerte, Ereignisse, Baselines und Artefakte werden die von ${host}.`,
+      nodes`${name} ist ein Bündel eines anderen normstat: Seine Messwerte, Ereignisse, Baselines, Artefakte, Experimente und Berichte werden die von ${host}.`,
     theHostAbove: "dem Host oben",
     mixed: (host) =>
       nodes`Den Host ${host} gibt es hier schon. Das Bündel wird mit ihm vermischt; um beide zu trennen, oben einen anderen Namen eingeben.`,
@@ -2973,6 +2994,7 @@ export const de: Words = {
       comparison: "Vergleich",
       artefact: "Artefakt",
       artefact_diff: "Unterschied von Artefakten",
+      experiment: "Experiment",
       table: "Tabelle",
       image: "Bild",
       file: "Datei",
@@ -2983,7 +3005,7 @@ export const de: Words = {
       noAddress: "Das ist keine Adresse. Fügen Sie die Adresse einer Seite von normstat ein.",
       incomplete: "Dieser Vergleich ist unvollständig: dort Host, Zeitraum und Baseline wählen, dann die Adresse kopieren.",
       hostLink: "Die Seite eines Hosts zeigt viele Graphen. Nutzen Sie „Zum Bericht hinzufügen“ im Menü des Graphen.",
-      unknown: "Diese Seite lässt sich nicht hinzufügen. Fügen Sie die Adresse eines Vergleichs oder eines Artefakts ein.",
+      unknown: "Diese Seite lässt sich nicht hinzufügen. Fügen Sie die Adresse eines Vergleichs, Artefakts oder Experiments ein.",
     },
     noteForm: {
       title: "Titel",
@@ -3003,9 +3025,16 @@ export const de: Words = {
       fields: "Felder",
       instances: "Instanzen",
       instancesHelp: "Leer: alle. Namen tippen und Enter drücken.",
+      experiment: "Experiment",
+      noExperiments: "Kein Experiment dieses Namens. normstat run --experiment legt eines an.",
+      result: "Ergebnis",
+      factor: "Faktor",
+      variant: "Linien nach",
+      usual: "das übliche",
+      runs: "Läufe in der Tabelle",
       isFrozen: "Daten von jetzt im Bericht behalten (sonst ein Link)",
-      from: "Von (UTC)",
-      to: "Bis (UTC)",
+      hasWindow: "Über einen Zeitraum",
+      noTime: "Das ist keine Zeit. Schreiben Sie 2026-11-21 10:00:00, 10:00 oder now-15m.",
       savedComparison: "Gespeicherter Vergleich",
       newComparison: "Ein neuer Vergleich: Er läuft beim Hinzufügen. Ein gespeicherter ersetzt ihn.",
       comparisonHelp: "Oder oben die Adresse eines Vergleichs einfügen.",
@@ -3020,6 +3049,7 @@ export const de: Words = {
       addHere: "+ Notiz hier",
       orLink: "Oder einen Link von normstat einfügen",
     },
+    conflict: { changed: "Jemand anderes hat es geändert: neu laden", loadAgain: "Neu laden; Ihre Änderung entfällt" },
     addToReport: {
       addToReport: "Zum Bericht hinzufügen",
       report: "Bericht",
@@ -3042,6 +3072,7 @@ export const de: Words = {
       newComparison: "Für diesen Bericht gelaufener Vergleich",
       artefact: (id: number) => `Artefakt ${String(id)}`,
       artefactDiff: (baseline: number, incident: number) => `Artefakt ${String(baseline)} gegen Artefakt ${String(incident)}`,
+      experiment: (id: number) => `Experiment ${String(id)}`,
       file: (id: number) => `Datei ${String(id)}`,
     },
     reportPage: {
@@ -3053,7 +3084,8 @@ export const de: Words = {
       titleAndWindow: "Titel, Hosts, Zeitraum",
       saveAsTemplate: "Als Vorlage speichern",
       savedAsTemplate: "Als Vorlage gespeichert; „Neuer Bericht“ bietet sie an",
-      loadAgain: "Bericht neu laden",
+      bundleOf: (host: string) => `Bündel von ${host}`,
+      bundleHelp: "Die Rohdaten seines Hosts und Zeitraums mit diesem Bericht, für ein anderes normstat",
       noNotes: "Noch keine Notizen",
       noNotesNext:
         "Fügen Sie hier einen Text hinzu, oder öffnen Sie einen Graphen, Vergleich oder ein Artefakt und wählen „Zum Bericht hinzufügen“.",
@@ -3373,6 +3405,15 @@ export const de: Words = {
     earlier: "Frühere",
     later: "Spätere",
     shownRows: (shown: string, all: string) => `bis ${shown} von ${all}`,
+    save: "Speichern",
+    files: {
+      "events.txt": "Ereignisse, wie der Tracer sie ausgab (.txt)",
+      "events.csv": "Ereignisse als CSV",
+      "lanes.svg": "Spuren als SVG",
+      "lanes.pdf": "Spuren und wer wen blockiert hat als PDF",
+      "latencies.svg": "Latenzen als SVG",
+      "latencies.pdf": "Latenzen mit Tabelle als PDF",
+    },
   },
   views: {
     viewsPage: {

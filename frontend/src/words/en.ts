@@ -364,6 +364,28 @@ export const en = {
       surfaceLabel: (test: string) => `Throughput of ${test} by file size and record length`,
     },
   },
+  drawings: {
+    errors: {
+      byCpu: "Corrected / uncorrected errors by CPU and memory bank of the processor:",
+      byModule: "Corrected / uncorrected errors by memory module:",
+      lastReport: "As in the last report: the counters run since mcelog began.",
+      cpu: (cpu: string) => `CPU ${cpu}`,
+      bank: (bank: string) => `bank ${bank}`,
+      dimm: (dimm: string) => `DIMM ${dimm}`,
+      channel: (socket: string, channel: string) =>
+        [socket === "" ? "" : `socket ${socket}`, channel === "" ? "" : `channel ${channel}`].filter(Boolean).join(", "),
+      unknown: "not told",
+      place: "Place",
+      cell: (corrected: string, uncorrected: string) => `${corrected} corrected, ${uncorrected} uncorrected`,
+    },
+    intervals: {
+      caption: (column: string, unit: string) =>
+        `${column}${unit === "" ? "" : ` (${unit})`} in each report, with an axis of its own each:`,
+      more: (shown: number, all: number) => `The ${String(shown)} with the largest values of ${String(all)}.`,
+      noTimes: "The text has no times; reports are numbered.",
+      label: (key: string) => `${key} over time`,
+    },
+  },
   baselines: {
     baselineDialogs: {
       editBaseline: "Edit baseline",
@@ -1021,9 +1043,9 @@ export const en = {
     bundle: "Bundle",
     forAnotherNormstat: "Bundle, for another normstat",
     carries:
-      "One file with the raw output of this window, its events, baselines, artefacts and saved comparisons. Drop it on the Import page of another normstat, or open it there with normstat bundle open.",
+      "One file with the raw output of this window, its events, baselines, artefacts, experiments, reports and saved comparisons. Drop it on the Import page of another normstat, or open it there with normstat bundle open.",
     isBundle: (name: string, host: ReactNode) =>
-      nodes`${name} is a bundle of another normstat: its samples, events, baselines and artefacts become those of ${host}.`,
+      nodes`${name} is a bundle of another normstat: its samples, events, baselines, artefacts, experiments and reports become those of ${host}.`,
     theHostAbove: "the host above",
     mixed: (host: ReactNode) =>
       nodes`There is a host ${host} here already. The bundle is mixed into it; to keep them apart, enter another name above.`,
@@ -2940,6 +2962,7 @@ export const en = {
       comparison: "Comparison",
       artefact: "Artefact",
       artefact_diff: "Difference of artefacts",
+      experiment: "Experiment",
       table: "Table",
       image: "Image",
       file: "File",
@@ -2950,7 +2973,7 @@ export const en = {
       noAddress: "This is no address. Paste the address of a page of normstat.",
       incomplete: "This comparison is not complete: choose host, window and baseline there, then copy its address.",
       hostLink: "A host's page shows many graphs. Use Add to report in the menu of the graph.",
-      unknown: "This page cannot be added. Paste the address of a comparison or of an artefact.",
+      unknown: "This page cannot be added. Paste the address of a comparison, an artefact or an experiment.",
     },
     noteForm: {
       title: "Title",
@@ -2970,9 +2993,16 @@ export const en = {
       fields: "Fields",
       instances: "Instances",
       instancesHelp: "Empty: all. Type a name and press Enter.",
+      experiment: "Experiment",
+      noExperiments: "No experiment of that name. normstat run --experiment makes one.",
+      result: "Result",
+      factor: "Factor",
+      variant: "Lines by",
+      usual: "the usual one",
+      runs: "Runs in the table",
       isFrozen: "Keep the data of now in the report (else a link)",
-      from: "From (UTC)",
-      to: "To (UTC)",
+      hasWindow: "About a window of time",
+      noTime: "This is no time. Write 2026-11-21 10:00:00, 10:00 or now-15m.",
       savedComparison: "Saved comparison",
       newComparison: "A new comparison: it is run when you add it. Choose a saved one to replace it.",
       comparisonHelp: "Or paste the address of a comparison above.",
@@ -2982,6 +3012,7 @@ export const en = {
       share: "Width in %",
     },
     addNote: { addANote: "Add a note", add: "Add", addHere: "+ note here", orLink: "Or paste a link of normstat" },
+    conflict: { changed: "Somebody else changed it: load again", loadAgain: "Load again; drops your change" },
     addToReport: {
       addToReport: "Add to report",
       report: "Report",
@@ -3004,6 +3035,7 @@ export const en = {
       newComparison: "Comparison run for this report",
       artefact: (id: number) => `Artefact ${String(id)}`,
       artefactDiff: (baseline: number, incident: number) => `Artefact ${String(baseline)} against artefact ${String(incident)}`,
+      experiment: (id: number) => `Experiment ${String(id)}`,
       file: (id: number) => `File ${String(id)}`,
     },
     reportPage: {
@@ -3015,7 +3047,8 @@ export const en = {
       titleAndWindow: "Title, hosts, window",
       saveAsTemplate: "Save as template",
       savedAsTemplate: "Saved as a template; New report offers it",
-      loadAgain: "Load the report again",
+      bundleOf: (host: string) => `Bundle of ${host}`,
+      bundleHelp: "The raw data of its host and window, with this report, for another normstat",
       noNotes: "No notes yet",
       noNotesNext: "Add a text here, or open a graph, a comparison or an artefact and choose Add to report.",
     },
@@ -3332,6 +3365,15 @@ export const en = {
     earlier: "Earlier",
     later: "Later",
     shownRows: (shown: string, all: string) => `up to ${shown} of ${all}`,
+    save: "Save",
+    files: {
+      "events.txt": "Events, as the tracer printed them (.txt)",
+      "events.csv": "Events as CSV",
+      "lanes.svg": "Lanes as SVG",
+      "lanes.pdf": "Lanes and who blocked whom as PDF",
+      "latencies.svg": "Latencies as SVG",
+      "latencies.pdf": "Latencies with table as PDF",
+    },
   },
   views: {
     viewsPage: {

@@ -12,8 +12,9 @@ from normstat.artefacts.diff.bucket_alignment import count_buckets
 from normstat.artefacts.diff.histogram_diff import near_limit
 from normstat.artefacts.duration import commanded_duration
 from normstat.artefacts.figures import digits, percent
-from normstat.artefacts.parts import HistogramPart, Number, TablePart
+from normstat.artefacts.parts import HistogramPart, LogPart, Number, TablePart
 from normstat.artefacts.table_view import MergedRow, merge_rows, sum_of
+from normstat.artefacts.trace_log.queue_depth import measure_queues
 from normstat.comparison.findings.human import join_words
 from normstat.comparison.findings.stalls import describe_stalls, find_stalls
 
@@ -169,6 +170,8 @@ def _report_times(evidence: Evidence, part: TablePart) -> list[float] | None:
 
 def _queue(evidence: Evidence) -> Iterator[Answer]:
     for at, part in enumerate(evidence.parts):
+        if isinstance(part, LogPart):
+            yield from _queues_of_log(part, at)
         if not isinstance(part, HistogramPart):
             continue
         for key, counts in zip(part.keys, part.counts, strict=True):
@@ -187,6 +190,15 @@ def _queue(evidence: Evidence) -> Iterator[Answer]:
             yield Answer(
                 "queue_limit", "Is a queue full?", sentence, share * 100, "%", "", [of_artefact(key or part.title, at, key)],
                 hint("queue_limit"), is_warning=True,
+            )  # fmt: skip
+
+
+def _queues_of_log(part: LogPart, at: int) -> Iterator[Answer]:
+    for queue in measure_queues(part):
+        if queue.is_saturated and queue.share_at_limit is not None:
+            yield Answer(
+                "queue_limit", "Is a queue full?", queue.sentence, queue.share_at_limit * 100, "%", "",
+                [of_artefact(part.title, at, queue.object)], hint("queue_limit"), is_warning=True,
             )  # fmt: skip
 
 

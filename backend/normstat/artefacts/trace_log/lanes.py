@@ -166,9 +166,11 @@ def view_lanes(part: LogPart, mask: Mask, asked: LaneRequest) -> LogLanes:
     is_shown[shown] = True
     drawn = chosen[is_shown[lane_of[chosen]]]
     bin_ns = max(1, -(-(end - start) // asked.width))
+    events = _sort_events(lane_of[drawn], name_of[part.event.codes[drawn]], part.time_ns[drawn] - start, len(names) + 1)
+    sorted_boxes = _sort_boxes(boxes, shown, start)
     while True:
-        bins = _bin_events(lane_of[drawn], name_of[part.event.codes[drawn]], part.time_ns[drawn] - start, bin_ns)
-        spans = _bin_spans(boxes, shown, start, bin_ns)
+        bins = _bin_events(*events, bin_ns)
+        spans = _bin_spans(sorted_boxes, bin_ns)
         if len(bins[0]) + len(spans[0]) <= MAX_ITEMS:
             break
         bin_ns *= 2
@@ -309,9 +311,23 @@ def _colours(part: LogPart, chosen: Indices) -> tuple[list[str], Indices]:
     return names, of
 
 
+def _sort_events(lane: Indices, name: Indices, offset: Indices, n_names: int) -> tuple[Indices, Indices, Indices]:
+    """Return events by lane, then name. They come in the order of their times, and stay so within a name."""
+    key = lane * n_names + name
+    # Numbers of 16 bits are sorted in one pass.
+    order = np.argsort(_narrow(key), kind="stable")
+    return lane[order], name[order], offset[order]
+
+
+def _narrow(key: Indices) -> npt.NDArray[np.integer]:
+    """Return the same order in the fewest bits."""
+    if not len(key) or int(key.max()) < 1 << 16:
+        return key.astype(np.uint16)
+    codes = np.cumsum(np.bincount(key) > 0) - 1
+    return codes[key].astype(np.uint16) if int(codes[-1]) < 1 << 16 else key
+
+
 def _bin_events(lane: Indices, name: Indices, offset: Indices, bin_ns: int) -> tuple[Indices, Indices, Indices, Indices, Indices]:
-    order = np.lexsort((offset, name, lane))
-    lane, name, offset = lane[order], name[order], offset[order]
     bins = offset // bin_ns
     new = np.ones(len(lane), bool)
     new[1:] = (lane[1:] != lane[:-1]) | (name[1:] != name[:-1]) | (bins[1:] != bins[:-1])
@@ -320,26 +336,35 @@ def _bin_events(lane: Indices, name: Indices, offset: Indices, bin_ns: int) -> t
     return lane[first], name[first], offset[first], offset[after - 1], after - first
 
 
-def _bin_spans(boxes: _Boxes, shown: list[int], start: int, bin_ns: int) -> tuple[npt.NDArray[np.int64], ...]:
+def _sort_boxes(boxes: _Boxes, shown: list[int], start: int) -> _Boxes:
+    """Return the spans of the lanes shown by lane, kind and beginning, in nanoseconds after `start`."""
+    mine = boxes.take(np.isin(boxes.lane, np.array(shown, np.int64)))
+    mine = mine.take(np.lexsort((mine.start, mine.kind, mine.lane)))
+    return _Boxes(mine.lane, mine.kind, mine.label, mine.start - start, mine.end - start, mine.is_open)
+
+
+def _bin_spans(boxes: _Boxes, bin_ns: int) -> tuple[npt.NDArray[np.int64], ...]:
     """Return spans as columns: long ones alone, short ones of one kind that begin in one pixel as one."""
-    keep = np.isin(boxes.lane, np.array(shown, np.int64))
-    lane, kind, label = boxes.lane[keep], boxes.kind[keep], boxes.label[keep]
-    begin, end, is_open = boxes.start[keep] - start, boxes.end[keep] - start, boxes.is_open[keep]
-    bins = begin // bin_ns
-    is_long = (end - begin) >= bin_ns
-    order = np.lexsort((begin, bins, kind, lane, is_long))
-    lane, kind, label, begin, end, bins = (column[order] for column in (lane, kind, label, begin, end, bins))
-    is_open, is_long = is_open[order], is_long[order]
+    is_long = (boxes.end - boxes.start) >= bin_ns
+    # The short ones come first; each kind keeps its order.
+    boxes = boxes.take(np.concatenate([np.flatnonzero(~is_long), np.flatnonzero(is_long)]))
+    lane, kind, end = boxes.lane, boxes.kind, boxes.end
+    bins = boxes.start // bin_ns
     new = np.ones(len(lane), bool)
-    new[1:] = is_long[1:] | (lane[1:] != lane[:-1]) | (kind[1:] != kind[:-1]) | (bins[1:] != bins[:-1])
+    n_short = len(lane) - int(is_long.sum())
+    new[1:n_short] = (
+        (lane[1:n_short] != lane[: max(0, n_short - 1)])
+        | (kind[1:n_short] != kind[: max(0, n_short - 1)])
+        | (bins[1:n_short] != bins[: max(0, n_short - 1)])
+    )
     first = np.flatnonzero(new)
     if not len(first):
         none = np.zeros(0, np.int64)
         return none, none, none, none, none, none, none
     after = np.append(first[1:], len(lane))
     return (
-        lane[first], kind[first], label[first], begin[first], np.maximum.reduceat(end, first), after - first,
-        is_open[first].astype(np.int64),
+        lane[first], kind[first], boxes.label[first], boxes.start[first], np.maximum.reduceat(end, first), after - first,
+        boxes.is_open[first].astype(np.int64),
     )  # fmt: skip
 
 

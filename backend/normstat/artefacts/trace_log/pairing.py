@@ -173,7 +173,7 @@ def find_spans(part: LogPart, rule: PairRule, mask: Mask | None = None) -> LogSp
     matched[first] = matched[first + 1] = True
     if rule.begin_state:
         # A task that lost the CPU though it could run on waits for nothing: its pair is known, and is no span.
-        first = first[_is_off(part)[events[first]]]
+        first = first[_is_off(part, events[first])]
     begin, end = events[first], events[first + 1]
     by_time = np.argsort(begin, kind="stable")
     begin, end = begin[by_time], end[by_time]
@@ -191,9 +191,13 @@ def find_spans(part: LogPart, rule: PairRule, mask: Mask | None = None) -> LogSp
 
 def task_pids(part: LogPart) -> npt.NDArray[np.int64]:
     """Return the pid that the object of each event names, as in bash:21173. Missing: NO_NUMBER."""
-    names = [TASK.fullmatch(name) for name in part.object.names]
-    pids = np.array([NO_NUMBER if found is None else int(found[1]) for found in names], np.int64)
+    pids = part.object.remember("pids", _pids_of)
     return pids[part.object.codes] if len(pids) else np.zeros(0, np.int64)
+
+
+def _pids_of(names: Sequence[str]) -> npt.NDArray[np.int64]:
+    found = (TASK.fullmatch(name) if ":" in name else None for name in names)
+    return np.array([NO_NUMBER if each is None else int(each[1]) for each in found], np.int64)
 
 
 def thread_codes(part: LogPart) -> tuple[npt.NDArray[np.int64], list[tuple[int, int]]]:
@@ -261,11 +265,12 @@ def _key_column(part: LogPart, key: str) -> npt.NDArray[np.int64]:
     return np.asarray(column.codes if key not in {"cpu", "pid"} else column).astype(np.int64)
 
 
-def _is_off(part: LogPart) -> Mask:
-    """Return which switches take the CPU from a task that is not able to run on, and is not the idle one."""
-    states = [STATE.search(text) for text in part.arguments.names]
+def _is_off(part: LogPart, switches: Indices) -> Mask:
+    """Return which of these switches take the CPU from a task that is not able to run on, and is not the idle one."""
+    used, codes = np.unique(part.arguments.codes[switches], return_inverse=True)
+    states = [STATE.search(part.arguments.names[code]) for code in used.tolist()]
     is_runnable = np.array([found is not None and (found[1] or found[2]).startswith(RUNNABLE) for found in states], bool)
-    off: Mask = ~is_runnable[part.arguments.codes] if states else np.zeros(0, bool)
+    off: Mask = ~is_runnable[codes] if states else np.zeros(0, bool)
     return off
 
 

@@ -8,6 +8,8 @@ from normstat.stats.engine.timestamps import ClockWords
 from normstat.stats.records import NO_TIME, State, Timing
 
 STATE_VERSION: Final = 1
+# Rows since a header that a gap hides: less than any number that may follow.
+UNKNOWN_ROWS: Final = -(1 << 40)
 # Reports are counted as 0 (none yet), 1 (the first) and 2 (a later one).
 NONE: Final = 0
 FIRST: Final = 1
@@ -75,7 +77,8 @@ class ReaderState:
             self._forget_lines()
         # False once a row bore another clock than its header: then the tool was called with an interval.
         self.is_single = state.get("single", True) is True
-        self.n_header_rows = _int(state, "rows", 0)
+        # Rows since the last header; negative while a gap leaves their number open.
+        self.n_header_rows = UNKNOWN_ROWS if state.get("gap") is True else _int(state, "rows", 0)
         self.period = _int(state, "period", 0)
         start_us = NO_TIME if timing.start_us is None else timing.start_us
         self.stamp_us = _int(state, "stamp", start_us)
@@ -212,7 +215,13 @@ class ReaderState:
         self.tables.add(table)
 
     def _see_screen(self, header_rows: int, table: int) -> None:
-        """Note a header that is repeated on every screen. At another distance than the last time it starts a new run."""
+        """Note a header that is repeated on every screen. At another distance than the last time it starts a new run.
+
+        The first one after a gap is at no known distance. A run that begins has a stream of its own, so it is the same run.
+        """
+        if self.n_header_rows < 0:
+            self.n_header_rows = 0
+            return
         is_repeated = abs(self.n_header_rows - self.period) <= 1 if self.period else self.n_header_rows >= header_rows
         if self.n_reports[table] != NONE and not is_repeated:
             stamp_us, steps = self.stamp_us, self.steps

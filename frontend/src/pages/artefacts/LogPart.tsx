@@ -9,6 +9,7 @@ import { lanePixels, moveWindow, windowAround, zoomWindow } from "../../logic/tr
 import { decodeLogView, encodeLogView, LANES_BY, type LogView } from "../../state/trace_log";
 import { words } from "../../words";
 import { LogEventTable } from "./LogEventTable";
+import { LogFiles } from "./LogFiles";
 import { LogLanePicture } from "./LogLanePicture";
 import { BlockingTable, LatencyTable } from "./LogTables";
 import "./log.css";
@@ -98,6 +99,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
                 {words.traceLog.wholeLog}
               </Button>
             </Button.Group>
+            <LogFiles choice={choice} by={log.by} pair={log.pair} hasPair={(latencies.data?.pair ?? null) !== null} />
           </Group>
           {shown.lanes.length === 0 ? (
             <StateView isCompact state={{ kind: "empty", title: words.traceLog.noEvents, next: words.traceLog.noEventsNext }} />
@@ -157,6 +159,11 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
           <LatencyTable summary={latencies.data.summary} />
         </>
       )}
+      {latencies.data?.queues.map((queue) => (
+        <Text key={`${queue.object} ${queue.stage}`} fz="sm" mt="xs" fw={queue.is_saturated ? 600 : 400}>
+          {queue.sentence}
+        </Text>
+      ))}
       <Title order={3} mt="md" mb={4}>
         {words.traceLog.events}
       </Title>

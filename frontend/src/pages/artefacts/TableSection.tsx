@@ -23,10 +23,13 @@ import {
   shareOfInterval,
   shownKeys,
 } from "../../logic/artefact";
+import { hasIntervals, isErrorStat } from "../../logic/drawing";
 import { formatCount } from "../../logic/number";
 import { toEpochMs } from "../../logic/time";
 import { formatInstant, type Zone } from "../../logic/zone";
 import type { SectionProps } from "./ArtefactPage";
+import { ErrorMatrix } from "./ErrorMatrix";
+import { IntervalPicture } from "./IntervalPicture";
 import { IozonePicture } from "./IozonePicture";
 import { Pareto } from "./Pareto";
 import { words } from "../../words";
@@ -71,6 +74,10 @@ export function TableSection({ artefact, part, zone, view, onView }: SectionProp
       />
       {ranked && isFirst && table.rows.length >= MIN_PICTURE && <Pareto table={table} />}
       {part.stat.startsWith("iozone") && <IozonePicture table={table} />}
+      {isErrorStat(part.stat) && <ErrorMatrix artefact={artefact.id} part={part} nReports={table.reports.length} />}
+      {hasIntervals(part.stat, table.reports) && view.report === null && (
+        <IntervalPicture artefact={artefact.id} position={part.position} column={table.order} zone={zone} />
+      )}
       {table.rows.length === 0 ? (
         <StateView
           isCompact

@@ -11,12 +11,14 @@ import {
   restoreExperiment,
   runsCsvAddress,
 } from "../../api/experiments";
+import { AddToReport } from "../../components/AddToReport";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { ExperimentDetails } from "../../logic/api";
+import { experimentNote } from "../../logic/note";
 import { downloadFrom } from "../../state/download";
 import { decodeExperimentView, encodeExperimentList, encodeExperimentView, type ExperimentView } from "../../state/experiment";
 import { words } from "../../words";
@@ -93,6 +95,7 @@ function ShownExperiment({ details, view, onView }: ShownExperimentProps) {
           >
             {words.experiments.csv}
           </Button>
+          <AddToReport size="xs" note={{ ...experimentNote(experiment.id, view), title: experiment.title || experiment.name }} />
           {writes && (
             <>
               <Button

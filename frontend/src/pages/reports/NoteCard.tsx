@@ -3,11 +3,11 @@ import { IconArrowDown, IconArrowUp, IconDots, IconGripVertical } from "@tabler/
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteNote, reportFileAddress, reportQuery, restoreNote, updateNote } from "../../api/reports";
-import { ErrorLine } from "../../components/StateView";
 import type { NoteContent, ReportNote } from "../../logic/api";
 import { isComplete } from "../../logic/note";
 import { undo } from "../../state/undo";
 import { words } from "../../words";
+import { ConflictAlert } from "./ConflictAlert";
 import { NoteForm } from "./NoteForm";
 
 interface NoteCardProps {
@@ -159,7 +159,14 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
           </Group>
         </form>
       )}
-      <ErrorLine error={saving.error ?? removing.error} />
+      <ConflictAlert
+        error={saving.error ?? removing.error}
+        onLoad={() => {
+          void client.invalidateQueries({ queryKey });
+          saving.reset();
+          setDraft(null);
+        }}
+      />
     </Paper>
   );
 }
@@ -195,6 +202,8 @@ function describe(content: NoteContent): string {
       return text.artefact(content.artefact);
     case "artefact_diff":
       return text.artefactDiff(content.baseline, content.incident);
+    case "experiment":
+      return text.experiment(content.experiment);
     case "facts":
       return `${content.host} · ${content.at}`;
     case "events":

@@ -1,11 +1,16 @@
 import { Checkbox, Group, MultiSelect, NumberInput, Select, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { savedComparisonsQuery } from "../../api/comparison";
+import { experimentQuery, experimentsQuery } from "../../api/experiments";
 import { artefactChoicesQuery, markdownQuery } from "../../api/reports";
 import { hostsQuery, hostStatsQuery } from "../../api/queries";
+import { WindowInputs } from "../../components/WindowInputs";
 import { useSettled } from "../../components/useSettled";
 import type { NoteContent } from "../../logic/api";
+import { fromApi, toIso } from "../../logic/time";
 import { FileField, type NoteOf } from "./FileField";
+import { MomentInput } from "./MomentInput";
 import { words } from "../../words";
 
 export interface NoteFormProps {
@@ -97,6 +102,8 @@ function Shown({ report, note, onChange }: NoteFormProps) {
           />
         </>
       );
+    case "experiment":
+      return <ExperimentFields note={note} onChange={onChange} />;
     case "table":
       return (
         <Textarea
@@ -124,7 +131,7 @@ function Shown({ report, note, onChange }: NoteFormProps) {
               onChange({ ...note, host });
             }}
           />
-          <InstantInput
+          <MomentInput
             label={text.at}
             value={note.at}
             onChange={(at) => {
@@ -212,7 +219,7 @@ function FrozenBox({
   note,
   onChange,
 }: {
-  readonly note: NoteOf<"graph" | "artefact">;
+  readonly note: NoteOf<"graph" | "artefact" | "experiment">;
   readonly onChange: (note: NoteContent) => void;
 }) {
   return (
@@ -233,44 +240,16 @@ function WindowFields({
   readonly note: NoteOf<"graph" | "events">;
   readonly onChange: (note: NoteContent) => void;
 }) {
+  // The inputs keep what is typed; a window that is not valid yet is none.
+  const [first] = useState(note);
   return (
-    <Group grow>
-      <InstantInput
-        label={text.from}
-        value={note.start}
-        onChange={(start) => {
-          onChange({ ...note, start });
-        }}
-      />
-      <InstantInput
-        label={text.to}
-        value={note.end}
-        onChange={(end) => {
-          onChange({ ...note, end });
-        }}
-      />
-    </Group>
-  );
-}
-
-/** An instant as the report prints it, in UTC. */
-function InstantInput({
-  label,
-  value,
-  onChange,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}) {
-  return (
-    <TextInput
-      label={label}
-      placeholder="2026-11-21T10:00:00Z"
-      spellCheck={false}
-      value={value}
-      onChange={(event) => {
-        onChange(event.currentTarget.value.trim());
+    <WindowInputs
+      window={{ start: fromApi(first.start), end: fromApi(first.end) }}
+      zone="UTC"
+      onChange={(window) => {
+        onChange(
+          window === null ? { ...note, start: "", end: "" } : { ...note, start: toIso(window.start), end: toIso(window.end) },
+        );
       }}
     />
   );
@@ -339,6 +318,64 @@ function ArtefactSelect({
         onChange(Number(id ?? 0));
       }}
     />
+  );
+}
+
+/** The experiment, and which of its results by which factor; left empty, the usual ones. */
+function ExperimentFields({
+  note,
+  onChange,
+}: {
+  readonly note: NoteOf<"experiment">;
+  readonly onChange: (note: NoteContent) => void;
+}) {
+  const known = useQuery(experimentsQuery("")).data?.experiments ?? [];
+  const chosen = useQuery({ ...experimentQuery(note.experiment), enabled: note.experiment > 0 }).data;
+  const results = [...new Set((chosen?.runs ?? []).flatMap((run) => run.results.map(({ name }) => name)))];
+  const factors = chosen?.experiment.factors ?? [];
+  const choice = (label: string, key: "result" | "factor" | "variant", names: readonly string[]) => (
+    <Select
+      label={label}
+      clearable
+      placeholder={text.usual}
+      data={[...new Set([...(note[key] ? [note[key]] : []), ...names])]}
+      value={note[key] ?? null}
+      onChange={(name) => {
+        onChange({ ...note, [key]: name });
+      }}
+    />
+  );
+  return (
+    <>
+      <Select
+        label={text.experiment}
+        searchable
+        nothingFoundMessage={text.noExperiments}
+        data={known.map(({ id, name, n_runs }) => ({ value: String(id), label: `${name} · ${words.experiments.nRuns(n_runs)}` }))}
+        value={note.experiment === 0 ? null : String(note.experiment)}
+        onChange={(id) => {
+          onChange({ ...note, experiment: Number(id ?? 0), result: null, factor: null, variant: null });
+        }}
+      />
+      <Group grow align="start">
+        {choice(text.result, "result", results)}
+        {choice(text.factor, "factor", factors)}
+        {choice(text.variant, "variant", factors)}
+      </Group>
+      <Group align="end">
+        <NumberInput
+          label={text.runs}
+          w={120}
+          min={0}
+          max={200}
+          value={note.limit}
+          onChange={(limit) => {
+            onChange({ ...note, limit: Number(limit) });
+          }}
+        />
+        <FrozenBox note={note} onChange={onChange} />
+      </Group>
+    </>
   );
 }
 

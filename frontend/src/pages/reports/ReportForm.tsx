@@ -1,17 +1,29 @@
-import { Group, TagsInput, TextInput } from "@mantine/core";
+import { Checkbox, TagsInput, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { reportQuery, reportsQuery, updateReport } from "../../api/reports";
 import { FormDialog } from "../../components/FormDialog";
+import { WindowInputs } from "../../components/WindowInputs";
 import type { ReportInfo } from "../../logic/api";
+import { fromApi, HOUR, toEpochMs, toIso, type Window } from "../../logic/time";
+import { readNow } from "../../state/clock";
 import { words } from "../../words";
+import { ConflictAlert } from "./ConflictAlert";
 
 /** The title, hosts and window of a report. */
 export function ReportForm({ report, onClose }: { readonly report: ReportInfo; readonly onClose: () => void }) {
   const client = useQueryClient();
   const [draft, setDraft] = useState(report);
+  const [first] = useState(() => windowOf(report));
+  const [hasWindow, setHasWindow] = useState(report.start !== null);
+  const [window, setWindow] = useState<Window | null>(first);
   const saving = useMutation({
-    mutationFn: () => updateReport(draft),
+    mutationFn: () =>
+      updateReport({
+        ...draft,
+        start: hasWindow && window !== null ? toIso(window.start) : null,
+        end: hasWindow && window !== null ? toIso(window.end) : null,
+      }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: reportQuery(report.id).queryKey });
       await client.invalidateQueries({ queryKey: reportsQuery.queryKey });
@@ -21,9 +33,8 @@ export function ReportForm({ report, onClose }: { readonly report: ReportInfo; r
   return (
     <FormDialog
       title={words.reports.reportPage.titleAndWindow}
-      isReady={draft.title.trim() !== ""}
+      isReady={draft.title.trim() !== "" && (!hasWindow || window !== null)}
       isPending={saving.isPending}
-      error={saving.error}
       onSubmit={() => {
         saving.mutate();
       }}
@@ -45,26 +56,27 @@ export function ReportForm({ report, onClose }: { readonly report: ReportInfo; r
           setDraft({ ...draft, hosts });
         }}
       />
-      <Group grow>
-        <TextInput
-          label={words.reports.noteForm.from}
-          placeholder="2026-11-21T10:00:00Z"
-          value={draft.start ?? ""}
-          onChange={(event) => {
-            const start = event.currentTarget.value.trim();
-            setDraft({ ...draft, start: start === "" ? null : start });
-          }}
-        />
-        <TextInput
-          label={words.reports.noteForm.to}
-          placeholder="2026-11-21T10:10:00Z"
-          value={draft.end ?? ""}
-          onChange={(event) => {
-            const end = event.currentTarget.value.trim();
-            setDraft({ ...draft, end: end === "" ? null : end });
-          }}
-        />
-      </Group>
+      <Checkbox
+        label={words.reports.noteForm.hasWindow}
+        checked={hasWindow}
+        onChange={(event) => {
+          setHasWindow(event.currentTarget.checked);
+        }}
+      />
+      {hasWindow && <WindowInputs window={first} zone="UTC" onChange={setWindow} />}
+      <ConflictAlert
+        error={saving.error}
+        onLoad={() => {
+          void client.invalidateQueries({ queryKey: reportQuery(report.id).queryKey });
+          onClose();
+        }}
+      />
     </FormDialog>
   );
+}
+
+/** The report's window; the last hour where it has none. */
+function windowOf({ start, end }: ReportInfo): Window {
+  const now = readNow();
+  return { start: start === null ? toEpochMs(now - HOUR) : fromApi(start), end: end === null ? now : fromApi(end) };
 }

@@ -1,9 +1,10 @@
-import { Alert, Button, Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
+import { Button, Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconDownload, IconFileTypePdf, IconPlus } from "@tabler/icons-react";
+import { IconDownload, IconFileTypePdf, IconPackage, IconPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+import { bundleAddress } from "../../api/bundles";
 import { orderNotes, reportExport, reportQuery, saveAsTemplate } from "../../api/reports";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
@@ -11,17 +12,20 @@ import { PageLink } from "../../components/PageLink";
 import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import type { ReportDetails, ReportInfo } from "../../logic/api";
 import { moved } from "../../logic/note";
-import { toIso } from "../../logic/time";
+import { fromApi, toIso } from "../../logic/time";
 import { readNow } from "../../state/clock";
 import { decodeReportView, encodeReportView, type ReportView } from "../../state/report";
 import { undo } from "../../state/undo";
 import { words } from "../../words";
 import { AddHere, AddNote } from "./AddNote";
+import { ConflictAlert } from "./ConflictAlert";
 import { NoteCard } from "./NoteCard";
 import { ReportForm } from "./ReportForm";
 import "./reports.css";
 
 const text = words.reports.reportPage;
+// Each host of a report has a bundle of its own.
+const MAX_BUNDLES = 3;
 const HOUR_MS = 3_600_000;
 
 /** What the preview may do: hand over files, open links in a tab of their own; no scripts. */
@@ -101,6 +105,21 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
           >
             PDF
           </Button>
+          {report.start !== null &&
+            report.end !== null &&
+            report.hosts.slice(0, MAX_BUNDLES).map((host) => (
+              <Button
+                key={host}
+                variant="default"
+                component="a"
+                href={bundleAddress(host, { start: fromApi(report.start ?? ""), end: fromApi(report.end ?? "") }, [report.id])}
+                download
+                title={text.bundleHelp}
+                leftSection={<IconPackage size={14} aria-hidden />}
+              >
+                {report.hosts.length === 1 ? words.bundles.bundle : text.bundleOf(host)}
+              </Button>
+            ))}
           {mayEdit && (
             <>
               <Button
@@ -174,20 +193,13 @@ function Notes({ details, mayEdit }: { readonly details: ReportDetails; readonly
   };
   return (
     <>
-      {ordering.error !== null && (
-        <Alert color="orange" mb="sm" title={ordering.error.message}>
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => {
-              ordering.reset();
-              void client.invalidateQueries({ queryKey: reportQuery(report.id).queryKey });
-            }}
-          >
-            {text.loadAgain}
-          </Button>
-        </Alert>
-      )}
+      <ConflictAlert
+        error={ordering.error}
+        onLoad={() => {
+          ordering.reset();
+          void client.invalidateQueries({ queryKey: reportQuery(report.id).queryKey });
+        }}
+      />
       {notes.length === 0 && <StateView state={{ kind: "empty", title: text.noNotes, next: text.noNotesNext }} />}
       <Stack gap={6} className="note-list">
         {notes.map((note, index) => (

@@ -19,8 +19,26 @@ describe("a pasted link of normstat", () => {
     expect(parseLink("https://server/artefacts/12?part=1")).toMatchObject({ kind: "artefact", artefact: 12 });
   });
 
+  it("to an experiment is what its page analyses", () => {
+    expect(parseLink("https://server/experiments/5?v=1&factor=threads&work=grows")).toMatchObject({
+      kind: "experiment",
+      experiment: 5,
+      factor: "threads",
+      work: "grows",
+      result: null,
+    });
+  });
+
   it("to anything else says what can be pasted", () => {
-    for (const text of ["javascript:alert(1)", "/artefacts/0", "/artefacts/../x", "/hosts/web1", "", "https://example.org/"]) {
+    for (const text of [
+      "javascript:alert(1)",
+      "/artefacts/0",
+      "/experiments/x",
+      "/artefacts/../x",
+      "/hosts/web1",
+      "",
+      "https://example.org/",
+    ]) {
       expect(typeof parseLink(text), text).toBe("string");
     }
   });

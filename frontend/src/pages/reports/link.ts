@@ -2,8 +2,10 @@
 
 import { comparisonParams } from "../../api/comparison";
 import type { NoteContent } from "../../logic/api";
+import { experimentNote } from "../../logic/note";
 import { toIso } from "../../logic/time";
 import { decodeComparisonView } from "../../state/comparison";
+import { decodeExperimentView } from "../../state/experiment";
 import { parseSearch } from "../../state/search";
 import { decodeHostView } from "../../state/url";
 import { words } from "../../words";
@@ -36,6 +38,9 @@ export function parseLink(text: string): NoteContent | string {
   }
   if (page === "artefacts" && /^[1-9][0-9]{0,15}$/.test(name)) {
     return { kind: "artefact", title: "", comment: "", artefact: Number(name), part: null, limit: 20, is_frozen: true };
+  }
+  if (page === "experiments" && /^[1-9][0-9]{0,15}$/.test(name)) {
+    return experimentNote(Number(name), decodeExperimentView(search).view);
   }
   if (page === "hosts" && name !== "") {
     const { view } = decodeHostView(search);

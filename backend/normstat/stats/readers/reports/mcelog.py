@@ -37,6 +37,8 @@ TIME: Final = re.compile(r"TIME (?P<epoch>\d{9,10})(?: .*)?", re.ASCII)
 STATUS: Final = re.compile(r"STATUS (?P<status>[0-9a-f]{1,16})(?: .*)?")
 CAUSE: Final = re.compile(r"MCA: (?P<cause>.{1,120})")
 SOCKET: Final = re.compile(r".*\bSOCKETID (?P<socket>\d{1,6}).*", re.ASCII)
+# Where an error in memory happened, as newer processors report it.
+WHERE: Final = re.compile(r"Memory (?P<what>DIMM|channel) ID of error: (?P<number>\d{1,6})", re.ASCII)
 # --client: the counters of a memory module.
 MODULE: Final = re.compile(r"SOCKET \d+ (?:CHANNEL \S+ )?(?:DIMM \S+)?.{0,60}", re.ASCII)
 GROUP: Final = re.compile(r"(?P<kind>corrected|uncorrected) memory errors:")
@@ -138,6 +140,8 @@ class Reader(LineReader[McelogLayout]):
             event["status"] = found["status"]
         elif (found := SOCKET.fullmatch(text)) is not None:
             event["socket"] = found["socket"]
+        elif (found := WHERE.fullmatch(text)) is not None:
+            event[found["what"].upper()] = found["number"]
         else:
             return None
         return LineKind.SAMPLE
@@ -172,6 +176,10 @@ class Reader(LineReader[McelogLayout]):
             if "socket" in event:
                 words["SOCKETID"] = event["socket"]
             instance = f"{event['place']}: {event['cause']}" if "cause" in event else event["place"]
+            module_words = [f"{word} {event[word]}" for word in ("CHANNEL", "DIMM") if word in event]
+            if module_words:
+                socket = [f"SOCKET {event['socket']}"] if "socket" in event else []
+                instance = f"{instance} ({' '.join([*socket, *module_words])})"
             if "time" not in event:
                 self.begin_report()
             time_us = int(event["time"]) * MICRO if "time" in event else None

@@ -1,0 +1,320 @@
+"""`normstat trace-log`: analyse, filter, format and plot the log of a trace, from a file or an artefact."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from normstat.artefacts.parts import LogPart
+from normstat.artefacts.trace_log.blocking import BlockingList, find_blocking
+from normstat.artefacts.trace_log.lanes import LaneRequest, view_lanes
+from normstat.artefacts.trace_log.latency import LatencySummary, measure_latencies
+from normstat.artefacts.trace_log.log_export import filter_lines, write_log_csv, write_log_json, write_log_table
+from normstat.artefacts.trace_log.log_times import print_span
+from normstat.artefacts.trace_log.pairing import PairRule, available_rules, find_rule, find_spans
+from normstat.artefacts.trace_log.queue_depth import measure_queues
+from normstat.cli.artefact_command import columns_of, printable
+from normstat.cli.db_session import exit_with
+from normstat.cli.log_input import EventChoice, LogOrigin, read_log
+from normstat.errors import BadRequest, NormstatError, count_of
+from normstat.report.log_pictures import BINS, LogSource, describe_log, draw_lanes, draw_latencies, lanes_pdf, latencies_pdf
+from normstat.report.words import instant
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Analyse, filter, format and plot the log of a trace: of strace, perf, ftrace, LKST. FILE is - for standard input.",
+)
+
+NAME_WIDTH: Final = 44
+
+
+class TextForm(StrEnum):
+    """How `format` writes events."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+class Picture(StrEnum):
+    """What `plot` draws."""
+
+    LANES = "lanes"
+    LATENCIES = "latencies"
+
+
+class Lanes(StrEnum):
+    """What has a lane."""
+
+    THREAD = "thread"
+    CPU = "cpu"
+    COMMAND = "command"
+
+
+FileArgument = Annotated[Path | None, typer.Argument(metavar="[FILE]", help="the tracer's text; - for standard input")]
+ArtefactOption = Annotated[int | None, typer.Option("--artefact", metavar="ID", help="an artefact instead of a file", min=1)]
+PartOption = Annotated[int | None, typer.Option(help="number of the artefact's part; default: its first log", min=0)]
+SpecOption = Annotated[str | None, typer.Option(help="the spec that reads the file, where its text leaves a doubt")]
+FromOption = Annotated[
+    str,
+    typer.Option("--from", metavar="TIME", help="from here on: as in the log, in seconds, or +1.5s after the first event"),
+]
+ToOption = Annotated[str, typer.Option("--to", metavar="TIME", help="before this time")]
+CpuOption = Annotated[list[int] | None, typer.Option(help="only this CPU; repeatable")]
+PidOption = Annotated[list[int] | None, typer.Option(help="only this process or thread; repeatable")]
+CommandOption = Annotated[list[str] | None, typer.Option(help="only this command; repeatable")]
+EventOption = Annotated[list[str] | None, typer.Option(help="only this event; repeatable")]
+WhereOption = Annotated[
+    str,
+    typer.Option(metavar="EXPRESSION", help="which events: cpu=1 and (event=lock,unlock or command~crond) and not duration<10us"),
+]
+PairOption = Annotated[str, typer.Option(help="name of a pair, or two events as A->B; default: the most telling")]
+KeyOption = Annotated[list[str] | None, typer.Option(help="what both events of A->B must share: cpu, pid, object; repeatable")]
+GroupOption = Annotated[str, typer.Option(help="object, function, event, command, pid or cpu; default: what the pair is about")]
+QueueOption = Annotated[int | None, typer.Option(help="the end of a disk's queue, e.g. 512; default: the usual ones", min=1)]
+RowsOption = Annotated[int, typer.Option(help="how many rows", min=1, max=1000)]
+OutputOption = Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: standard output")]
+
+
+@app.command()
+def analyze(
+    file: FileArgument = None,
+    *,
+    artefact: ArtefactOption = None,
+    part: PartOption = None,
+    spec: SpecOption = None,
+    start: FromOption = "",
+    end: ToOption = "",
+    cpu: CpuOption = None,
+    pid: PidOption = None,
+    command: CommandOption = None,
+    event: EventOption = None,
+    where: WhereOption = "",
+    pair: PairOption = "",
+    key: KeyOption = None,
+    group: GroupOption = "",
+    queue_limit: QueueOption = None,
+    rows: RowsOption = 20,
+) -> None:
+    """Say how long pairs of events took, over decades of time, and who blocked whom."""
+    chosen = EventChoice(start, end, cpu or (), pid or (), command or (), event or (), where)
+
+    def work() -> Iterator[str]:
+        log = read_log(LogOrigin(file, artefact, part, spec))
+        mask = chosen.mask(log.part)
+        for name, said in [*log.facts, *describe_log(log.part, mask, chosen.words())]:
+            yield f"{name}: {printable(said)}"
+        rule = _rule(log.part, pair, key or (), group)
+        known = available_rules(log.part)
+        if rule is None:
+            yield "\nThe log has no pair of events that is known, and no durations; name two events: --pair 'A->B'."
+        else:
+            summary = measure_latencies(log.part, find_spans(log.part, rule, mask), group, limit=rows)
+            yield f"\nLatencies: {rule.title}"
+            yield from latency_lines(summary)
+            others = [each.name for each in known if each.name != rule.name]
+            if others:
+                yield f"Other pairs: --pair {', '.join(others)}"
+        queues = measure_queues(log.part, mask, limit=queue_limit)
+        if queues:
+            yield "\nQueues"
+            yield from (printable(each.sentence) for each in queues)
+        yield "\nWho blocked whom"
+        yield from blocking_lines(find_blocking(log.part, mask, limit=rows))
+
+    _write(lambda: (f"{line}\n".encode() for line in work()), None)
+
+
+@app.command("filter")
+def filter_log(
+    file: FileArgument = None,
+    *,
+    artefact: ArtefactOption = None,
+    part: PartOption = None,
+    spec: SpecOption = None,
+    start: FromOption = "",
+    end: ToOption = "",
+    cpu: CpuOption = None,
+    pid: PidOption = None,
+    command: CommandOption = None,
+    event: EventOption = None,
+    where: WhereOption = "",
+    output: OutputOption = None,
+) -> None:
+    """Write the lines of the chosen events as the tracer printed them, with the titles above: what is written can be read again."""
+    chosen = EventChoice(start, end, cpu or (), pid or (), command or (), event or (), where)
+
+    def work() -> Iterator[bytes]:
+        log = read_log(LogOrigin(file, artefact, part, spec))
+        mask = chosen.mask(log.part)
+        yield from filter_lines(log.pieces, log.part, mask)
+        typer.echo(f"{int(mask.sum()):,} of {count_of(log.part.n_rows, 'event')}", err=True)
+
+    _write(work, output)
+
+
+@app.command("format")
+def format_log(
+    file: FileArgument = None,
+    *,
+    artefact: ArtefactOption = None,
+    part: PartOption = None,
+    spec: SpecOption = None,
+    start: FromOption = "",
+    end: ToOption = "",
+    cpu: CpuOption = None,
+    pid: PidOption = None,
+    command: CommandOption = None,
+    event: EventOption = None,
+    where: WhereOption = "",
+    form: Annotated[TextForm, typer.Option("--as", help="a table to read, CSV, or a JSON object a line")] = TextForm.TABLE,
+    rows: Annotated[int, typer.Option(help="how many rows of a table; CSV and JSON have all", min=1, max=1_000_000)] = 1000,
+    output: OutputOption = None,
+) -> None:
+    """Write the chosen events as a table, as CSV or as JSON lines, with all digits of their nanoseconds."""
+    chosen = EventChoice(start, end, cpu or (), pid or (), command or (), event or (), where)
+
+    def work() -> Iterator[bytes]:
+        log = read_log(LogOrigin(file, artefact, part, spec)).part
+        mask = chosen.mask(log)
+        if form is TextForm.TABLE:
+            yield from (f"{line}\n".encode() for line in write_log_table(log, mask, limit=rows, clean=printable))
+            if int(mask.sum()) > rows:
+                typer.echo(f"The first {rows:,} of {int(mask.sum()):,} events; --rows shows more.", err=True)
+        else:
+            yield from write_log_csv(log, mask) if form is TextForm.CSV else write_log_json(log, mask)
+
+    _write(work, output)
+
+
+@app.command()
+def plot(
+    file: FileArgument = None,
+    *,
+    artefact: ArtefactOption = None,
+    part: PartOption = None,
+    spec: SpecOption = None,
+    start: FromOption = "",
+    end: ToOption = "",
+    cpu: CpuOption = None,
+    pid: PidOption = None,
+    command: CommandOption = None,
+    event: EventOption = None,
+    where: WhereOption = "",
+    what: Annotated[Picture, typer.Option("--what", help="lanes, or a histogram of latencies")] = Picture.LANES,
+    by: Annotated[Lanes, typer.Option(help="what has a lane")] = Lanes.THREAD,
+    pair: PairOption = "",
+    key: KeyOption = None,
+    group: GroupOption = "",
+    output: Annotated[Path, typer.Option("-o", "--output", help="output file, .svg or .pdf")],
+) -> None:
+    """Draw the lanes of a log, or its latencies, as SVG or PDF."""
+    if output.suffix.lower() not in {".svg", ".pdf"}:
+        typer.echo(f"normstat: {output} ends in neither .svg nor .pdf, the pictures that this command draws", err=True)
+        raise typer.Exit(2)
+    chosen = EventChoice(start, end, cpu or (), pid or (), command or (), event or (), where)
+    is_pdf = output.suffix.lower() == ".pdf"
+
+    def work() -> Iterator[bytes]:
+        log = read_log(LogOrigin(file, artefact, part, spec))
+        mask = chosen.mask(log.part)
+        facts = [*log.facts, *describe_log(log.part, mask, chosen.words())]
+        source = LogSource(f"{log.part.title}: {log.name}", facts, "normstat trace-log", instant(datetime.now(UTC)))
+        if what is Picture.LATENCIES:
+            rule = _rule(log.part, pair, key or (), group)
+            if rule is None:
+                raise BadRequest("The log has no pair of events that is known, and no durations; name two events: --pair 'A->B'")
+            summary = measure_latencies(log.part, find_spans(log.part, rule, mask), group)
+            yield latencies_pdf(summary, rule.title, source) if is_pdf else str(draw_latencies(summary, rule.title)).encode()
+            return
+        # The window of the picture is that of the chosen events.
+        times = log.part.time_ns[mask]
+        window = (int(times[0]), int(times[-1]) + 1) if len(times) else (None, None)
+        view = view_lanes(log.part, mask, LaneRequest(by, BINS, *window))
+        blocking = find_blocking(log.part, mask)
+        yield lanes_pdf(view, blocking, source) if is_pdf else str(draw_lanes(view, blocking.rows)).encode()
+
+    _write(work, output)
+
+
+def _rule(part: LogPart, pair: str, keys: Sequence[str], group: str) -> PairRule | None:
+    """Return the rule asked for, else the most telling one that the log has. Missing: None where it has none."""
+    return find_rule(pair, keys, group) if pair else next(iter(available_rules(part)), None)
+
+
+def latency_lines(summary: LatencySummary) -> Iterator[str]:
+    """Yield latencies as lines for a terminal: what they say, the decades of all, and a row for each key."""
+    if not summary.count:
+        yield "No such pair of events."
+    for said in (summary.concentration, summary.spread):
+        if said:
+            yield f"{said}."
+    used = [at for at, count in enumerate(summary.decades) if count]
+    if used:
+        titles = ("key", "count", "average", "longest", "total", "share %", *(summary.decade_labels[at] for at in used))
+        rows = [titles]
+        rows += [
+            (
+                _cut(printable(row.key)) or "(none)", f"{row.count:,}", print_span(row.avg_ns), print_span(row.max_ns),
+                print_span(row.total_ns), f"{100 * row.share:.3g}", *(f"{row.decades[at]:,}" for at in used),
+            )
+            for row in summary.rows
+        ]  # fmt: skip
+        rows.append((
+            "all", f"{summary.count:,}", print_span(summary.avg_ns or 0), print_span(summary.max_ns or 0),
+            print_span(summary.total_ns), "100", *(f"{summary.decades[at]:,}" for at in used),
+        ))  # fmt: skip
+        yield from columns_of(rows)
+        if summary.n_rows > len(summary.rows):
+            yield f"The first {len(summary.rows)} of {summary.n_rows:,} keys; --rows shows more."
+    if summary.n_unmatched_begin or summary.n_unmatched_end:
+        yield (
+            f"Not counted: {count_of(summary.n_unmatched_begin, 'beginning')} without an end,"
+            f" {count_of(summary.n_unmatched_end, 'end')} without a beginning."
+        )
+
+
+def blocking_lines(found: BlockingList) -> Iterator[str]:
+    """Yield who blocked whom as sentences, the longest wait first."""
+    if not found.rows:
+        yield "The log does not show that a thread waited for another one."
+    for row in found.rows:
+        most = "at most " if row.wait_is_limit else ""
+        yield f"waited {most}{print_span(row.wait_ns)}: {printable(row.sentence)}"
+    if found.n_rows > len(found.rows):
+        yield f"The longest {len(found.rows)} of {found.n_rows:,}; --rows shows more."
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= NAME_WIDTH else f"{text[: NAME_WIDTH - 1]}…"
+
+
+def _write(work: Callable[[], Iterator[bytes]], output: Path | None) -> None:
+    """Write what the work yields; on error, print it and exit. A file is made only once there is something to write."""
+    try:
+        pieces = work()
+        first = next(pieces, b"")
+        if output is None:
+            out = typer.get_binary_stream("stdout")
+            out.write(first)
+            out.writelines(pieces)
+            out.flush()
+            return
+        with output.open("wb") as file:
+            file.write(first)
+            file.writelines(pieces)
+    except NormstatError as error:
+        raise exit_with(error) from None
+    except BrokenPipeError:
+        # The reader of the output (head) has seen enough; keep Python from complaining when it flushes at the end.
+        sys.stdout = None
+        raise typer.Exit(0) from None
+    except OSError as error:
+        raise exit_with(BadRequest(f"Cannot write {output or 'the output'}: {error.strerror}; choose a writable place")) from None
+    if output is not None:
+        typer.echo(f"Wrote {output}.", err=True)

@@ -1,0 +1,99 @@
+"""What the runs of an experiment say, in one sentence: as the page leads with it (frontend/src/logic/experiment.ts). Pure."""
+
+from collections.abc import Sequence
+
+from normstat.errors import count_of
+from normstat.experiments.experiment_analysis import ExperimentAnalysis, RunLevel, VariantScaling
+from normstat.experiments.scaling_fits import FittedParameter, ScalingFit
+
+
+def lead_of(analysis: ExperimentAnalysis, scaling: VariantScaling) -> tuple[str, str]:
+    """Return the sentence of the best model of a variant, or why there is none; and how sure it is, or ""."""
+    prefix = f"{scaling.variant}: " if scaling.variant else ""
+    best = next((each.fit for each in scaling.curves if each.fit.model == scaling.best), None)
+    if best is None:
+        return (f"{prefix}{scaling.refusals[0].reason}", "") if scaling.refusals else ("", "")
+    levels = [level for level in analysis.levels if level.variant == scaling.variant]
+    sentence, detail = describe_fit(best, "" if analysis.factor is None else analysis.factor.name, levels)
+    quality = "" if best.r2 is None else f"R² {digits(best.r2)}, {count_of(best.n_runs, 'run')}."
+    return f"{prefix}{sentence}", " ".join(part for part in (detail, quality) if part)
+
+
+def describe_fit(fit: ScalingFit, factor: str, levels: Sequence[RunLevel]) -> tuple[str, str]:
+    """Return what a fitted model says, and the intervals of its parameters."""
+    found = {each.name: each for each in fit.parameters}
+    last = digits(max(each.x for each in fit.residuals))
+    most = None if fit.max_speedup is None else times(fit.max_speedup)
+    match fit.model:
+        case "bottleneck":
+            if fit.peak_x is None:
+                return f"Nothing is full up to {factor}={last}: it grows in proportion.", ""
+            # The first level that was measured at the knee or beyond it.
+            full = next((level for level in levels if level.x is not None and level.x >= fit.peak_x * 0.95), None)
+            gain = most or "" if full is None or full.speedup is None else times(full.speedup.value)
+            level = digits(fit.peak_x) if full is None else full.level
+            said = f"Full at {factor}={level}: {gain} times as fast as the reference; more adds nothing."
+            return said, f"Knee at {digits(found['knee'].value)} (95 % interval {_interval(found['knee'])})."
+        case "amdahl":
+            serial = found["alpha"]
+            interval = f"95 % interval {_interval(serial, 100, ' %')}."
+            if most is None or not serial.low:
+                high = digits(100 * (serial.value if serial.high is None else serial.high))
+                return f"No limit seen up to {factor}={last}: the serial share is below {high} %.", interval
+            return f"{digits(100 * serial.value)} % serial: at most {most} times as fast.", interval
+        case "usl":
+            alpha, beta = (digits(100 * found[name].value) for name in ("alpha", "beta"))
+            detail = f"Contention {alpha} %, coherency {beta} %."
+            if fit.peak_x is None:
+                return f"No peak: at most {most or '∞'} times as fast.", detail
+            return f"Fastest with {factor}={times(fit.peak_x)} ({most or ''} times as fast as 1); more makes it slower.", detail
+        case "power":
+            slope = found["slope"]
+            doubled = times(2**slope.value)
+            said = f"Grows with {factor} to the power {digits(slope.value)}: twice as much costs {doubled} times as much."
+            return said, f"95 % interval {_interval(slope)}."
+
+
+def extreme_of(analysis: ExperimentAnalysis) -> str:
+    """Return the largest difference between levels of a factor that is no number. Missing: "" without one."""
+    if analysis.result is None or analysis.factor is None or analysis.factor.is_numeric or len(analysis.levels) < 2:
+        return ""
+    ordered = sorted(analysis.levels, key=lambda level: level.result.mean)
+    low, high = ordered[0], ordered[-1]
+    if low.result.mean <= 0:
+        return ""
+    return f"{analysis.result.name} of {_named(high)} is {times(high.result.mean / low.result.mean)} times that of {_named(low)}."
+
+
+def digits(value: float) -> str:
+    """Return a number with four significant digits.
+
+    >>> digits(0.0277285), digits(1234.56), digits(0.0001044), digits(4)
+    ('0.028', '1,235', '1.04e-04', '4')
+    """
+    size = abs(value)
+    if size != 0 and size < 0.001:
+        return f"{value:.2e}"
+    decimals = 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def times(value: float) -> str:
+    """Return how many times, with three digits.
+
+    >>> times(47.04), times(1.984), times(250.3)
+    ('47.0', '1.98', '250')
+    """
+    size = abs(value)
+    return f"{value:,.{0 if size >= 100 else 1 if size >= 10 else 2}f}"
+
+
+def _interval(found: FittedParameter, factor: float = 1, unit: str = "") -> str:
+    if found.low is None or found.high is None:
+        return "unknown: too few runs"
+    return f"{digits(factor * found.low)} – {digits(factor * found.high)}{unit}"
+
+
+def _named(level: RunLevel) -> str:
+    return level.level if not level.variant else f"{level.variant}, {level.level}"

@@ -1,0 +1,47 @@
+"""Files of logs over HTTP: lines, CSV, SVG and PDF of what a filter and a window choose."""
+
+import csv
+import io
+
+import httpx
+import pytest
+
+from normstat.auth.roles import Role
+from tests.api.people import People
+from tests.api.test_access import assert_envelope
+from tests.api.test_artefacts import ARTEFACTS, BEFORE, upload
+from tests.artefacts.test_trace_log import LKST, STRACE
+
+
+@pytest.fixture
+async def operator(people: People) -> httpx.AsyncClient:
+    return await people.enter(Role.OPERATOR)
+
+
+async def test_the_files_of_a_log(operator: httpx.AsyncClient) -> None:
+    made = await upload(operator, LKST.encode(), title="who waits?")
+    address = f"{ARTEFACTS}/{made['id']}/parts/0/log"
+    chosen = {"where": "cpu=1 or cpu=3", "start": "39615543851386"}
+    text = await operator.get(f"{address}/events.txt", params=chosen)
+    assert text.content.decode() == "\n".join([*LKST.splitlines()[:2], *LKST.splitlines()[5:], ""])
+    assert text.headers["content-disposition"] == f'attachment; filename="artefact-{made["id"]}-0-events.txt"'
+    rows = list(csv.DictReader(io.StringIO((await operator.get(f"{address}/events.csv", params=chosen)).text, newline="")))
+    assert [row["time_ns"] for row in rows] == ["39615543853871", "39615543862258"]
+    for name, start in (("lanes.svg", b"<svg"), ("lanes.pdf", b"%PDF"), ("latencies.svg", b"<svg"), ("latencies.pdf", b"%PDF")):
+        file = await operator.get(f"{address}/{name}", params=chosen)
+        assert (file.status_code, file.content[:4], "sandbox" in file.headers["content-security-policy"]) == (
+            200,
+            start,
+            name.endswith("svg"),
+        )
+    assert (await operator.get(f"{address}/latencies")).json()["queues"] == []
+
+
+async def test_what_cannot_be_made_is_said(operator: httpx.AsyncClient) -> None:
+    log = f"{ARTEFACTS}/{(await upload(operator, STRACE))['id']}/parts/0/log"
+    assert_envelope(await operator.get(f"{log}/events.txt", params={"where": "colour=red"}), 400, "bad_request")
+    assert_envelope(await operator.get(f"{log}/lanes.svg", params={"by": "colour"}), 400, "bad_request")
+    assert_envelope(await operator.get(f"{log}/latencies.pdf", params={"pair": "nonsense"}), 400, "bad_request")
+    table = f"{ARTEFACTS}/{(await upload(operator, BEFORE))['id']}/parts/0/log"
+    assert_envelope(await operator.get(f"{table}/events.csv"), 400, "bad_request")
+    assert_envelope(await operator.get(f"{ARTEFACTS}/999/parts/0/log/lanes.pdf"), 404, "not_found")
