@@ -20,7 +20,7 @@ describe("a pasted link of normstat", () => {
   });
 
   it("to an experiment is what its page analyses", () => {
-    expect(parseLink("https://server/experiments/5?v=1&factor=threads&work=grows")).toMatchObject({
+    expect(parseLink("https://server/experiments/5?v=1&by=threads&work=grows")).toMatchObject({
       kind: "experiment",
       experiment: 5,
       factor: "threads",
