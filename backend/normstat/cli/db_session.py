@@ -10,14 +10,13 @@ from typing import TypeVar
 
 import psycopg
 import typer
-from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from normstat.cli import called_command
 from normstat.cli.local_database import describe_search
 from normstat.errors import DatabaseAway, NormstatError
 from normstat.settings import load_settings
-from normstat.storage.audit_rows import AuditEntry, add_entries
+from normstat.storage.audit_rows import AuditEntry, add_entries, has_changed
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_write_session
 
@@ -43,7 +42,7 @@ def run_in_session(work: Callable[[WriteSession], Awaitable[T]]) -> T:
 
 async def note_command(session: WriteSession) -> None:
     """Note the command if it changed something, in the transaction of the change."""
-    if await session.scalar(text("SELECT pg_current_xact_id_if_assigned()::text")) is None:
+    if not await has_changed(session):
         return
     who = _account_name()
     entry = AuditEntry(who, "command", socket.gethostname(), "run_command", {"command": called_command.get()})

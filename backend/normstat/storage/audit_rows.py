@@ -64,6 +64,11 @@ async def add_entries(session: AsyncSession, entries: Sequence[AuditEntry]) -> N
     )
 
 
+async def has_changed(session: AsyncSession) -> bool:
+    """Return whether the transaction of the session has changed anything so far."""
+    return await session.scalar(text("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")) is True
+
+
 async def list_entries(
     session: AsyncSession, wanted: AuditFilter, *, before_id: int | None = None, limit: int = 100
 ) -> list[AuditEntryRow]:

@@ -185,7 +185,7 @@ describe("links", () => {
 
   it("restore lists and accounts", () => {
     for (const tab of ACCOUNT_TABS) {
-      const view = { clock: "utc", tab } as const;
+      const view = { clock: "utc", tab, filter: "delete_host", onlyRefused: tab === "audit" } as const;
       expect(decodeAccountsView(parseSearch(formatSearch(encodeAccountsView(view))))).toEqual({ view, ignored: [] });
     }
     for (const tab of BASELINE_TABS) {

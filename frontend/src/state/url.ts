@@ -83,12 +83,13 @@ export interface HostView {
   readonly instant: ShownInstant | null;
 }
 
-export const ACCOUNT_TABS = ["me", "api-tokens", "agent-tokens", "users"] as const;
+export const ACCOUNT_TABS = ["me", "api-tokens", "agent-tokens", "users", "audit"] as const;
 export type AccountTab = (typeof ACCOUNT_TABS)[number];
 
-export interface AccountsView {
-  readonly clock: Clock;
+export interface AccountsView extends ListView {
   readonly tab: AccountTab;
+  /** Of the audit log: only what was refused. */
+  readonly onlyRefused: boolean;
 }
 
 /** The state of simple list pages: the clock and a filter. */
@@ -309,12 +310,21 @@ export function decodeHostView(raw: RawSearch): Decoded<HostView> {
 }
 
 export function encodeAccountsView(view: AccountsView): RawSearch {
-  return { ...encodeClock(view.clock), ...(view.tab === "me" ? {} : { tab: view.tab }) };
+  return {
+    ...encodeListView(view),
+    ...(view.tab === "me" ? {} : { tab: view.tab }),
+    ...(view.onlyRefused ? { refused: "yes" } : {}),
+  };
 }
 
 export function decodeAccountsView(raw: RawSearch): Decoded<AccountsView> {
   const reader = new Reader(raw);
-  return reader.finish({ clock: decodeClock(reader), tab: reader.one("tab", oneOf(ACCOUNT_TABS)) ?? "me" });
+  return reader.finish({
+    clock: decodeClock(reader),
+    tab: reader.one("tab", oneOf(ACCOUNT_TABS)) ?? "me",
+    filter: reader.one("filter", parseFilter) ?? "",
+    onlyRefused: reader.one("refused", oneOf(["yes"])) === "yes",
+  });
 }
 
 export function encodeImportsView(view: ImportsView): RawSearch {

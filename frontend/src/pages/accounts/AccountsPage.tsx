@@ -8,6 +8,7 @@ import { useMe } from "../../components/me";
 import { useZone } from "../../components/zone";
 import { createAgentToken, createApiToken, revokeAgentToken, revokeApiToken } from "../../api/endpoints";
 import { ACCOUNT_TABS, type AccountTab, decodeAccountsView, encodeAccountsView } from "../../state/url";
+import { AuditLog } from "./AuditLog";
 import { AgentTokenForm, ApiTokenForm } from "./TokenForms";
 import { PasswordForm } from "./PasswordForm";
 import { Tokens } from "./Tokens";
@@ -19,8 +20,9 @@ const LABELS: Readonly<Record<AccountTab, string>> = {
   "api-tokens": words.accounts.accountsPage.apiTokens,
   "agent-tokens": words.accounts.accountsPage.agentTokens,
   users: words.common.accounts,
+  audit: words.accounts.auditLog.auditLog,
 };
-const FOR_ADMINISTRATORS: ReadonlySet<AccountTab> = new Set(["agent-tokens", "users"]);
+const FOR_ADMINISTRATORS: ReadonlySet<AccountTab> = new Set(["agent-tokens", "users", "audit"]);
 
 /** The user's own password and API tokens; for administrators also agent tokens and accounts. */
 export function AccountsPage() {
@@ -81,6 +83,16 @@ export function AccountsPage() {
         </Tabs.Panel>
         <Tabs.Panel value="users">
           <Users zone={zone} me={me} />
+        </Tabs.Panel>
+        <Tabs.Panel value="audit">
+          <AuditLog
+            zone={zone}
+            filter={view.filter}
+            onlyRefused={view.onlyRefused}
+            onFilter={(change) => {
+              void navigate({ to: "/accounts", search: encodeAccountsView({ ...view, ...change }), replace: true });
+            }}
+          />
         </Tabs.Panel>
       </Tabs>
     </div>

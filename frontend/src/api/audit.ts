@@ -1,0 +1,38 @@
+/** Endpoints and queries of the audit log. */
+
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import type { AuditPage } from "../logic/api";
+import { addressOf, answered, client } from "./client";
+
+const PAGE = 100;
+
+/** Which entries are shown. */
+export interface AuditFilter {
+  readonly search: string;
+  readonly onlyRefused: boolean;
+}
+
+function paramsOf({ search, onlyRefused }: AuditFilter) {
+  return { ...(search.trim() === "" ? {} : { search }), ...(onlyRefused ? { refused: true } : {}) };
+}
+
+/** The audit log, newest first, a page at a time. */
+export function auditQuery(filter: AuditFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["audit", filter],
+    queryFn: ({ signal, pageParam }): Promise<AuditPage> =>
+      answered(
+        client.GET("/api/v1/audit", {
+          signal,
+          params: { query: { ...paramsOf(filter), limit: PAGE, ...(pageParam === null ? {} : { before: pageParam }) } },
+        }),
+      ),
+    initialPageParam: null as number | null,
+    getNextPageParam: (last: AuditPage) => last.next_before,
+  });
+}
+
+/** Return the URL of the log as CSV or JSON lines. */
+export function auditAddress(filter: AuditFilter, form: "csv" | "jsonl"): string {
+  return addressOf(`/audit/export.${form}`, paramsOf(filter));
+}
