@@ -34,5 +34,6 @@ export function auditQuery(filter: AuditFilter) {
 
 /** Return the URL of the log as CSV or JSON lines. */
 export function auditAddress(filter: AuditFilter, form: "csv" | "jsonl"): string {
-  return addressOf(`/audit/export.${form}`, paramsOf(filter));
+  const { refused, ...others } = paramsOf(filter);
+  return addressOf(`/audit/export.${form}`, { ...others, refused: refused === undefined ? null : String(refused) });
 }

@@ -30,16 +30,20 @@ export function AuditLog({ zone, filter, onlyRefused, onFilter }: AuditLogProps)
       <Group gap="md" align="end">
         <TextInput
           label={words.accounts.auditLog.search}
-          placeholder="delete_host, 10.0.0.7, web1"
+          placeholder={words.accounts.auditLog.searchExamples}
           value={filter}
           maxLength={200}
-          onChange={(event) => onFilter({ filter: event.currentTarget.value })}
+          onChange={(event) => {
+            onFilter({ filter: event.currentTarget.value });
+          }}
         />
         <Checkbox
           mb={8}
           label={words.accounts.auditLog.onlyRefused}
           checked={onlyRefused}
-          onChange={(event) => onFilter({ onlyRefused: event.currentTarget.checked })}
+          onChange={(event) => {
+            onFilter({ onlyRefused: event.currentTarget.checked });
+          }}
         />
         <Text fz="sm" mb={6}>
           <Anchor href={auditAddress(wanted, "csv")}>CSV</Anchor> ·{" "}
@@ -117,7 +121,8 @@ function meansOf(entry: AuditRecord): string {
       return words.accounts.auditLog.byCommand;
     case "link":
       return words.accounts.auditLog.byLink;
-    default:
+    case "session":
+    case "none":
       return "";
   }
 }
