@@ -50,6 +50,19 @@ test("a new viewer sees the graphs, but no actions that viewers may not take", a
   await page.getByRole("row").filter({ hasText: "guest" }).getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await expect(page.getByRole("row").filter({ hasText: "guest" })).toBeHidden();
+
+  await page.goto("/accounts?tab=audit");
+  const made = page.getByRole("row").filter({ hasText: "create_user" });
+  await expect(made).toContainText("guest");
+  await expect(made).not.toContainText("harbours");
+  await page.getByRole("textbox", { name: "Action, account" }).fill("delete_user");
+  await expect(made).toBeHidden();
+  await expect(page.getByRole("row").filter({ hasText: "delete_user" })).toContainText("guest");
+  await expect(page).toHaveURL(/filter=delete_user/);
+  await expectAccessible(page);
+  if (process.env["SCREENSHOT_DIR"] !== undefined) {
+    await page.screenshot({ path: `${process.env["SCREENSHOT_DIR"]}/audit.png` });
+  }
 });
 
 test.describe("passwords that are easy to guess", () => {
