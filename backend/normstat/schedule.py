@@ -59,7 +59,6 @@ AUDIT_S: Final = 10
 FIRST_WATCH_S: Final = 3
 # Soon after each second round of the rules.
 FIRST_ALERTS_S: Final = 5
-AUDIT_S: Final = 10
 FIRST_ROLLUPS_S: Final = 7
 FIRST_PACKING_S: Final = 17
 FIRST_BASELINES_S: Final = 27
