@@ -1,8 +1,8 @@
 """Which requests the audit log names, and what it says of them.
 
-Every request that changes something is noted in the transaction of the change, so that neither is there without the other. Exports,
-and what is stored later or piece by piece, are noted when they were answered. Requests of agents are not noted: the streams are
-the account of what they sent.
+A request that changes something is noted in the transaction of the change, so that neither is there without the other. Exports,
+and what is stored later or piece by piece (uploads, artefacts, bundles, notes of reports), are noted when they were answered.
+Requests of agents are not noted: the streams are the account of what they sent.
 """
 
 import json
