@@ -98,7 +98,7 @@ export const de: Words = {
       auditLog: "Audit-Protokoll",
       help: "Wer hat was getan, und von wo: Anmeldungen, Ablehnungen, jede Änderung, jeder Export. Einträge kommen nur hinzu.",
       search: "Aktion, Konto, Adresse oder Ziel",
-      searchExamples: "delete_host, 10.0.0.7, web1",
+      searchExamples: "etwa delete_host, 10.0.0.7 oder web1",
       onlyRefused: "Nur Abgelehntes",
       jsonLines: "JSON-Zeilen",
       time: "Zeit",

@@ -88,7 +88,7 @@ export const en = {
       auditLog: "Audit log",
       help: "Who did what, from where: logins, refusals, every change, every export. Entries are only ever added.",
       search: "Action, account, address or target",
-      searchExamples: "delete_host, 10.0.0.7, web1",
+      searchExamples: "such as delete_host, 10.0.0.7 or web1",
       onlyRefused: "Only what was refused",
       jsonLines: "JSON lines",
       time: "Time",
