@@ -21,7 +21,7 @@ from normstat.artefacts.trace_log.lanes import LaneRequest, LogLanes, view_lanes
 from normstat.artefacts.trace_log.latency import LatencySummary, measure_latencies
 from normstat.artefacts.trace_log.log_export import LineFilter, write_log_csv
 from normstat.artefacts.trace_log.log_filter import Mask, choose_events
-from normstat.artefacts.trace_log.pairing import available_rules, find_rule, find_spans
+from normstat.artefacts.trace_log.pairing import choose_rule, find_spans
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
 from normstat.report.log_pictures import BINS, LogSource, describe_log, draw_lanes, draw_latencies, lanes_pdf, latencies_pdf
 from normstat.report.words import instant
@@ -195,7 +195,7 @@ def _lanes(log: LogPart, chosen: LogChoice, by: str) -> tuple[LogLanes, Blocking
 
 def _latencies(log: LogPart, chosen: LogChoice, asked: tuple[str, tuple[str, ...], str]) -> tuple[LatencySummary, str]:
     pair, keys, group = asked
-    rule = find_rule(pair, keys, group) if pair else next(iter(available_rules(log)), None)
+    rule = choose_rule(log, pair, keys, group)
     if rule is None:
         raise BadRequest("The log has no pair of events that is known, and no durations; name two events as A->B")
     return measure_latencies(log, find_spans(log, rule, chosen.mask(log)), group), rule.title

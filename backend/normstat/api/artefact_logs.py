@@ -18,7 +18,7 @@ from normstat.artefacts.trace_log.event_list import MAX_LISTED, LogEvents, list_
 from normstat.artefacts.trace_log.lanes import LaneRequest, LogLanes, view_lanes
 from normstat.artefacts.trace_log.latency import MAX_LATENCY_ROWS, LatencySummary, measure_latencies
 from normstat.artefacts.trace_log.log_filter import Mask, choose_events
-from normstat.artefacts.trace_log.pairing import PairRule, available_rules, find_rule, find_spans
+from normstat.artefacts.trace_log.pairing import PairRule, available_rules, choose_rule, find_spans
 from normstat.artefacts.trace_log.queue_depth import QueueDepth, measure_queues
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
 
@@ -99,7 +99,7 @@ async def read_log_latencies(  # noqa: PLR0917 (parameters of a route, given by 
 
     def answer(log: LogPart, mask: Mask) -> LogLatencies:
         known = available_rules(log)
-        rule = find_rule(pair, key or (), group) if pair else next(iter(known), None)
+        rule = choose_rule(log, pair, key or (), group)
         summary = None if rule is None else measure_latencies(log, find_spans(log, rule, mask), group, limit=limit)
         queues = measure_queues(log, mask, limit=queue_limit)
         return LogLatencies(

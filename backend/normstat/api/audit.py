@@ -1,17 +1,18 @@
 """The audit log, for administrators."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Query, Response
-from starlette.responses import StreamingResponse
 
 from normstat.api.deps import NEEDS_ADMINISTRATOR, ReadSession, State
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL
+from normstat.api.state import AppState
+from normstat.api.streaming import PieceResponse, Pieces
 from normstat.auth.audit_text import AUDIT_COLUMNS, to_csv_line, to_json_line
 from normstat.errors import BadRequest
 from normstat.field_docs import Documented
@@ -114,11 +115,11 @@ async def list_audit_entries(
         guarded_answers(BadRequest), media_type="text/csv", description="UTF-8, CRLF, a header line, then entries, newest first"
     ),
 )
-async def export_audit_csv(state: State, wanted: Filter) -> Response:
+async def export_audit_csv(state: State, wanted: Filter) -> PieceResponse:
     """Export the audit log as CSV."""
     head = ",".join(AUDIT_COLUMNS) + "\r\n"
     lines = _lines(state, wanted, to_csv_line, head)
-    return _file(lines, "text/csv; charset=utf-8", "audit.csv")
+    return _file(state, lines, "text/csv; charset=utf-8", "audit.csv")
 
 
 @router.get(
@@ -128,26 +129,27 @@ async def export_audit_csv(state: State, wanted: Filter) -> Response:
         guarded_answers(BadRequest), media_type="application/jsonl", description="one JSON object a line, newest first"
     ),
 )
-async def export_audit_lines(state: State, wanted: Filter) -> Response:
+async def export_audit_lines(state: State, wanted: Filter) -> PieceResponse:
     """Export the audit log as JSON lines, in the form that syslog gets."""
-    return _file(_lines(state, wanted, to_json_line, ""), "application/jsonl", "audit.jsonl")
+    return _file(state, _lines(state, wanted, to_json_line, ""), "application/jsonl", "audit.jsonl")
 
 
-async def _lines(state: State, wanted: AuditFilter, to_line: Callable[[AuditEntryRow], str], head: str) -> AsyncIterator[str]:
-    yield head
+async def _lines(state: AppState, wanted: AuditFilter, to_line: Callable[[AuditEntryRow], str], head: str) -> Pieces:
+    yield head.encode()
     before: int | None = None
     while True:
         # A short transaction for each page: whoever reads slowly keeps none open.
         async with open_read_session(state.sessions) as session:
             rows = await audit_rows.list_entries(session, wanted, before_id=before, limit=PAGE)
-        yield "".join(map(to_line, rows))
+        yield "".join(map(to_line, rows)).encode()
         if len(rows) < PAGE:
             return
         before = rows[-1].id
 
 
-def _file(lines: AsyncIterator[str], media_type: str, name: str) -> Response:
-    return StreamingResponse(lines, media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+def _file(state: AppState, lines: Pieces, media_type: str, name: str) -> PieceResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return PieceResponse(lines, media_type=media_type, headers=headers, stall_s=state.settings.reader_stall_s)
 
 
 def _to_record(row: AuditEntryRow) -> AuditRecord:

@@ -22,7 +22,7 @@ READING: Final = frozenset(
 )
 # The link that came in a message is the permission.
 BY_LINK: Final = frozenset({"use_silence_link"})
-EXPORT_ENDINGS: Final = (".csv", ".parquet", ".html", ".pdf", ".svg", ".txt", "/bundle")
+EXPORT_ENDINGS: Final = (".csv", ".jsonl", ".parquet", ".html", ".pdf", ".svg", ".txt", "/bundle")
 # Members of a body that say what it is about. Names to keep, not names to leave out: so a new secret is left out by itself.
 KEPT: Final = (
     "name", "title", "host", "hosts", "role", "is_disabled", "stat", "field", "start", "end", "until", "reason",

@@ -5,6 +5,7 @@ import io
 import json
 from typing import Final
 
+from normstat.csv_cells import safe_cell
 from normstat.storage.schema.audit_models import AuditEntryRow
 
 AUDIT_COLUMNS: Final = ("id", "time", "account", "means", "token_id", "address", "action", "outcome", "target", "request_id")
@@ -15,8 +16,6 @@ WARNING: Final = 4
 APP_NAME: Final = "normstat"
 # What every receiver of RFC 5424 should take, and UDP carries.
 MAX_MESSAGE: Final = 2048
-# A spreadsheet takes such a cell for a formula.
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def to_values(row: AuditEntryRow) -> dict[str, object]:
@@ -45,12 +44,8 @@ def to_csv_line(row: AuditEntryRow) -> str:
     values = to_values(row)
     values["target"] = json.dumps(row.target, ensure_ascii=False) if row.target else ""
     line = io.StringIO()
-    csv.writer(line).writerow(["" if value is None else _cell(str(value)) for value in values.values()])
+    csv.writer(line).writerow(["" if value is None else safe_cell(str(value)) for value in values.values()])
     return line.getvalue()
-
-
-def _cell(text: str) -> str:
-    return "'" + text if text.startswith(FORMULA) else text
 
 
 def to_syslog(row: AuditEntryRow, host_name: str) -> bytes:

@@ -32,7 +32,7 @@ def run_in_session(work: Callable[[WriteSession], Awaitable[T]]) -> T:
         try:
             async with open_write_session(make_sessions(engine)) as session:
                 result = await work(session)
-                await note_command(session)
+                await _note_command(session)
                 return result
         finally:
             await engine.dispose()
@@ -40,7 +40,7 @@ def run_in_session(work: Callable[[WriteSession], Awaitable[T]]) -> T:
     return run_or_exit(lambda: asyncio.run(run()))
 
 
-async def note_command(session: WriteSession) -> None:
+async def _note_command(session: WriteSession) -> None:
     """Note the command if it changed something, in the transaction of the change."""
     if not await has_changed(session):
         return

@@ -1,7 +1,7 @@
 """`normstat trace-log`: analyse, filter, format and plot the log of a trace, from a file or an artefact."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -9,13 +9,12 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.artefacts.parts import LogPart
 from normstat.artefacts.trace_log.blocking import BlockingList, find_blocking
 from normstat.artefacts.trace_log.lanes import LaneRequest, view_lanes
 from normstat.artefacts.trace_log.latency import LatencySummary, measure_latencies
 from normstat.artefacts.trace_log.log_export import filter_lines, write_log_csv, write_log_json, write_log_table
 from normstat.artefacts.trace_log.log_times import print_span
-from normstat.artefacts.trace_log.pairing import PairRule, available_rules, find_rule, find_spans
+from normstat.artefacts.trace_log.pairing import available_rules, choose_rule, find_spans
 from normstat.artefacts.trace_log.queue_depth import measure_queues
 from normstat.cli.artefact_command import columns_of, printable
 from normstat.cli.db_session import exit_with
@@ -109,7 +108,7 @@ def analyze(
         mask = chosen.mask(log.part)
         for name, said in [*log.facts, *describe_log(log.part, mask, chosen.words())]:
             yield f"{name}: {printable(said)}"
-        rule = _rule(log.part, pair, key or (), group)
+        rule = choose_rule(log.part, pair, key or (), group)
         known = available_rules(log.part)
         if rule is None:
             yield "\nThe log has no pair of events that is known, and no durations; name two events: --pair 'A->B'."
@@ -226,7 +225,7 @@ def plot(
         facts = [*log.facts, *describe_log(log.part, mask, chosen.words())]
         source = LogSource(f"{log.part.title}: {log.name}", facts, "normstat trace-log", instant(datetime.now(UTC)))
         if what is Picture.LATENCIES:
-            rule = _rule(log.part, pair, key or (), group)
+            rule = choose_rule(log.part, pair, key or (), group)
             if rule is None:
                 raise BadRequest("The log has no pair of events that is known, and no durations; name two events: --pair 'A->B'")
             summary = measure_latencies(log.part, find_spans(log.part, rule, mask), group)
@@ -240,11 +239,6 @@ def plot(
         yield lanes_pdf(view, blocking, source) if is_pdf else str(draw_lanes(view, blocking.rows)).encode()
 
     _write(work, output)
-
-
-def _rule(part: LogPart, pair: str, keys: Sequence[str], group: str) -> PairRule | None:
-    """Return the rule asked for, else the most telling one that the log has. Missing: None where it has none."""
-    return find_rule(pair, keys, group) if pair else next(iter(available_rules(part)), None)
 
 
 def latency_lines(summary: LatencySummary) -> Iterator[str]:

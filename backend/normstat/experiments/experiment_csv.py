@@ -5,10 +5,8 @@ import io
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from normstat.csv_cells import safe_cell
 from normstat.experiments.run_facts import ExperimentRun
-
-# A spreadsheet takes a text that begins so as a formula.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def format_runs_csv(runs: Sequence[ExperimentRun]) -> str:
@@ -19,21 +17,19 @@ def format_runs_csv(runs: Sequence[ExperimentRun]) -> str:
     writer = csv.writer(text)
     titles = [f"{name} ({unit})" if unit else name for name, unit in results]
     writer.writerow([
-        "run", "host", "start", "end", *map(_plain, factors), *map(_plain, titles), "exit_status", "left_out", "command", "note",
+        "run", "host", "start", "end", *map(safe_cell, factors), *map(safe_cell, titles),
+        "exit_status", "left_out", "command", "note",
     ])  # fmt: skip
     for run in runs:
         values = {(each.name, each.unit): each.value for each in run.results}
         writer.writerow([
-            run.id, _plain(run.host), _format_time(run.start), _format_time(run.end),
-            *(_plain(run.factors.get(name, "")) for name in factors),
+            run.id, safe_cell(run.host), _format_time(run.start), _format_time(run.end),
+            *(safe_cell(run.factors.get(name, "")) for name in factors),
             *(repr(values[key]) if key in values else "" for key in results),
-            "" if run.exit_status is None else run.exit_status, _plain(run.left_out), _plain(run.command), _plain(run.note),
+            "" if run.exit_status is None else run.exit_status,
+            safe_cell(run.left_out), safe_cell(run.command), safe_cell(run.note),
         ])  # fmt: skip
     return text.getvalue()
-
-
-def _plain(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
 def _format_time(time: datetime | None) -> str:

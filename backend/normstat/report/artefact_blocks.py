@@ -10,7 +10,7 @@ from normstat.artefacts.parts import HistogramPart, LogPart, Number, Part, Stack
 from normstat.artefacts.table_view import TableRequest, add, merge_rows, view_table
 from normstat.errors import BadRequest, count_of
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, HeadingBlock, PairsBlock, PrintedBlock, SaidBlock, TableBlock
-from normstat.report.graph_svg import FONT, SOFT, TEXT, shorten_label
+from normstat.report.graph_svg import SOFT, TEXT, picture_of, shorten_label
 from normstat.report.markup import Markup, tag
 from normstat.report.words import duration, instant, number
 from normstat.storage.artefact_rows import Artefact
@@ -152,25 +152,7 @@ def draw_histogram(labels: Sequence[str], counts: Sequence[Number], title: str) 
             tag("text", f"{count:,}", x=142 + length, y=y + 10, fill=TEXT),
         ]
     height = 12 + ROW * max(1, len(shown))
-    return _picture(title, height, rows)
-
-
-def _picture(title: str, height: float, parts: Sequence[Markup]) -> Markup:
-    return tag(
-        "svg",
-        tag("title", title),
-        tag("rect", x=0, y=0, width=WIDTH, height=height, fill="#ffffff"),
-        *parts,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {WIDTH} {height}",
-        width=WIDTH,
-        height=height,
-        role="img",
-        aria_label=title,
-        font_family=FONT,
-        font_size=10,
-        class_="picture",
-    )
+    return picture_of(title, WIDTH, height, rows)
 
 
 def draw_flame(part: StackPart) -> Markup:
@@ -202,7 +184,7 @@ def draw_flame(part: StackPart) -> Markup:
         for child in sorted(children.get(node, ()), key=lambda child: part.names[int(part.name[child])]):
             queue.append((child, at, depth + 1))
             at += WIDTH * whole[child] / whole[0]
-    return _picture(part.title or part.stat, (deepest + 1) * ROW + 2, boxes)
+    return picture_of(part.title or part.stat, WIDTH, (deepest + 1) * ROW + 2, boxes)
 
 
 def exact_total(part: StackPart, place: int, total: float) -> str:

@@ -106,21 +106,25 @@ def draw_graph(picture: GraphPicture, *, width: int = 720, panel_height: int = 1
         parts += [*_axes(box, unit), *_marks(picture, box, with_labels=y == TOP), *_lines(own, box, styles)]
         y += panel_height + 24
     legend, height = _legend(lines, styles, y, width, len(picture.lines) - len(lines))
+    return picture_of(picture.title, width, height, [*parts, *legend])
+
+
+def picture_of(title: str, width: float, height: float, parts: Sequence[Markup], *, class_: str | None = "picture") -> Markup:
+    """Return the parts as one `<svg>` with its size, on white."""
     return tag(
         "svg",
-        tag("title", picture.title),
+        tag("title", title),
         tag("rect", x=0, y=0, width=width, height=height, fill="#ffffff"),
         *parts,
-        *legend,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {width} {height}",
         width=width,
         height=height,
         role="img",
-        aria_label=picture.title,
+        aria_label=title,
         font_family=FONT,
         font_size=SIZE,
-        class_="picture",
+        class_=class_,
     )
 
 

@@ -12,7 +12,7 @@ from normstat.artefacts.trace_log.log_times import print_span, print_time
 from normstat.artefacts.trace_log.pairing import Mask
 from normstat.report.block_pdf import render_pdf
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, ReportDocument, ReportSection, SaidBlock, TableBlock
-from normstat.report.graph_svg import COLOURS, FONT, GRID, SOFT, TEXT, shorten_label
+from normstat.report.graph_svg import COLOURS, GRID, SOFT, TEXT, picture_of, shorten_label
 from normstat.report.markup import Markup, tag
 from normstat.report.words import MISSING, count
 
@@ -70,15 +70,7 @@ def draw_lanes(view: LogLanes, blockings: Sequence[Blocking] = ()) -> Markup:
         parts.append(tag("text", "No events in this window.", x=LABEL, y=top + AXIS + 14, fill=SOFT))
     for found in blockings[:MAX_ARROWS]:
         parts += _arrow(found, view, top + AXIS, scale)
-    return _picture(view.title, height, parts)
-
-
-def _picture(title: str, height: float, parts: Sequence[Markup]) -> Markup:
-    return tag(
-        "svg", tag("title", title), tag("rect", x=0, y=0, width=WIDTH, height=height, fill="#ffffff"), *parts,
-        xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {WIDTH} {height}", width=WIDTH, height=height, role="img",
-        aria_label=title, font_family=FONT, font_size=SIZE,
-    )  # fmt: skip
+    return picture_of(view.title, WIDTH, height, parts, class_=None)
 
 
 def _legend(view: LogLanes, *, is_waiting: bool) -> tuple[list[Markup], float]:
@@ -232,7 +224,7 @@ def draw_latencies(summary: LatencySummary, title: str) -> Markup:
         ]
     below = top + (last - first) * BAR
     parts.append(tag("text", _totals(summary), x=8, y=below + 14, fill=SOFT))
-    return _picture(title, below + 24, parts)
+    return picture_of(title, WIDTH, below + 24, parts, class_=None)
 
 
 def _totals(summary: LatencySummary) -> str:

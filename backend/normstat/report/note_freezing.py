@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.artefacts.artefact_service import load_parts
+from normstat.csv_cells import safe_cell
 from normstat.errors import BadRequest, NoData
 from normstat.experiments.run_facts import describe_run
 from normstat.query.fact_history import order_of, read_snapshots
@@ -34,7 +35,6 @@ MAX_EVENT_ROWS: Final = 300
 MAX_EVENT_MARKS: Final = 40
 # Of seconds since the epoch, until the year 2286.
 MAX_DIGITS: Final = 10
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 async def freeze_graph(session: AsyncSession, note: GraphNote, marked: Sequence[PictureMark]) -> list[Block]:
@@ -92,7 +92,7 @@ def _graph_csv(lines: Sequence[PictureLine]) -> str:
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(["time", "time_ms", "series", "unit", "value"])
     for line in lines:
-        name = f"'{line.name}" if line.name.startswith(_FORMULA) else line.name
+        name = safe_cell(line.name)
         for at_ms, value in zip(line.times_ms, line.values, strict=True):
             if value is not None:
                 at = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

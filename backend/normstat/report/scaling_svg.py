@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.experiments.experiment_analysis import ExperimentAnalysis, VariantScaling
-from normstat.report.graph_svg import COLOURS, FONT, GRID, SIZE, SOFT, TEXT, shorten_label, value_ticks
+from normstat.report.graph_svg import COLOURS, GRID, SIZE, SOFT, TEXT, picture_of, shorten_label, value_ticks
 from normstat.report.markup import Markup, join, tag
 from normstat.report.words import number
 
@@ -70,22 +70,7 @@ def draw_scaling(analysis: ExperimentAnalysis, title: str) -> Markup:
                 parts.append(tag("path", d=f"M{x - 4} {low}h8M{x} {low}V{high}M{x - 4} {high}h8", stroke=colour, fill="none"))
             parts.append(tag("circle", cx=x, cy=scale.y(mean.mean), r=4, fill=colour))
     legend, bottom = _legend(variants, best)
-    return tag(
-        "svg",
-        tag("title", title),
-        tag("rect", x=0, y=0, width=WIDTH, height=bottom, fill="#ffffff"),
-        *parts,
-        *legend,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {WIDTH} {bottom}",
-        width=WIDTH,
-        height=bottom,
-        role="img",
-        aria_label=title,
-        font_family=FONT,
-        font_size=SIZE,
-        class_="picture",
-    )
+    return picture_of(title, WIDTH, bottom, [*parts, *legend])
 
 
 def _scale_of(analysis: ExperimentAnalysis, xs: Sequence[float], best: dict[str, VariantScaling]) -> ChartScale:

@@ -146,6 +146,14 @@ def available_rules(part: LogPart) -> list[PairRule]:
     return found
 
 
+def choose_rule(part: LogPart, name: str, keys: Sequence[str] = (), group: str = "") -> PairRule | None:
+    """Return the rule asked for, else the most telling one that the log has. Missing: None where it has none.
+
+    Raises: BadRequest
+    """
+    return find_rule(name, keys, group) if name else next(iter(available_rules(part)), None)
+
+
 def find_spans(part: LogPart, rule: PairRule, mask: Mask | None = None) -> LogSpans:
     """Return the spans of a rule among the events of the mask; without it among all."""
     chosen = np.ones(part.n_rows, bool) if mask is None else mask
