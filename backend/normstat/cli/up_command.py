@@ -384,32 +384,38 @@ class Up:
 
     def _watch(self) -> None:
         """Wait for the end; restart processes that end earlier."""
-        child_ended = _wake_on_child()
-        poll = select.poll()
-        poll.register(child_ended, select.POLLIN)
-        while True:
-            is_calm = all(each.is_up for each in self.supervisors.values()) and not any(disk.is_full for disk in self.disks)
-            with contextlib.suppress(BlockingIOError):
-                if poll.poll(1000 * (CALM_POLL_S if is_calm else POLL_S)):
-                    child_ended.recv(MAX_SIGNALS)
-            has_room = [disk.check() for disk in self.disks]
-            if any(has_room):
+        with _woken_by_children() as child_ended:
+            poll = select.poll()
+            poll.register(child_ended, select.POLLIN)
+            while True:
+                is_calm = all(each.is_up for each in self.supervisors.values()) and not any(disk.is_full for disk in self.disks)
+                with contextlib.suppress(BlockingIOError):
+                    if poll.poll(1000 * (CALM_POLL_S if is_calm else POLL_S)):
+                        child_ended.recv(MAX_SIGNALS)
+                has_room = [disk.check() for disk in self.disks]
+                if any(has_room):
+                    for supervisor in self.supervisors.values():
+                        supervisor.retry_now()
                 for supervisor in self.supervisors.values():
-                    supervisor.retry_now()
-            for supervisor in self.supervisors.values():
-                supervisor.check()
-            self.logs.check(self._tell)
+                    supervisor.check()
+                self.logs.check(self._tell)
 
 
-def _wake_on_child() -> socket.socket:
-    """Return a socket that becomes readable when a child ends."""
+@contextlib.contextmanager
+def _woken_by_children() -> Iterator[socket.socket]:
+    """Provide a socket that becomes readable when a child ends."""
     ours, theirs = socket.socketpair()
     ours.settimeout(0)
     theirs.settimeout(0)
-    # There is no wake-up without a handler of Python's. The other end stays open as long as this process lives.
-    signal.signal(signal.SIGCHLD, _on_child)
-    signal.set_wakeup_fd(theirs.detach(), warn_on_full_buffer=False)
-    return ours
+    with ours, theirs:
+        # There is no wake-up without a handler of Python's.
+        signal.signal(signal.SIGCHLD, _on_child)
+        signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+        try:
+            yield ours
+        finally:
+            # Children that end while everything is stopped would write to a closed socket.
+            signal.set_wakeup_fd(-1)
 
 
 @dataclass(frozen=True, slots=True)

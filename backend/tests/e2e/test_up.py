@@ -174,6 +174,7 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(place: str, request: pytest.
     assert ("now it only owns its database" in before_stop) == (place == "old_data_dir")
     assert up.process.returncode == 0, before_stop
     assert "stopped" in before_stop
+    assert "Traceback" not in before_stop
     assert processes_naming(str(data_dir)) == []
     assert [path for path in data_dir.rglob("*") if path.is_socket()] == []
 
