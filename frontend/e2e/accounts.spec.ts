@@ -1,5 +1,5 @@
 import { expect, expectAccessible, test } from "./fixture";
-import { HOST, range, WHOLE } from "./story";
+import { HOST, range, SCREENSHOT_DIR, WHOLE } from "./story";
 
 test("tokens are created, shown once, and revoked", async ({ page }) => {
   await page.goto("/accounts?tab=api-tokens");
@@ -60,8 +60,8 @@ test("a new viewer sees the graphs, but no actions that viewers may not take", a
   await expect(page.getByRole("row").filter({ hasText: "delete_user" })).toContainText("guest");
   await expect(page).toHaveURL(/filter=delete_user/);
   await expectAccessible(page);
-  if (process.env["SCREENSHOT_DIR"] !== undefined) {
-    await page.screenshot({ path: `${process.env["SCREENSHOT_DIR"]}/audit.png` });
+  if (SCREENSHOT_DIR !== null) {
+    await page.screenshot({ path: `${SCREENSHOT_DIR}/audit.png` });
   }
 });
 
