@@ -13,7 +13,7 @@ from normstat.auth.passwords import hash_password, known_lane, stranger_lane, ve
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import Secret, hash_token, new_secret, to_secret
 from normstat.auth.security_log import SecurityLog, log_after_commit, short_name
-from normstat.auth.throttle import Attempt, Throttle
+from normstat.auth.throttle import Attempt, Throttle, delete_old_attempts
 from normstat.errors import Conflict, NormstatError, NotAllowed, NotAuthenticated, NotFound, Overloaded, TooManyRequests, shorten
 from normstat.storage import account_rows
 from normstat.storage.schema.models import LoginLink, User
@@ -81,7 +81,7 @@ async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password
             password_hash = None if user is None or user.disabled_at is not None else user.password_hash
             is_right = await verify_password(password_hash, password, lane)
     except Overloaded:
-        attempt.withdraw()
+        await attempt.withdraw()
         context.security_log.note("login_overloaded", visitor.address, is_known_browser=is_known)
         raise
     if user is None or not is_right:
@@ -89,7 +89,7 @@ async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password
         raise NotAuthenticated(WRONG)
     async with open_write_session(context.sessions) as session:
         logged_in = await _open_session(context, visitor, session, user.id, password_hash)
-    attempt.succeed()
+    await attempt.succeed()
     context.security_log.note("login_succeeded", user.name, level="info", account=user.name, is_known_browser=is_known)
     return logged_in
 
@@ -103,12 +103,12 @@ async def _is_known_browser(context: LoginContext, visitor: Visitor, name: str) 
 
 async def _count(context: LoginContext, visitor: Visitor, name: str, *, is_known: bool) -> Attempt:
     if is_known and visitor.browser:
-        return context.throttle.attempt_known(name, hash_token(visitor.browser))
+        return await context.throttle.attempt_known(name, hash_token(visitor.browser))
     is_known_address = False
-    if context.throttle.is_name_throttled(name):
+    if await context.throttle.is_name_throttled(name):
         async with open_read_session(context.sessions) as session:
             is_known_address = await account_rows.is_address_of(session, group_of(visitor.address), name)
-    return context.throttle.attempt(name, visitor.address, is_known_address=is_known_address)
+    return await context.throttle.attempt(name, visitor.address, is_known_address=is_known_address)
 
 
 def _note_failure(context: LoginContext, visitor: Visitor, user: User | None) -> None:
@@ -194,13 +194,16 @@ async def use_link(context: LoginContext, visitor: Visitor, *, token: str) -> Ne
     token_hash = hash_token(token)
     async with open_write_session(context.sessions) as session:
         user_id = await account_rows.spend_link(session, token_hash)
-        if user_id is None:
+        if user_id is not None:
+            user = await account_rows.find_user_by_id(session, user_id)
+            logged_in = await _open_session(context, visitor, session, user_id, user.password_hash)
+        else:
             reason, error = _refuse_link(await account_rows.find_link(session, token_hash))
-            context.security_log.note("login_link_refused", visitor.address, reason=reason)
-            context.throttle.count_wrong_link(visitor.address)
-            raise error
-        user = await account_rows.find_user_by_id(session, user_id)
-        logged_in = await _open_session(context, visitor, session, user_id, user.password_hash)
+    if user_id is None:
+        context.security_log.note("login_link_refused", visitor.address, reason=reason)
+        # With no connection held: a flood of wrong links must not wait for itself.
+        await context.throttle.count_wrong_link(visitor.address)
+        raise error
     context.security_log.note("login_link_used", user.name, level="info", account=user.name)
     return logged_in
 
@@ -228,7 +231,7 @@ async def change_password(
     async with open_read_session(context.sessions) as session:
         user = await account_rows.find_user_by_id(session, principal.user_id)
     # Reset the count only at the end: refusing a weak password takes work, too.
-    attempt = context.throttle.attempt_known(user.name, BY_SESSION)
+    attempt = await context.throttle.attempt_known(user.name, BY_SESSION)
     with known_lane().place(user.name):
         if user.password_hash is not None and not await verify_password(user.password_hash, old or "", known_lane()):
             raise NotAllowed("The old password is wrong")
@@ -242,7 +245,7 @@ async def change_password(
         await account_rows.delete_sessions_of(session, user.id)
         n_revoked = await account_rows.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
         logged_in = await _open_session(context, visitor, session, user.id, new_hash)
-    attempt.succeed()
+    await attempt.succeed()
     context.security_log.note("password_changed", user.name, level="info", account=user.name, n_api_tokens_revoked=n_revoked)
     return logged_in
 
@@ -255,6 +258,7 @@ async def log_out(session: AsyncSession, principal: Principal) -> None:
 
 
 async def delete_expired_logins(sessions: Sessions) -> None:
-    """Delete ended sessions, old links and browsers that have not logged in for long. A periodic job."""
+    """Delete ended sessions, old links, browsers that have not logged in for long, and old counts of attempts. A periodic job."""
     async with open_write_session(sessions) as session:
         await account_rows.delete_expired(session, keep_links=KEEP_LINKS, keep_browsers=KEEP_BROWSERS)
+    await delete_old_attempts(sessions)
