@@ -76,9 +76,11 @@ class Settings(BaseSettings):
         description="comma-separated host names that this server answers to, besides IP addresses, localhost, the machine's own"
         " name and that of public_url; *.example.org for all subdomains, * for any",
     )
-    page_dir: Path | None = Field(default=None, description="folder of the built page; None serves the API only")
-    agents_dir: Path | None = Field(default=None, description="folder of the agent script that hosts download")
-    migrations_dir: Path | None = Field(default=None, description="folder of the migrations; None finds the checkout's")
+    page_dir: Path | None = Field(default=None, description="folder of the built page; None: the wheel's or the checkout's")
+    agents_dir: Path | None = Field(
+        default=None, description="folder of the agent script that hosts download; None: the wheel's or the checkout's"
+    )
+    migrations_dir: Path | None = Field(default=None, description="folder of the migrations; None: the wheel's or the checkout's")
     session_days: int = Field(default=30, ge=1, description="a session ends after this many days")
     ingest_max_body_bytes: int = Field(default=16 * MIB, description="largest compressed body; larger is 413")
     ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")

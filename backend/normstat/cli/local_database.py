@@ -2,12 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Final
 
+from normstat.installed_files import CHECKOUT
 from normstat.local.running_database import find_running_folders, find_running_url
 from normstat.settings import adopt_database, load_settings
 
-CHECKOUT: Final = Path(__file__).resolve().parents[3]
 # Folders in which no database runs, for the message when the usual one is unavailable too.
 _searched: list[Path] = []
 # Folders in which databases run that were not chosen, because there are several.
