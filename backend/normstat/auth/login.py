@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.auth.access import Principal, Sessions, to_principal
+from normstat.auth.browser_words import browser_in_words
 from normstat.auth.client_address import group_of
 from normstat.auth.password_rules import require_good_password
 from normstat.auth.passwords import hash_password, known_lane, stranger_lane, verify_password
@@ -16,9 +17,12 @@ from normstat.auth.security_log import SecurityLog, log_after_commit, short_name
 from normstat.auth.throttle import Attempt, Throttle, delete_old_attempts
 from normstat.errors import Conflict, NormstatError, NotAllowed, NotAuthenticated, NotFound, Overloaded, TooManyRequests, shorten
 from normstat.storage import account_rows
+from normstat.storage.account_rows import SessionOrigin
 from normstat.storage.schema.models import LoginLink, User
 from normstat.storage.session import open_read_session, open_write_session
 
+# How the account of a session proved who it is.
+Means = Literal["password", "link", "provider"]
 LINK_LIFETIME: Final = timedelta(hours=1)
 # For this long, an expired link is reported as used or too old instead of unknown.
 KEEP_LINKS: Final = timedelta(days=7)
@@ -42,10 +46,11 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Visitor:
-    """The client that wants to log in: its address, and the token that its browser kept from an earlier login."""
+    """The client that wants to log in: its address, the token that its browser kept from an earlier login, and its name."""
 
     address: str
     browser: str | None
+    user_agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password
         _note_failure(context, visitor, user)
         raise NotAuthenticated(WRONG)
     async with open_write_session(context.sessions) as session:
-        logged_in = await _open_session(context, visitor, session, user.id, password_hash)
+        logged_in = await _open_session(context, visitor, session, user.id, password_hash, means="password")
     await attempt.succeed()
     context.security_log.note("login_succeeded", user.name, level="info", account=user.name, is_known_browser=is_known)
     return logged_in
@@ -124,11 +129,17 @@ def _note_failure(context: LoginContext, visitor: Visitor, user: User | None) ->
 
 
 async def _open_session(
-    context: LoginContext, visitor: Visitor, session: AsyncSession, user_id: int, password_hash: str | None
+    context: LoginContext, visitor: Visitor, session: AsyncSession, user_id: int, password_hash: str | None, *, means: Means
 ) -> NewSession:
     secret = new_secret()
+    origin = SessionOrigin(visitor.address, browser_in_words(visitor.user_agent), means)
     user = await account_rows.add_session(
-        session, user_id=user_id, password_hash=password_hash, token_hash=secret.token_hash, lifetime=context.lifetime
+        session,
+        user_id=user_id,
+        password_hash=password_hash,
+        token_hash=secret.token_hash,
+        lifetime=context.lifetime,
+        origin=origin,
     )
     if user is None:
         raise NotAuthenticated(WRONG)
@@ -196,7 +207,7 @@ async def use_link(context: LoginContext, visitor: Visitor, *, token: str) -> Ne
         user_id = await account_rows.spend_link(session, token_hash)
         if user_id is not None:
             user = await account_rows.find_user_by_id(session, user_id)
-            logged_in = await _open_session(context, visitor, session, user_id, user.password_hash)
+            logged_in = await _open_session(context, visitor, session, user_id, user.password_hash, means="link")
         else:
             reason, error = _refuse_link(await account_rows.find_link(session, token_hash))
     if user_id is None:
@@ -244,7 +255,7 @@ async def change_password(
         await account_rows.update_user(session, user.id, password_hash=new_hash)
         await account_rows.delete_sessions_of(session, user.id)
         n_revoked = await account_rows.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
-        logged_in = await _open_session(context, visitor, session, user.id, new_hash)
+        logged_in = await _open_session(context, visitor, session, user.id, new_hash, means="password")
     await attempt.succeed()
     context.security_log.note("password_changed", user.name, level="info", account=user.name, n_api_tokens_revoked=n_revoked)
     return logged_in
