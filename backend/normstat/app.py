@@ -159,7 +159,7 @@ def make_state(settings: Settings) -> AppState:
         ingest_engine=ingest_engine,
         ingest_sessions=make_sessions(ingest_engine),
         probe=DatabaseProbe(settings.database_url),
-        throttle=Throttle(n_processes=settings.workers),
+        throttle=Throttle(sessions),
         audit_trail=audit_trail,
         security_log=SecurityLog(audit=audit_trail.put),
         allowed_hosts=AllowedHosts(settings.public_url, settings.allowed_hosts),

@@ -47,7 +47,11 @@ async def get_login_handler(request: Request, response: Response, state: State) 
     browser = request.cookies.get(BROWSER_COOKIE, "")
     return LoginHandler(
         login.LoginContext(state.sessions, state.throttle, state.security_log, lifetime),
-        login.Visitor(client_address(request), browser if 0 < len(browser) <= MAX_BROWSER_LENGTH else None),
+        login.Visitor(
+            client_address(request),
+            browser if 0 < len(browser) <= MAX_BROWSER_LENGTH else None,
+            request.headers.get("user-agent", ""),
+        ),
         response,
         is_secure=state.settings.cookie_secure or came_by_tls(request),
     )

@@ -94,7 +94,7 @@ class RoleGuard:
                 principal = await access.authenticate_api_token(state.sessions, bearer.credentials)
         else:
             csrf.check_browser_request(request.method, request.headers)
-            principal = await access.authenticate_session(state.sessions, cookie)
+            principal = await access.authenticate_session(state.sessions, cookie, client_address(request))
         # Logged with later refusals of this request.
         request.state.account = principal.name
         request.state.principal = principal

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.auth.roles import Role, lower_role
 from normstat.auth.secret_tokens import hash_token
 from normstat.errors import NotAuthenticated
-from normstat.storage import account_rows
+from normstat.storage import account_rows, session_rows
 from normstat.storage.schema.models import AgentToken, ApiToken, User
 from normstat.storage.session import open_read_session, open_write_session
 
@@ -63,8 +63,8 @@ def to_principal(user: User, session_hash: bytes | None) -> Principal:
     return Principal(user.id, user.name, Role(user.role), user.password_hash is not None, session_hash)
 
 
-async def authenticate_session(sessions: Sessions, cookie: str | None) -> Principal:
-    """Return the account of the session that the cookie names.
+async def authenticate_session(sessions: Sessions, cookie: str | None, address: str) -> Principal:
+    """Return the account of the session that the cookie names, and note once a minute that it was used from the address.
 
     Raises: NotAuthenticated
     """
@@ -72,9 +72,13 @@ async def authenticate_session(sessions: Sessions, cookie: str | None) -> Princi
         raise NotAuthenticated("Not logged in; log in, or send `Authorization: Bearer <API token>`")
     session_hash = hash_token(cookie)
     async with open_read_session(sessions) as session:
-        user = await account_rows.find_session_user(session, session_hash)
-    if user is None:
+        found = await session_rows.find_session(session, session_hash)
+    if found is None:
         raise NotAuthenticated("This session has ended; log in again")
+    user, is_unnoted = found
+    if is_unnoted:
+        async with open_write_session(sessions) as session:
+            await session_rows.note_seen(session, session_hash, address)
     return to_principal(user, session_hash)
 
 

@@ -14,9 +14,9 @@ from normstat.api.state import AppState
 from normstat.auth import login, passwords
 from normstat.auth.accounts import AccountChange, change_account, create_account
 from normstat.auth.roles import Role
-from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS, FREE_TRIES_OF_NAME
+from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS, FREE_TRIES_OF_NAME, Throttle
 from normstat.errors import Conflict, NotFound
-from normstat.storage.session import open_read_session, open_write_session
+from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from tests.api.people import ROOT, People
 from tests.api.test_access import assert_envelope
 from tests.auth.test_throttle import Clock
@@ -294,3 +294,11 @@ async def test_weak_passwords_are_refused_and_slowed_down(client: httpx.AsyncCli
     for _ in range(FREE_TRIES):
         assert_envelope(await client.put("/api/v1/auth/password", json=body, headers=CHANGE), 400, "weak_password")
     assert_envelope(await client.put("/api/v1/auth/password", json=body, headers=CHANGE), 429, "too_many_requests")
+
+
+async def test_whoever_cannot_count_lets_nobody_in(app: FastAPI, client: httpx.AsyncClient, ann: str, state: AppState) -> None:
+    away = make_engine("postgresql://normstat@127.0.0.1:1/none", pool_size=1)
+    app.state.normstat = replace(state, throttle=Throttle(make_sessions(away)))
+    assert_envelope(await log_in(client), 503, "database_away")
+    assert SESSION_COOKIE not in client.cookies
+    await away.dispose()

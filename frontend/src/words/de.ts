@@ -3900,4 +3900,28 @@ action = "Nichts zu tun."
       create: "Stummschalten",
     },
   },
+  sessions: {
+    sessions: "Sitzungen",
+    sessionsOf: (account: string) => `Sitzungen von ${account}`,
+    help: "Wo das eigene Konto angemeldet ist. Eine unbekannte Sitzung beenden und danach das Passwort ändern.",
+    helpOf: (account: string) =>
+      `Wo ${account} angemeldet ist. Um das Konto auszusperren: deaktivieren oder ein neues Passwort setzen.`,
+    none: "Keine Sitzungen",
+    noneNext: "Das Konto ist nirgends angemeldet.",
+    browser: "Browser",
+    unknownBrowser: "unbekannter Browser",
+    current: "diese",
+    address: "Adresse",
+    lastSeen: "Zuletzt benutzt",
+    loggedIn: "Angemeldet",
+    ends: "Endet",
+    byPassword: "mit Passwort",
+    byLink: "mit Einmallink",
+    byProvider: "über Single Sign-on",
+    end: "Beenden",
+    endOf: (browser: string, address: string) =>
+      `Sitzung beenden: ${browser || "unbekannter Browser"}${address && `, ${address}`}`,
+    endOthers: "Alle anderen Sitzungen beenden",
+    endAll: "Alle Sitzungen beenden",
+  },
 };

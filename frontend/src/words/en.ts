@@ -3851,6 +3851,29 @@ action = "Nothing to do."
       create: "Mute",
     },
   },
+  sessions: {
+    sessions: "Sessions",
+    sessionsOf: (account: string) => `Sessions of ${account}`,
+    help: "Where your account is logged in. If you do not know one of these, end it and change your password.",
+    helpOf: (account: string) => `Where ${account} is logged in. To keep the account out, disable it or set a new password.`,
+    none: "No sessions",
+    noneNext: "The account is not logged in anywhere.",
+    browser: "Browser",
+    unknownBrowser: "unknown browser",
+    current: "this one",
+    address: "Address",
+    lastSeen: "Last seen",
+    loggedIn: "Logged in",
+    ends: "Ends",
+    byPassword: "by password",
+    byLink: "by one-time link",
+    byProvider: "by single sign-on",
+    end: "End",
+    endOf: (browser: string, address: string) =>
+      `End the session of ${browser || "an unknown browser"}${address && `, ${address}`}`,
+    endOthers: "End all other sessions",
+    endAll: "End all sessions",
+  },
 };
 
 export type Words = typeof en;

@@ -11,12 +11,14 @@ import { ACCOUNT_TABS, type AccountTab, decodeAccountsView, encodeAccountsView }
 import { AuditLog } from "./AuditLog";
 import { AgentTokenForm, ApiTokenForm } from "./TokenForms";
 import { PasswordForm } from "./PasswordForm";
+import { Sessions } from "./Sessions";
 import { Tokens } from "./Tokens";
 import { Users } from "./Users";
 import { words } from "../../words";
 
 const LABELS: Readonly<Record<AccountTab, string>> = {
   me: words.accounts.accountsPage.yourPassword,
+  sessions: words.sessions.sessions,
   "api-tokens": words.accounts.accountsPage.apiTokens,
   "agent-tokens": words.accounts.accountsPage.agentTokens,
   users: words.common.accounts,
@@ -24,7 +26,7 @@ const LABELS: Readonly<Record<AccountTab, string>> = {
 };
 const FOR_ADMINISTRATORS: ReadonlySet<AccountTab> = new Set(["agent-tokens", "users", "audit"]);
 
-/** The user's own password and API tokens; for administrators also agent tokens and accounts. */
+/** The user's own password, sessions and API tokens; for administrators also agent tokens and accounts. */
 export function AccountsPage() {
   useDocumentTitle(words.accounts.accountsPage.accountsNormstat);
   const search = useSearch({ strict: false });
@@ -58,6 +60,9 @@ export function AccountsPage() {
         </Tabs.List>
         <Tabs.Panel value="me">
           <PasswordForm me={me} />
+        </Tabs.Panel>
+        <Tabs.Panel value="sessions">
+          <Sessions account={null} zone={zone} />
         </Tabs.Panel>
         <Tabs.Panel value="api-tokens">
           <Tokens

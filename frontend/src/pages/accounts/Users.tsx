@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Modal, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createUser, deleteUser, updateUser } from "../../api/endpoints";
@@ -13,6 +13,7 @@ import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { RowForm } from "../../components/RowForm";
+import { Sessions } from "./Sessions";
 import { words } from "../../words";
 
 interface UsersProps {
@@ -20,7 +21,7 @@ interface UsersProps {
   readonly me: Me;
 }
 
-type Dialog = { readonly kind: "password" | "delete"; readonly user: UserInfo };
+type Dialog = { readonly kind: "password" | "sessions" | "delete"; readonly user: UserInfo };
 
 /** All accounts: create, change the role, set a password, disable, delete. */
 export function Users({ zone, me }: UsersProps) {
@@ -113,6 +114,15 @@ export function Users({ zone, me }: UsersProps) {
                     <Button
                       size="compact-xs"
                       variant="default"
+                      onClick={() => {
+                        setDialog({ kind: "sessions", user });
+                      }}
+                    >
+                      {words.sessions.sessions}
+                    </Button>
+                    <Button
+                      size="compact-xs"
+                      variant="default"
                       disabled={user.name === me.name}
                       onClick={() => {
                         changing.mutate({ name: user.name, change: { is_disabled: !user.is_disabled } });
@@ -138,6 +148,11 @@ export function Users({ zone, me }: UsersProps) {
         </Table>
       </ScrollCard>
       {dialog?.kind === "password" && <SetPasswordDialog user={dialog.user} onClose={close} onDone={renew} />}
+      {dialog?.kind === "sessions" && (
+        <Modal opened onClose={close} title={words.sessions.sessionsOf(dialog.user.name)} size="xl">
+          <Sessions account={dialog.user.name} zone={zone} />
+        </Modal>
+      )}
       {dialog?.kind === "delete" && (
         <ConfirmDialog
           title={words.accounts.users.deleteAccount}
