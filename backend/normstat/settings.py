@@ -4,6 +4,7 @@ Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because 
 """
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -176,6 +177,19 @@ class Settings(BaseSettings):
 def load_settings() -> Settings:
     """Return the settings of this process, read once."""
     return Settings()
+
+
+def name_of_database_url() -> str | None:
+    """Return the variable that names the database; None where the default is used."""
+    return next((name for name in ("NORMSTAT_DATABASE_URL", "DATABASE_URL") if name in os.environ), None)
+
+
+def adopt_environment(environment: Mapping[str, str]) -> None:
+    """Use the settings of another process from now on: those of ours that it does not have are forgotten."""
+    for name in [name for name in os.environ if name.startswith("NORMSTAT_") or name == "DATABASE_URL"]:
+        del os.environ[name]
+    os.environ.update(environment)
+    load_settings.cache_clear()
 
 
 def adopt_database(url: str) -> None:

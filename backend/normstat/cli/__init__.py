@@ -51,6 +51,7 @@ COMMANDS: Final = {
     "retention": "Show and set how long samples and raw bytes are kept.",
     "storage": "Show what uses the disk, how fast it grows, and when it will be full.",
     "host": "Delete hosts.",
+    "doctor": "Say what is wrong with an installation.",
     "backup": "Back up the database into a folder.",
     "restore": "Restore a backup into an empty database.",
     "audit": "Show who did what, from where.",
