@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 
 import structlog
 from fastapi import FastAPI
@@ -49,6 +48,7 @@ from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.ingest.receivers.type_memory import TypeMemory
 from normstat.ingest.reparse import reparse_worker
 from normstat.ingest.reparse.reparse_worker import run_reparses
+from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import BACKTESTS, REMOVALS, REPARSES, select_due
 from normstat.jobs.due_work import SELDOM_S, DueWork
@@ -73,7 +73,6 @@ from normstat.work_budget import MemoryPool
 
 log = structlog.get_logger()
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 # Users' bodies are small; those of agents have a limit in the settings.
 MAX_BODY_BYTES = 1024 * 1024
 # A sample of a MiB, with what JSON puts before signs that it cannot hold.
@@ -110,7 +109,7 @@ def create_app(settings: Settings) -> FastAPI:
     # With the prefix here FastAPI prepares a route when a request first needs it. With it in the router, all are prepared twice.
     app.include_router(build_router(), prefix=PREFIX)
     app.include_router(metrics.router)
-    app.router.default = PageFiles(settings.page_dir or _in_checkout("frontend/dist"))
+    app.router.default = PageFiles(find_page_dir(settings.page_dir))
     install_handlers(app)
     # The last one added is the outermost.
     app.add_middleware(DirectIngest, path=f"{PREFIX}/ingest")
@@ -166,12 +165,12 @@ def make_state(settings: Settings) -> AppState:
         ingest_engine=ingest_engine,
         ingest_sessions=make_sessions(ingest_engine),
         probe=DatabaseProbe(settings.database_url),
-        throttle=Throttle(n_processes=settings.workers),
+        throttle=Throttle(sessions),
         audit_trail=audit_trail,
         security_log=SecurityLog(audit=audit_trail.put),
         allowed_hosts=AllowedHosts(settings.public_url, settings.allowed_hosts),
         live=LiveHub(settings.database_url, partial(reload_user_specs, sessions)),
-        agents_dir=settings.agents_dir or _in_checkout("agents"),
+        agents_dir=find_agents_dir(settings.agents_dir),
         ingest_gate=Gate(
             GateLimits(
                 n_requests=settings.ingest_max_requests,
@@ -214,12 +213,6 @@ def make_state(settings: Settings) -> AppState:
         ),
         storage=StorageMonitor(settings.database_url, settings.database_dir, settings.seal_after_days),
     )
-
-
-def _in_checkout(folder: str) -> Path | None:
-    """Return the folder beside this package when it runs from a checkout, else None."""
-    path = CHECKOUT / folder
-    return path if path.is_dir() else None
 
 
 @asynccontextmanager

@@ -4,9 +4,10 @@ Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because 
 """
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -76,9 +77,20 @@ class Settings(BaseSettings):
         description="comma-separated host names that this server answers to, besides IP addresses, localhost, the machine's own"
         " name and that of public_url; *.example.org for all subdomains, * for any",
     )
-    page_dir: Path | None = Field(default=None, description="folder of the built page; None serves the API only")
-    agents_dir: Path | None = Field(default=None, description="folder of the agent script that hosts download")
-    migrations_dir: Path | None = Field(default=None, description="folder of the migrations; None finds the checkout's")
+    page_dir: Path | None = Field(default=None, description="folder of the built page; None: the wheel's or the checkout's")
+    agents_dir: Path | None = Field(
+        default=None, description="folder of the agent script that hosts download; None: the wheel's or the checkout's"
+    )
+    migrations_dir: Path | None = Field(default=None, description="folder of the migrations; None: the wheel's or the checkout's")
+    secret_key: SecretStr | None = Field(
+        default=None,
+        description="encrypts the secrets of second factors in the database, at least 32 characters, the same for all servers;"
+        " None: they are stored as they are",
+        min_length=32,
+    )
+    second_factor_role: Literal["viewer", "operator", "administrator"] | None = Field(
+        default=None, description="accounts of this role and above must have a second factor (administrator, operator or viewer)"
+    )
     session_days: int = Field(default=30, ge=1, description="a session ends after this many days")
     ingest_max_body_bytes: int = Field(default=16 * MIB, description="largest compressed body; larger is 413")
     ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")
@@ -165,6 +177,19 @@ class Settings(BaseSettings):
 def load_settings() -> Settings:
     """Return the settings of this process, read once."""
     return Settings()
+
+
+def name_of_database_url() -> str | None:
+    """Return the variable that names the database; None where the default is used."""
+    return next((name for name in ("NORMSTAT_DATABASE_URL", "DATABASE_URL") if name in os.environ), None)
+
+
+def adopt_environment(environment: Mapping[str, str]) -> None:
+    """Use the settings of another process from now on: those of ours that it does not have are forgotten."""
+    for name in [name for name in os.environ if name.startswith("NORMSTAT_") or name == "DATABASE_URL"]:
+        del os.environ[name]
+    os.environ.update(environment)
+    load_settings.cache_clear()
 
 
 def adopt_database(url: str) -> None:

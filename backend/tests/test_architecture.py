@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from normstat.storage.schema import (
-    alert_models,  # noqa: F401 (tables of ours, too)
+    account_models,  # noqa: F401 (tables of ours, too)
+    alert_models,  # noqa: F401
     artefact_models,  # noqa: F401
     audit_models,  # noqa: F401
     baseline_models,  # noqa: F401
