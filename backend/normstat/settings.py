@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -84,6 +84,15 @@ class Settings(BaseSettings):
         default=None, description="folder of the agent script that hosts download; None: the wheel's or the checkout's"
     )
     migrations_dir: Path | None = Field(default=None, description="folder of the migrations; None: the wheel's or the checkout's")
+    secret_key: SecretStr | None = Field(
+        default=None,
+        description="encrypts the secrets of second factors in the database, at least 32 characters, the same for all servers;"
+        " None: they are stored as they are",
+        min_length=32,
+    )
+    second_factor_role: Literal["viewer", "operator", "administrator"] | None = Field(
+        default=None, description="accounts of this role and above must have a second factor (administrator, operator or viewer)"
+    )
     session_days: int = Field(default=30, ge=1, description="a session ends after this many days")
     ingest_max_body_bytes: int = Field(default=16 * MIB, description="largest compressed body; larger is 413")
     ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")

@@ -50,6 +50,7 @@ from normstat.api import (
     rules,
     saved_comparisons,
     search,
+    second_factors,
     series,
     sessions,
     specs,
@@ -76,7 +77,8 @@ def build_router() -> APIRouter:
     """Return the routes, without `PREFIX`, in matching order: the one that agents call most comes first."""
     router = APIRouter()
     for noun in (
-        ingest, health, auth, sessions, users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
+        ingest, health, auth, sessions, second_factors,
+        users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
         host_scores, artefact_diffs, artefacts, artefact_logs, artefact_log_files, experiments, reports, use_matrix, coverage,
         cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
         comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, bundles, reparses, jobs, specs,

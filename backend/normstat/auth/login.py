@@ -12,14 +12,26 @@ from normstat.auth.client_address import group_of
 from normstat.auth.password_rules import require_good_password
 from normstat.auth.passwords import hash_password, known_lane, stranger_lane, verify_password
 from normstat.auth.roles import Role
+from normstat.auth.second_factor import require_code
 from normstat.auth.secret_tokens import Secret, hash_token, new_secret, to_secret
 from normstat.auth.security_log import SecurityLog, log_after_commit, short_name
 from normstat.auth.throttle import Attempt, Throttle, delete_old_attempts
-from normstat.errors import Conflict, NormstatError, NotAllowed, NotAuthenticated, NotFound, Overloaded, TooManyRequests, shorten
+from normstat.errors import (
+    Conflict,
+    NormstatError,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    Overloaded,
+    SecondFactorNeeded,
+    TooManyRequests,
+    shorten,
+)
 from normstat.storage import account_rows
 from normstat.storage.account_rows import SessionOrigin
 from normstat.storage.schema.models import LoginLink, User
 from normstat.storage.session import open_read_session, open_write_session
+from normstat.storage.session_rows import has_second_factor
 
 # How the account of a session proved who it is.
 Means = Literal["password", "link", "provider"]
@@ -61,12 +73,13 @@ class LoginContext:
     throttle: Throttle
     security_log: SecurityLog
     lifetime: timedelta
+    secret_key: str | None = None
 
 
-async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password: str) -> NewSession:
+async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password: str, code: str | None = None) -> NewSession:
     """Return a new session of the account.
 
-    Raises: NotAuthenticated, TooManyRequests, Overloaded
+    Raises: NotAuthenticated, SecondFactorNeeded, TooManyRequests, Overloaded
     """
     is_known = await _is_known_browser(context, visitor, name)
     try:
@@ -92,8 +105,18 @@ async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password
     if user is None or not is_right:
         _note_failure(context, visitor, user)
         raise NotAuthenticated(WRONG)
-    async with open_write_session(context.sessions) as session:
-        logged_in = await _open_session(context, visitor, session, user.id, password_hash, means="password")
+    try:
+        async with open_write_session(context.sessions) as session:
+            logged_in = await _open_session(context, visitor, session, user.id, password_hash, means="password")
+            # In the transaction of the session: of two logins with one code, one is rolled back.
+            await require_code(session, user.id, code, context.secret_key)
+    except SecondFactorNeeded as error:
+        if error.details["reason"] == "missing":
+            # The page asks for it next. A wrong code counts as a wrong password does.
+            await attempt.withdraw()
+        else:
+            context.security_log.note("login_failed", visitor.address, account=user.name, reason="wrong_code")
+        raise
     await attempt.succeed()
     context.security_log.note("login_succeeded", user.name, level="info", account=user.name, is_known_browser=is_known)
     return logged_in
@@ -145,7 +168,8 @@ async def _open_session(
         raise NotAuthenticated(WRONG)
     browser = await _browser_of(session, visitor)
     await account_rows.note_browser(session, user_id=user_id, token_hash=browser.token_hash, address=group_of(visitor.address))
-    return NewSession(to_principal(user, secret.token_hash), secret.token, browser.token)
+    principal = to_principal(user, secret.token_hash, has_second_factor=await has_second_factor(session, user.id))
+    return NewSession(principal, secret.token, browser.token)
 
 
 async def _browser_of(session: AsyncSession, visitor: Visitor) -> Secret:

@@ -56,6 +56,7 @@ COMMANDS: Final = {
     "restore": "Restore a backup into an empty database.",
     "audit": "Show who did what, from where.",
     "login-link": "Print a link that logs in once; creates the first administrator.",
+    "second-factor": "Show second factors of accounts; reset one that is lost.",
     "sessions": "List and end the sessions of accounts.",
     "agent-token": "Create tokens for agents.",
     "openapi": "Print the OpenAPI document.",

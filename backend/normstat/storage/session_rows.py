@@ -1,11 +1,14 @@
 """Rows of sessions: listed, noted as used, and ended. Permissions are decided in auth."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, delete, exists, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
+from normstat.storage.schema.account_models import SecondFactor
 from normstat.storage.schema.models import Session, User
 
 # `last_seen_at` is for people; writing it for every request would cost too much.
@@ -13,17 +16,35 @@ SEEN_STEP: Final = timedelta(minutes=1)
 MAX_LISTED: Final = 500
 
 
-async def find_session(session: AsyncSession, token_hash: bytes) -> tuple[User, bool] | None:
-    """Return the enabled account of this session, and whether its use is to be noted; None if the session has ended."""
+@dataclass(frozen=True, slots=True)
+class FoundSession:
+    """The account of a session, whether its use is to be noted, and whether the account has a second factor."""
+
+    user: User
+    is_unnoted: bool
+    has_second_factor: bool
+
+
+def _factor_of(user_id: int | InstrumentedAttribute[int]) -> ColumnElement[bool]:
+    return exists().where(SecondFactor.user_id == user_id, SecondFactor.confirmed_at.is_not(None))
+
+
+async def has_second_factor(session: AsyncSession, user_id: int) -> bool:
+    """Return whether the account has a second factor that a code has confirmed."""
+    return await session.scalar(select(_factor_of(user_id))) is True
+
+
+async def find_session(session: AsyncSession, token_hash: bytes) -> FoundSession | None:
+    """Return the enabled account of this session, None if the session has ended."""
     is_unnoted = Session.last_seen_at < func.now() - SEEN_STEP
     row = (
         await session.execute(
-            select(User, is_unnoted)
+            select(User, is_unnoted, _factor_of(User.id))
             .join(Session, Session.user_id == User.id)
             .where(Session.token_hash == token_hash, Session.expires_at > func.now(), User.disabled_at.is_(None))
         )
     ).one_or_none()
-    return None if row is None else (row[0], row[1])
+    return None if row is None else FoundSession(row[0], row[1], row[2])
 
 
 async def note_seen(session: AsyncSession, token_hash: bytes, address: str) -> None:

@@ -3874,6 +3874,35 @@ action = "Nothing to do."
     endOthers: "End all other sessions",
     endAll: "End all sessions",
   },
+  secondFactor: {
+    title: "Second factor",
+    help: "With an authenticator app on your phone, a stolen password alone does not open your account.",
+    required: "This server demands a second factor of your account. Set it up to go on.",
+    password: "Password",
+    setUp: "Set up…",
+    scan: "1. Scan this with an authenticator app:",
+    qrCode: "QR code for the authenticator app",
+    type: "or type this secret into it:",
+    theSecret: "the secret",
+    firstCode: "2. Code that the app shows",
+    turnOn: "Turn on",
+    codesOnce: "Recovery codes (shown only once)",
+    codesHelp: "If you lose your phone, each of these logs you in once. Keep them where you keep your passwords.",
+    theCodes: "the recovery codes",
+    stored: "I have stored them",
+    isOn: (n: number) =>
+      `Logins by password also ask for a code of your authenticator app. ${counted(n, "recovery code is", "recovery codes are")} left.`,
+    newCodes: "New recovery codes",
+    newCodesHelp: "The old ones stop working.",
+    turnOff: "Turn off",
+    turnOffHelp: "From then on your password alone opens your account.",
+    code: "Code",
+    codeHelp: "From your authenticator app, or one of your recovery codes",
+    reset: "Reset second factor",
+    resetOf: (account: string) => `Reset the second factor of ${account}`,
+    resetHelp: (account: ReactNode) =>
+      nodes`For a lost phone: ${account} logs in by password alone until it sets up a new one. All of its sessions end.`,
+  },
 };
 
 export type Words = typeof en;

@@ -1,9 +1,10 @@
-import { Tabs, Title } from "@mantine/core";
+import { Group, Tabs, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { agentTokensQuery, apiTokensQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
+import { SecondFactor } from "../../components/SecondFactor";
 import { useMe } from "../../components/me";
 import { useZone } from "../../components/zone";
 import { createAgentToken, createApiToken, revokeAgentToken, revokeApiToken } from "../../api/endpoints";
@@ -59,7 +60,10 @@ export function AccountsPage() {
           ))}
         </Tabs.List>
         <Tabs.Panel value="me">
-          <PasswordForm me={me} />
+          <Group align="flex-start" gap="md">
+            <PasswordForm me={me} />
+            <SecondFactor me={me} />
+          </Group>
         </Tabs.Panel>
         <Tabs.Panel value="sessions">
           <Sessions account={null} zone={zone} />

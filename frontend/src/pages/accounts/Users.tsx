@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createUser, deleteUser, updateUser } from "../../api/endpoints";
 import { usersQuery } from "../../api/queries";
+import { resetSecondFactor } from "../../api/second_factor";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
@@ -21,7 +22,7 @@ interface UsersProps {
   readonly me: Me;
 }
 
-type Dialog = { readonly kind: "password" | "sessions" | "delete"; readonly user: UserInfo };
+type Dialog = { readonly kind: "password" | "sessions" | "second-factor" | "delete"; readonly user: UserInfo };
 
 /** All accounts: create, change the role, set a password, disable, delete. */
 export function Users({ zone, me }: UsersProps) {
@@ -40,8 +41,16 @@ export function Users({ zone, me }: UsersProps) {
       setDialog(null);
     },
   });
+  const resetting = useMutation({
+    mutationFn: resetSecondFactor,
+    onSuccess: async () => {
+      await renew();
+      setDialog(null);
+    },
+  });
   const close = (): void => {
     setDialog(null);
+    resetting.reset();
     deleting.reset();
   };
   if (users.data === undefined) {
@@ -94,6 +103,21 @@ export function Users({ zone, me }: UsersProps) {
                     words.accounts.users.set
                   ) : (
                     <span className="soft">{words.accounts.users.noneOneTimeLink}</span>
+                  )}
+                  {user.has_second_factor && (
+                    <>
+                      {" + "}
+                      <Button
+                        size="compact-xs"
+                        variant="default"
+                        aria-label={words.secondFactor.resetOf(user.name)}
+                        onClick={() => {
+                          setDialog({ kind: "second-factor", user });
+                        }}
+                      >
+                        {words.secondFactor.title}
+                      </Button>
+                    </>
                   )}
                 </Table.Td>
                 <Table.Td>{user.is_disabled ? words.accounts.users.disabled : words.accounts.users.enabled}</Table.Td>
@@ -152,6 +176,20 @@ export function Users({ zone, me }: UsersProps) {
         <Modal opened onClose={close} title={words.sessions.sessionsOf(dialog.user.name)} size="xl">
           <Sessions account={dialog.user.name} zone={zone} />
         </Modal>
+      )}
+      {dialog?.kind === "second-factor" && (
+        <ConfirmDialog
+          title={words.secondFactor.reset}
+          action={words.secondFactor.reset}
+          isPending={resetting.isPending}
+          error={resetting.error}
+          onClose={close}
+          onConfirm={() => {
+            resetting.mutate(dialog.user.name);
+          }}
+        >
+          {words.secondFactor.resetHelp(<b>{dialog.user.name}</b>)}
+        </ConfirmDialog>
       )}
       {dialog?.kind === "delete" && (
         <ConfirmDialog
