@@ -23,6 +23,7 @@ POLICY = {
     "useLink": OPEN,
     "getAgentFile": OPEN,
     "ingest": AGENT,
+    "writePrometheus": AGENT,
     "getDocument": Role.VIEWER,
     "readArtefactFlame": Role.VIEWER,
     "listArtefactFunctions": Role.VIEWER,
