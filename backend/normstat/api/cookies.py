@@ -7,8 +7,9 @@ changes unencrypted answers can plant one. Without TLS they refuse such names.
 from datetime import timedelta
 from typing import Final, Literal
 
-from fastapi import Request, Response
+from fastapi import Response
 from fastapi.security import APIKeyCookie
+from starlette.requests import HTTPConnection
 
 from normstat.api.middleware import came_by_tls
 from normstat.api.state import AppState
@@ -19,19 +20,19 @@ BROWSER_COOKIE: Final = "normstat_browser"
 SECURE_PREFIX: Final = "__Host-"
 
 
-def needs_tls(request: Request) -> bool:
+def needs_tls(request: HTTPConnection) -> bool:
     """Return whether browsers reach the server by TLS, and only so."""
     state: AppState = request.app.state.normstat
     return state.settings.cookie_secure or came_by_tls(request)
 
 
-def read_cookie(request: Request, name: str) -> str | None:
+def read_cookie(request: HTTPConnection, name: str) -> str | None:
     """Return the value of a cookie of ours. Missing: None, also when it has the name of the other way, by TLS or without."""
     return request.cookies.get(_full_name(request, name))
 
 
 def set_cookie(
-    request: Request, response: Response, name: str, value: str, lifetime: timedelta, *, samesite: Literal["lax", "strict"]
+    request: HTTPConnection, response: Response, name: str, value: str, lifetime: timedelta, *, samesite: Literal["lax", "strict"]
 ) -> None:
     """Make the browser keep a cookie of ours; scripts cannot read it."""
     response.set_cookie(
@@ -45,12 +46,12 @@ def set_cookie(
     )
 
 
-def delete_cookie(request: Request, response: Response, name: str) -> None:
+def delete_cookie(request: HTTPConnection, response: Response, name: str) -> None:
     """Make the browser forget a cookie of ours."""
     response.delete_cookie(_full_name(request, name), path="/", httponly=True, samesite="lax", secure=needs_tls(request))
 
 
-def _full_name(request: Request, name: str) -> str:
+def _full_name(request: HTTPConnection, name: str) -> str:
     return SECURE_PREFIX + name if needs_tls(request) else name
 
 
@@ -65,6 +66,6 @@ class SessionCookie(APIKeyCookie):
             auto_error=False,
         )
 
-    async def __call__(self, request: Request) -> str | None:
+    async def __call__(self, request: HTTPConnection) -> str | None:
         """Return the token of the session. Missing: None."""
         return read_cookie(request, SESSION_COOKIE)

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 
 import structlog
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 
 from normstat.errors import NormstatError
@@ -203,7 +204,7 @@ def _check_key(path: Path, certificate: x509.Certificate, certificate_path: Path
             f"the key {path} is encrypted; write it without a password, readable by the server only:"
             f" openssl pkey -in {path} -out NEW.key"
         ) from error
-    except Exception as error:  # ValueError, or what the library raises for kinds of keys that it does not know.
+    except (ValueError, UnsupportedAlgorithm) as error:
         raise UnusableCertificate(f"{path} is not a private key in PEM form: {error}") from error
     form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     if key.public_key().public_bytes(*form) != certificate.public_key().public_bytes(*form):

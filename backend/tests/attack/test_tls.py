@@ -2,13 +2,13 @@
 
 import contextlib
 import gzip
+import re
 import ssl
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
-import psycopg
 import pytest
 
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX
@@ -70,7 +70,7 @@ class TlsServer(Server):
         except OSError:
             return 0
 
-    def name_shown(self) -> object:
+    def serial_shown(self) -> object:
         with connect(self.port) as plain, self.trusting.wrap_socket(plain, server_hostname="127.0.0.1") as connection:
             return (connection.getpeercert() or {}).get("serialNumber")
 
@@ -162,16 +162,17 @@ def test_a_renewal_needs_no_restart_and_cuts_nobody_off(url: str, tmp_path: Path
     (page / "index.html").write_text("page")
     (page / "large.bin").write_bytes(bytes(8 * MIB))
     with TlsServer(url, tmp_path, authority, settings={"NORMSTAT_PAGE_DIR": str(page)}) as server, server.client() as client:
-        before = server.name_shown()
+        before = server.serial_shown()
         with client.stream("GET", "/large.bin") as answer:
             pieces = answer.iter_bytes(65536)
             n_read = len(next(pieces))
             authority.issue(tmp_path / "new.pem").replace(server.certificate)
-            wait_for(lambda: server.name_shown() != before)
+            wait_for(lambda: server.serial_shown() != before)
             n_read += sum(len(piece) for piece in pieces)
         assert n_read == 8 * MIB
-        with psycopg.connect(url) as connection:
-            assert connection.execute("SELECT 1").fetchone() == (1,)
+        found = re.search(r"^normstat_certificate_not_after_seconds (\S+)$", client.get("/metrics").text, re.MULTILINE)
+        assert found is not None
+        assert 29 < (float(found[1]) - time.time()) / 86400 <= 30
     assert len(events(server, "certificate_loaded")) == 1
 
 
