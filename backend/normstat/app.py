@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 
 import structlog
 from fastapi import FastAPI
@@ -46,8 +45,10 @@ from normstat.fleet.minute_store import MinuteStore
 from normstat.ingest.batching import BATCHES_AT_ONCE, IngestQueue
 from normstat.ingest.imports import import_queue
 from normstat.ingest.imports.import_queue import ImportQueue
+from normstat.ingest.receivers.type_memory import TypeMemory
 from normstat.ingest.reparse import reparse_worker
 from normstat.ingest.reparse.reparse_worker import run_reparses
+from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import BACKTESTS, REMOVALS, REPARSES, select_due
 from normstat.jobs.due_work import SELDOM_S, DueWork
@@ -72,7 +73,6 @@ from normstat.work_budget import MemoryPool
 
 log = structlog.get_logger()
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 # Users' bodies are small; those of agents have a limit in the settings.
 MAX_BODY_BYTES = 1024 * 1024
 # A sample of a MiB, with what JSON puts before signs that it cannot hold.
@@ -109,7 +109,7 @@ def create_app(settings: Settings) -> FastAPI:
     # With the prefix here FastAPI prepares a route when a request first needs it. With it in the router, all are prepared twice.
     app.include_router(build_router(), prefix=PREFIX)
     app.include_router(metrics.router)
-    app.router.default = PageFiles(settings.page_dir or _in_checkout("frontend/dist"))
+    app.router.default = PageFiles(find_page_dir(settings.page_dir))
     install_handlers(app)
     # The last one added is the outermost.
     app.add_middleware(DirectIngest, path=f"{PREFIX}/ingest")
@@ -124,6 +124,8 @@ def create_app(settings: Settings) -> FastAPI:
         # The first ones are counted by the gate, the others go to the disk.
         limits_of_streams={
             f"{PREFIX}/ingest": settings.ingest_max_body_bytes,
+            f"{PREFIX}/prometheus/write": settings.ingest_max_body_bytes,
+            f"{PREFIX}/otlp/v1/metrics": settings.ingest_max_body_bytes,
             f"{PREFIX}/imports": settings.import_max_upload_bytes,
             f"{PREFIX}/bundles": settings.import_max_upload_bytes,
             f"{PREFIX}/artefacts": MAX_ARTEFACT_BYTES,
@@ -137,7 +139,10 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(
-        HostGuard, open_paths=frozenset({f"{PREFIX}/ingest", f"{PREFIX}/ingest/events", f"{PREFIX}/ingest/artefacts"})
+        HostGuard,
+        open_paths=frozenset(
+            f"{PREFIX}/{path}" for path in ("ingest", "ingest/events", "ingest/artefacts", "prometheus/write", "otlp/v1/metrics")
+        ),
     )
     app.add_middleware(
         RequestContextMiddleware,
@@ -160,12 +165,12 @@ def make_state(settings: Settings) -> AppState:
         ingest_engine=ingest_engine,
         ingest_sessions=make_sessions(ingest_engine),
         probe=DatabaseProbe(settings.database_url),
-        throttle=Throttle(n_processes=settings.workers),
+        throttle=Throttle(sessions),
         audit_trail=audit_trail,
         security_log=SecurityLog(audit=audit_trail.put),
         allowed_hosts=AllowedHosts(settings.public_url, settings.allowed_hosts),
         live=LiveHub(settings.database_url, partial(reload_user_specs, sessions)),
-        agents_dir=settings.agents_dir or _in_checkout("agents"),
+        agents_dir=find_agents_dir(settings.agents_dir),
         ingest_gate=Gate(
             GateLimits(
                 n_requests=settings.ingest_max_requests,
@@ -180,6 +185,7 @@ def make_state(settings: Settings) -> AppState:
         lobby=Lobby(n_at_once=LOOKUPS_AT_ONCE, n_waiting=settings.ingest_max_requests),
         agents=AgentTokenCache(),
         ingest_queue=IngestQueue(ingest_engine, settings.ingest_limits),
+        metric_types=TypeMemory(),
         preview_slots=Slots(
             "readings of specs", n_at_once=max(1, MAX_PREVIEWS // settings.workers), max_wait_s=settings.busy_max_wait_s
         ),
@@ -207,12 +213,6 @@ def make_state(settings: Settings) -> AppState:
         ),
         storage=StorageMonitor(settings.database_url, settings.database_dir, settings.seal_after_days),
     )
-
-
-def _in_checkout(folder: str) -> Path | None:
-    """Return the folder beside this package when it runs from a checkout, else None."""
-    path = CHECKOUT / folder
-    return path if path.is_dir() else None
 
 
 @asynccontextmanager

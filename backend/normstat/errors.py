@@ -93,6 +93,13 @@ class NotAuthenticated(NormstatError):
     status = 401
 
 
+class SecondFactorNeeded(NormstatError):
+    """The password is right; the account also asks for a code of its authenticator app. `details.reason`: missing or wrong."""
+
+    code = "second_factor_needed"
+    status = 401
+
+
 class NotAllowed(NormstatError):
     """The account's role does not allow the request."""
 

@@ -1,12 +1,15 @@
 """The settings of the server: the only place that reads the environment.
 
-Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because hosting platforms set it.
+Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because hosting platforms set it. What the environment does
+not say may be in files: a secret in a file of its name, in the folder that systemd gives a service (CREDENTIALS_DIRECTORY), and
+everything in one file of lines NAME=VALUE, which NORMSTAT_ENV_FILE names.
 """
 
 import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -83,9 +86,20 @@ class Settings(BaseSettings):
         description="comma-separated host names that this server answers to, besides IP addresses, localhost, the machine's own"
         " name and that of public_url; *.example.org for all subdomains, * for any",
     )
-    page_dir: Path | None = Field(default=None, description="folder of the built page; None serves the API only")
-    agents_dir: Path | None = Field(default=None, description="folder of the agent script that hosts download")
-    migrations_dir: Path | None = Field(default=None, description="folder of the migrations; None finds the checkout's")
+    page_dir: Path | None = Field(default=None, description="folder of the built page; None: the wheel's or the checkout's")
+    agents_dir: Path | None = Field(
+        default=None, description="folder of the agent script that hosts download; None: the wheel's or the checkout's"
+    )
+    migrations_dir: Path | None = Field(default=None, description="folder of the migrations; None: the wheel's or the checkout's")
+    secret_key: SecretStr | None = Field(
+        default=None,
+        description="encrypts the secrets of second factors in the database, at least 32 characters, the same for all servers;"
+        " None: they are stored as they are",
+        min_length=32,
+    )
+    second_factor_role: Literal["viewer", "operator", "administrator"] | None = Field(
+        default=None, description="accounts of this role and above must have a second factor (administrator, operator or viewer)"
+    )
     session_days: int = Field(default=30, ge=1, description="a session ends after this many days")
     ingest_max_body_bytes: int = Field(default=16 * MIB, description="largest compressed body; larger is 413")
     ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")
@@ -171,7 +185,29 @@ class Settings(BaseSettings):
 @cache
 def load_settings() -> Settings:
     """Return the settings of this process, read once."""
-    return Settings()
+    # Accounts that may not read the file use the environment alone.
+    env_file = _readable(os.environ.get("NORMSTAT_ENV_FILE"))
+    return Settings(_env_file=env_file, _secrets_dir=_readable(os.environ.get("CREDENTIALS_DIRECTORY")))
+
+
+def _readable(path: str | None) -> str | None:
+    return path if path and os.access(path, os.R_OK) else None
+
+
+def name_of_database_url() -> str | None:
+    """Return the variable or the file that names the database; None where the default is used."""
+    named = next((name for name in ("NORMSTAT_DATABASE_URL", "DATABASE_URL") if name in os.environ), None)
+    if named is None and "database_url" in load_settings().model_fields_set:
+        return os.environ.get("NORMSTAT_ENV_FILE") or "a credential of systemd"
+    return named
+
+
+def adopt_environment(environment: Mapping[str, str]) -> None:
+    """Use the settings of another process from now on: those of ours that it does not have are forgotten."""
+    for name in [name for name in os.environ if name.startswith("NORMSTAT_") or name in {"DATABASE_URL", "CREDENTIALS_DIRECTORY"}]:
+        del os.environ[name]
+    os.environ.update(environment)
+    load_settings.cache_clear()
 
 
 def adopt_database(url: str) -> None:

@@ -7,12 +7,13 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Request, Response
 
 from normstat.api import cookies
-from normstat.api.deps import State, Viewer, WriteSession, check_origin
+from normstat.api.deps import State, ViewerInSetup, WriteSession, check_origin
 from normstat.api.handlers import error_answers, guarded_answers
 from normstat.api.middleware import client_address
 from normstat.api.schemas import Empty, LinkRequest, LoginRequest, Me, PasswordChange
 from normstat.auth import login
-from normstat.errors import Conflict, NotAllowed, NotAuthenticated, Overloaded, TooManyRequests, WeakPassword
+from normstat.auth.access import Principal
+from normstat.errors import Conflict, NotAllowed, NotAuthenticated, Overloaded, SecondFactorNeeded, TooManyRequests, WeakPassword
 
 router = APIRouter(prefix="/auth", tags=["auth"])
 
@@ -27,24 +28,44 @@ class LoginHandler:
     visitor: login.Visitor
     request: Request
     response: Response
+    second_factor_role: str | None
 
     def set_cookies(self, logged_in: login.NewSession) -> Me:
         """Set the session and browser cookies; return who is logged in."""
         to = self.request, self.response
         cookies.set_cookie(*to, cookies.SESSION_COOKIE, logged_in.token, self.context.lifetime, samesite="lax")
         cookies.set_cookie(*to, cookies.BROWSER_COOKIE, logged_in.browser, login.KEEP_BROWSERS, samesite="strict")
-        return Me.model_validate(logged_in.principal)
+        return to_me(logged_in.principal, self.second_factor_role)
+
+
+def to_me(principal: Principal, second_factor_role: str | None) -> Me:
+    """Return who is logged in, as the page needs it."""
+    return Me(
+        name=principal.name,
+        role=principal.role,
+        has_password=principal.has_password,
+        has_second_factor=principal.has_second_factor,
+        must_set_second_factor=principal.lacks_second_factor(second_factor_role),
+    )
 
 
 async def get_login_handler(request: Request, response: Response, state: State) -> LoginHandler:
     """Return the login of this request."""
     lifetime = timedelta(days=state.settings.session_days)
+    key = state.settings.secret_key
     browser = cookies.read_cookie(request, cookies.BROWSER_COOKIE) or ""
     return LoginHandler(
-        login.LoginContext(state.sessions, state.throttle, state.security_log, lifetime),
-        login.Visitor(client_address(request), browser if 0 < len(browser) <= MAX_BROWSER_LENGTH else None),
+        login.LoginContext(
+            state.sessions, state.throttle, state.security_log, lifetime, None if key is None else key.get_secret_value()
+        ),
+        login.Visitor(
+            client_address(request),
+            browser if 0 < len(browser) <= MAX_BROWSER_LENGTH else None,
+            request.headers.get("user-agent", ""),
+        ),
         request,
         response,
+        second_factor_role=state.settings.second_factor_role,
     )
 
 
@@ -54,11 +75,13 @@ Login = Annotated[LoginHandler, Depends(get_login_handler)]
 @router.post(
     "/login",
     dependencies=[Depends(check_origin)],
-    responses=error_answers(NotAuthenticated, NotAllowed, TooManyRequests, Overloaded),
+    responses=error_answers(NotAuthenticated, SecondFactorNeeded, NotAllowed, TooManyRequests, Overloaded),
 )
 async def log_in(body: LoginRequest, login_handler: Login) -> Me:
-    """Log in with name and password; set the session cookie."""
-    logged_in = await login.log_in(login_handler.context, login_handler.visitor, name=body.name, password=body.password)
+    """Log in with name and password; set the session cookie. 401 `second_factor_needed` when the account also asks for a code."""
+    logged_in = await login.log_in(
+        login_handler.context, login_handler.visitor, name=body.name, password=body.password, code=body.code
+    )
     return login_handler.set_cookies(logged_in)
 
 
@@ -74,7 +97,7 @@ async def use_link(body: LinkRequest, login_handler: Login) -> Me:
 
 
 @router.post("/logout", responses=guarded_answers())
-async def log_out(principal: Viewer, request: Request, response: Response, session: WriteSession) -> Empty:
+async def log_out(principal: ViewerInSetup, request: Request, response: Response, session: WriteSession) -> Empty:
     """Log out: end this session."""
     await login.log_out(session, principal)
     cookies.delete_cookie(request, response, cookies.SESSION_COOKIE)
@@ -82,13 +105,13 @@ async def log_out(principal: Viewer, request: Request, response: Response, sessi
 
 
 @router.get("/me", responses=guarded_answers())
-async def get_me(principal: Viewer) -> Me:
+async def get_me(principal: ViewerInSetup, state: State) -> Me:
     """Return who is logged in."""
-    return Me.model_validate(principal)
+    return to_me(principal, state.settings.second_factor_role)
 
 
 @router.put("/password", responses=guarded_answers(WeakPassword, TooManyRequests, Overloaded))
-async def change_password(body: PasswordChange, principal: Viewer, login_handler: Login) -> Me:
+async def change_password(body: PasswordChange, principal: ViewerInSetup, login_handler: Login) -> Me:
     """Set one's own password; end all other sessions of the account and, by default, revoke its API tokens."""
     logged_in = await login.change_password(
         login_handler.context,

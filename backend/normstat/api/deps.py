@@ -71,10 +71,12 @@ class RoleGuard:
     """Requires the role `needed`.
 
     It reads accounts in a short session of its own, so that long answers (exports, live) do not hold a connection for it.
+    `serves_setup`: also accounts may come that must set up their second factor first (NORMSTAT_SECOND_FACTOR_ROLE).
     """
 
-    def __init__(self, needed: Role) -> None:
+    def __init__(self, needed: Role, *, serves_setup: bool = False) -> None:
         self.needed = needed
+        self.serves_setup = serves_setup
 
     async def __call__(
         self,
@@ -94,12 +96,15 @@ class RoleGuard:
                 principal = await access.authenticate_api_token(state.sessions, bearer.credentials)
         else:
             csrf.check_browser_request(request.method, request.headers)
-            principal = await access.authenticate_session(state.sessions, cookie)
+            principal = await access.authenticate_session(state.sessions, cookie, client_address(request))
         # Logged with later refusals of this request.
         request.state.account = principal.name
         request.state.principal = principal
         if not principal.role.reaches(self.needed):
             raise NotAllowed(f"This requires the role {self.needed}; {principal.name} has the role {principal.role}")
+        if not self.serves_setup and principal.lacks_second_factor(state.settings.second_factor_role):
+            text = "This server demands a second factor of this account: log in on the page and set it up under Accounts"
+            raise NotAllowed(text, {"reason": "second_factor_required"})
         return principal
 
 
@@ -128,6 +133,7 @@ async def check_origin(request: Request) -> None:
 
 
 Viewer = Annotated[Principal, Depends(RoleGuard(Role.VIEWER))]
+ViewerInSetup = Annotated[Principal, Depends(RoleGuard(Role.VIEWER, serves_setup=True))]
 Operator = Annotated[Principal, Depends(RoleGuard(Role.OPERATOR))]
 Administrator = Annotated[Principal, Depends(RoleGuard(Role.ADMINISTRATOR))]
 Agent = Annotated[AgentPrincipal, Depends(require_agent)]

@@ -44,13 +44,16 @@ from normstat.api import (
     live,
     mutes,
     processes,
+    prometheus_write,
     reparses,
     reports,
     retention,
     rules,
     saved_comparisons,
     search,
+    second_factors,
     series,
+    sessions,
     specs,
     stats,
     storage,
@@ -75,7 +78,8 @@ def build_router() -> APIRouter:
     """Return the routes, without `PREFIX`, in matching order: the one that agents call most comes first."""
     router = APIRouter()
     for noun in (
-        ingest, health, auth, users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
+        ingest, prometheus_write, health, auth, sessions, second_factors,
+        users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
         host_scores, artefact_diffs, artefacts, artefact_logs, artefact_log_files, experiments, reports, use_matrix, coverage,
         cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
         comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, bundles, reparses, jobs, specs,

@@ -55,10 +55,11 @@ class Empty(Body):
 
 
 class LoginRequest(Body):
-    """Name and password of an account."""
+    """Name and password of an account; `code` of its authenticator app, or a recovery code, if it has a second factor."""
 
     name: Name
     password: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    code: Annotated[str, StringConstraints(max_length=100)] | None = None
 
 
 class LinkRequest(Body):
@@ -68,11 +69,16 @@ class LinkRequest(Body):
 
 
 class Me(Body):
-    """Who is logged in; `has_password` is false until the first administrator has chosen one."""
+    """Who is logged in; `has_password` is false until the first administrator has chosen one.
+
+    `must_set_second_factor`: the server refuses everything else until the account has a second factor.
+    """
 
     name: str
     role: Role
     has_password: bool
+    has_second_factor: bool
+    must_set_second_factor: bool
 
 
 class PasswordChange(Body):
@@ -89,6 +95,7 @@ class UserInfo(Body):
     name: str
     role: Role
     has_password: bool
+    has_second_factor: bool
     is_disabled: bool
     created_at: datetime
 

@@ -13,6 +13,7 @@ from normstat.auth.roles import Role
 from normstat.errors import Conflict, NotFound, Overloaded, WeakPassword
 from normstat.storage.account_rows import list_users as list_user_rows
 from normstat.storage.schema.models import User
+from normstat.storage.second_factor_rows import list_factor_owners
 
 router = APIRouter(prefix="/users", tags=["users"], dependencies=[NEEDS_ADMINISTRATOR])
 UserPath = Annotated[str, Path(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)]
@@ -21,14 +22,15 @@ UserPath = Annotated[str, Path(description="name of the account", min_length=1, 
 @router.get("", responses=guarded_answers())
 async def list_users(session: ReadSession) -> UserList:
     """List all accounts by name."""
-    return UserList(users=[_to_info(user) for user in await list_user_rows(session)])
+    owners = await list_factor_owners(session)
+    return UserList(users=[_to_info(user, has_second_factor=user.id in owners) for user in await list_user_rows(session)])
 
 
 @router.post("", status_code=201, responses=guarded_answers(Conflict, WeakPassword, Overloaded))
 async def create_user(body: UserCreate, principal: Administrator, session: WriteSession) -> UserInfo:
     """Create an account. An API token cannot create an administrator."""
     user = await accounts.create_account(session, principal, name=body.name, role=body.role, password=body.password)
-    return _to_info(user)
+    return _to_info(user, has_second_factor=False)
 
 
 @router.patch("/{name}", responses=guarded_answers(NotFound, Conflict, WeakPassword, Overloaded))
@@ -41,7 +43,8 @@ async def update_user(name: UserPath, body: UserUpdate, principal: Administrator
     change = AccountChange(
         role=body.role, password=body.password, is_disabled=body.is_disabled, must_revoke_tokens=body.revoke_api_tokens is not False
     )
-    return _to_info(await accounts.change_account(session, principal, name, change))
+    user = await accounts.change_account(session, principal, name, change)
+    return _to_info(user, has_second_factor=user.id in await list_factor_owners(session))
 
 
 @router.delete("/{name}", responses=guarded_answers(NotFound, Conflict))
@@ -51,11 +54,12 @@ async def delete_user(name: UserPath, principal: Administrator, session: WriteSe
     return Empty()
 
 
-def _to_info(user: User) -> UserInfo:
+def _to_info(user: User, *, has_second_factor: bool) -> UserInfo:
     return UserInfo(
         name=user.name,
         role=Role(user.role),
         has_password=user.password_hash is not None,
+        has_second_factor=has_second_factor,
         is_disabled=user.disabled_at is not None,
         created_at=user.created_at,
     )

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.auth.roles import Role, lower_role
 from normstat.auth.secret_tokens import hash_token
 from normstat.errors import NotAuthenticated
-from normstat.storage import account_rows
+from normstat.storage import account_rows, session_rows
 from normstat.storage.schema.models import AgentToken, ApiToken, User
 from normstat.storage.session import open_read_session, open_write_session
 
@@ -34,8 +34,8 @@ class TokenRefused(NotAuthenticated):
 class Principal:
     """An authenticated account, with the rights of this request.
 
-    `role` is the account's, or the lower one of the API token. `session_hash` is None for a request with an API token: such a
-    request may not change how the account logs in.
+    `role` is the account's (`account_role`), or the lower one of the API token. `session_hash` is None for a request with an API
+    token: such a request may not change how the account logs in.
     """
 
     user_id: int
@@ -44,6 +44,14 @@ class Principal:
     has_password: bool
     session_hash: bytes | None
     api_token_id: int | None = None
+    has_second_factor: bool = False
+    account_role: Role | None = None
+
+    def lacks_second_factor(self, needed_from: str | None) -> bool:
+        """Return whether the account must set up a second factor first: demanded from this role on (None: of nobody)."""
+        if needed_from is None or self.has_second_factor:
+            return False
+        return (self.account_role or self.role).reaches(Role(needed_from))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +66,14 @@ class AgentPrincipal:
     is_remembered: bool = False
 
 
-def to_principal(user: User, session_hash: bytes | None) -> Principal:
+def to_principal(user: User, session_hash: bytes | None, *, has_second_factor: bool) -> Principal:
     """Return the account with its own rights."""
-    return Principal(user.id, user.name, Role(user.role), user.password_hash is not None, session_hash)
+    has_password = user.password_hash is not None
+    return Principal(user.id, user.name, Role(user.role), has_password, session_hash, has_second_factor=has_second_factor)
 
 
-async def authenticate_session(sessions: Sessions, cookie: str | None) -> Principal:
-    """Return the account of the session that the cookie names.
+async def authenticate_session(sessions: Sessions, cookie: str | None, address: str) -> Principal:
+    """Return the account of the session that the cookie names, and note once a minute that it was used from the address.
 
     Raises: NotAuthenticated
     """
@@ -72,10 +81,13 @@ async def authenticate_session(sessions: Sessions, cookie: str | None) -> Princi
         raise NotAuthenticated("Not logged in; log in, or send `Authorization: Bearer <API token>`")
     session_hash = hash_token(cookie)
     async with open_read_session(sessions) as session:
-        user = await account_rows.find_session_user(session, session_hash)
-    if user is None:
+        found = await session_rows.find_session(session, session_hash)
+    if found is None:
         raise NotAuthenticated("This session has ended; log in again")
-    return to_principal(user, session_hash)
+    if found.is_unnoted:
+        async with open_write_session(sessions) as session:
+            await session_rows.note_seen(session, session_hash, address)
+    return to_principal(found.user, session_hash, has_second_factor=found.has_second_factor)
 
 
 async def authenticate_api_token(sessions: Sessions, token: str) -> Principal:
@@ -88,8 +100,10 @@ async def authenticate_api_token(sessions: Sessions, token: str) -> Principal:
         if api_token is None or user is None or api_token.revoked_at is not None or user.disabled_at is not None:
             raise _refuse_api_token(api_token, user)
         await account_rows.touch_token(session, ApiToken, api_token.id)
+        has_second_factor = await session_rows.has_second_factor(session, user.id)
     role = lower_role(Role(api_token.role), Role(user.role))
-    return Principal(user.id, user.name, role, user.password_hash is not None, session_hash=None, api_token_id=api_token.id)
+    principal = to_principal(user, None, has_second_factor=has_second_factor)
+    return replace(principal, role=role, account_role=principal.role, api_token_id=api_token.id)
 
 
 def _refuse_api_token(token: ApiToken | None, user: User | None) -> TokenRefused:

@@ -94,6 +94,14 @@ def _require_session(by: Principal, role: str | None) -> None:
         raise NotAllowed(NEEDS_SESSION)
 
 
+def require_right_over(by: Principal, user: User) -> None:
+    """Check that the request may change how the account is logged in.
+
+    Raises: NotAllowed for an API token and an administrator
+    """
+    _require_session(by, user.role)
+
+
 async def _lock(session: AsyncSession, by: Principal, name: str, *, loses_rights: bool) -> User:
     administrators = await rows.lock_administrators(session)
     user = await rows.lock_user(session, name)

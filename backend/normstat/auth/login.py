@@ -2,23 +2,39 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.auth.access import Principal, Sessions, to_principal
+from normstat.auth.browser_words import browser_in_words
 from normstat.auth.client_address import group_of
 from normstat.auth.password_rules import require_good_password
 from normstat.auth.passwords import hash_password, known_lane, stranger_lane, verify_password
 from normstat.auth.roles import Role
+from normstat.auth.second_factor import require_code
 from normstat.auth.secret_tokens import Secret, hash_token, new_secret, to_secret
 from normstat.auth.security_log import SecurityLog, log_after_commit, short_name
-from normstat.auth.throttle import Attempt, Throttle
-from normstat.errors import Conflict, NormstatError, NotAllowed, NotAuthenticated, NotFound, Overloaded, TooManyRequests, shorten
+from normstat.auth.throttle import Attempt, Throttle, delete_old_attempts
+from normstat.errors import (
+    Conflict,
+    NormstatError,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    Overloaded,
+    SecondFactorNeeded,
+    TooManyRequests,
+    shorten,
+)
 from normstat.storage import account_rows
+from normstat.storage.account_rows import SessionOrigin
 from normstat.storage.schema.models import LoginLink, User
 from normstat.storage.session import open_read_session, open_write_session
+from normstat.storage.session_rows import has_second_factor
 
+# How the account of a session proved who it is.
+Means = Literal["password", "link", "provider"]
 LINK_LIFETIME: Final = timedelta(hours=1)
 # For this long, an expired link is reported as used or too old instead of unknown.
 KEEP_LINKS: Final = timedelta(days=7)
@@ -42,10 +58,11 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Visitor:
-    """The client that wants to log in: its address, and the token that its browser kept from an earlier login."""
+    """The client that wants to log in: its address, the token that its browser kept from an earlier login, and its name."""
 
     address: str
     browser: str | None
+    user_agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +73,13 @@ class LoginContext:
     throttle: Throttle
     security_log: SecurityLog
     lifetime: timedelta
+    secret_key: str | None = None
 
 
-async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password: str) -> NewSession:
+async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password: str, code: str | None = None) -> NewSession:
     """Return a new session of the account.
 
-    Raises: NotAuthenticated, TooManyRequests, Overloaded
+    Raises: NotAuthenticated, SecondFactorNeeded, TooManyRequests, Overloaded
     """
     is_known = await _is_known_browser(context, visitor, name)
     try:
@@ -81,15 +99,25 @@ async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password
             password_hash = None if user is None or user.disabled_at is not None else user.password_hash
             is_right = await verify_password(password_hash, password, lane)
     except Overloaded:
-        attempt.withdraw()
+        await attempt.withdraw()
         context.security_log.note("login_overloaded", visitor.address, is_known_browser=is_known)
         raise
     if user is None or not is_right:
         _note_failure(context, visitor, user)
         raise NotAuthenticated(WRONG)
-    async with open_write_session(context.sessions) as session:
-        logged_in = await _open_session(context, visitor, session, user.id, password_hash)
-    attempt.succeed()
+    try:
+        async with open_write_session(context.sessions) as session:
+            logged_in = await _open_session(context, visitor, session, user.id, password_hash, means="password")
+            # In the transaction of the session: of two logins with one code, one is rolled back.
+            await require_code(session, user.id, code, context.secret_key)
+    except SecondFactorNeeded as error:
+        if error.details["reason"] == "missing":
+            # The page asks for it next. A wrong code counts as a wrong password does.
+            await attempt.withdraw()
+        else:
+            context.security_log.note("login_failed", visitor.address, account=user.name, reason="wrong_code")
+        raise
+    await attempt.succeed()
     context.security_log.note("login_succeeded", user.name, level="info", account=user.name, is_known_browser=is_known)
     return logged_in
 
@@ -103,12 +131,12 @@ async def _is_known_browser(context: LoginContext, visitor: Visitor, name: str) 
 
 async def _count(context: LoginContext, visitor: Visitor, name: str, *, is_known: bool) -> Attempt:
     if is_known and visitor.browser:
-        return context.throttle.attempt_known(name, hash_token(visitor.browser))
+        return await context.throttle.attempt_known(name, hash_token(visitor.browser))
     is_known_address = False
-    if context.throttle.is_name_throttled(name):
+    if await context.throttle.is_name_throttled(name):
         async with open_read_session(context.sessions) as session:
             is_known_address = await account_rows.is_address_of(session, group_of(visitor.address), name)
-    return context.throttle.attempt(name, visitor.address, is_known_address=is_known_address)
+    return await context.throttle.attempt(name, visitor.address, is_known_address=is_known_address)
 
 
 def _note_failure(context: LoginContext, visitor: Visitor, user: User | None) -> None:
@@ -124,17 +152,24 @@ def _note_failure(context: LoginContext, visitor: Visitor, user: User | None) ->
 
 
 async def _open_session(
-    context: LoginContext, visitor: Visitor, session: AsyncSession, user_id: int, password_hash: str | None
+    context: LoginContext, visitor: Visitor, session: AsyncSession, user_id: int, password_hash: str | None, *, means: Means
 ) -> NewSession:
     secret = new_secret()
+    origin = SessionOrigin(visitor.address, browser_in_words(visitor.user_agent), means)
     user = await account_rows.add_session(
-        session, user_id=user_id, password_hash=password_hash, token_hash=secret.token_hash, lifetime=context.lifetime
+        session,
+        user_id=user_id,
+        password_hash=password_hash,
+        token_hash=secret.token_hash,
+        lifetime=context.lifetime,
+        origin=origin,
     )
     if user is None:
         raise NotAuthenticated(WRONG)
     browser = await _browser_of(session, visitor)
     await account_rows.note_browser(session, user_id=user_id, token_hash=browser.token_hash, address=group_of(visitor.address))
-    return NewSession(to_principal(user, secret.token_hash), secret.token, browser.token)
+    principal = to_principal(user, secret.token_hash, has_second_factor=await has_second_factor(session, user.id))
+    return NewSession(principal, secret.token, browser.token)
 
 
 async def _browser_of(session: AsyncSession, visitor: Visitor) -> Secret:
@@ -194,13 +229,16 @@ async def use_link(context: LoginContext, visitor: Visitor, *, token: str) -> Ne
     token_hash = hash_token(token)
     async with open_write_session(context.sessions) as session:
         user_id = await account_rows.spend_link(session, token_hash)
-        if user_id is None:
+        if user_id is not None:
+            user = await account_rows.find_user_by_id(session, user_id)
+            logged_in = await _open_session(context, visitor, session, user_id, user.password_hash, means="link")
+        else:
             reason, error = _refuse_link(await account_rows.find_link(session, token_hash))
-            context.security_log.note("login_link_refused", visitor.address, reason=reason)
-            context.throttle.count_wrong_link(visitor.address)
-            raise error
-        user = await account_rows.find_user_by_id(session, user_id)
-        logged_in = await _open_session(context, visitor, session, user_id, user.password_hash)
+    if user_id is None:
+        context.security_log.note("login_link_refused", visitor.address, reason=reason)
+        # With no connection held: a flood of wrong links must not wait for itself.
+        await context.throttle.count_wrong_link(visitor.address)
+        raise error
     context.security_log.note("login_link_used", user.name, level="info", account=user.name)
     return logged_in
 
@@ -228,7 +266,7 @@ async def change_password(
     async with open_read_session(context.sessions) as session:
         user = await account_rows.find_user_by_id(session, principal.user_id)
     # Reset the count only at the end: refusing a weak password takes work, too.
-    attempt = context.throttle.attempt_known(user.name, BY_SESSION)
+    attempt = await context.throttle.attempt_known(user.name, BY_SESSION)
     with known_lane().place(user.name):
         if user.password_hash is not None and not await verify_password(user.password_hash, old or "", known_lane()):
             raise NotAllowed("The old password is wrong")
@@ -241,8 +279,8 @@ async def change_password(
         await account_rows.update_user(session, user.id, password_hash=new_hash)
         await account_rows.delete_sessions_of(session, user.id)
         n_revoked = await account_rows.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
-        logged_in = await _open_session(context, visitor, session, user.id, new_hash)
-    attempt.succeed()
+        logged_in = await _open_session(context, visitor, session, user.id, new_hash, means="password")
+    await attempt.succeed()
     context.security_log.note("password_changed", user.name, level="info", account=user.name, n_api_tokens_revoked=n_revoked)
     return logged_in
 
@@ -255,6 +293,7 @@ async def log_out(session: AsyncSession, principal: Principal) -> None:
 
 
 async def delete_expired_logins(sessions: Sessions) -> None:
-    """Delete ended sessions, old links and browsers that have not logged in for long. A periodic job."""
+    """Delete ended sessions, old links, browsers that have not logged in for long, and old counts of attempts. A periodic job."""
     async with open_write_session(sessions) as session:
         await account_rows.delete_expired(session, keep_links=KEEP_LINKS, keep_browsers=KEEP_BROWSERS)
+    await delete_old_attempts(sessions)

@@ -17,19 +17,23 @@ attack; a one-time link is the way in. Links are 256 random bits and cannot be g
 are counted so that a flood of them costs little.
 
 Attempts are counted before the password is hashed, so many at once do not slip through together, and a refused attempt costs no
-hashing. Memory is bounded: each table evicts what was quiet for longest. With several processes each counts its own part (see
-`Throttle`).
+hashing. All processes of all servers count in one table of the database, by its clock (storage/attempt_rows.py): none of them
+allows more than one alone would, and whoever cannot reach the table lets nobody in. The table holds hashes, is bounded (what was
+quiet for longest goes first), and is empty after a crash of the database.
 """
 
+import hashlib
 import math
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.client_address import group_of
 from normstat.errors import TooManyRequests
+from normstat.storage import attempt_rows
+from normstat.storage.attempt_rows import AttemptRules, CountedKey
 
 FREE_TRIES: Final = 5
 MAX_WAIT_S: Final = 60.0
@@ -40,173 +44,105 @@ FREE_TRIES_OF_ADDRESS: Final = 50
 ADDRESS_PAUSE_S: Final = 1.0
 FREE_TRIES_OF_NAME: Final = 20
 NAME_PAUSE_S: Final = 30.0
+# Rows of each kind that stay; each process looks after so many attempts.
 MAX_KEYS: Final = 10_000
+TIDY_EVERY: Final = 200
+RULES: Final = AttemptRules(max_wait_s=MAX_WAIT_S, forget_after_s=FORGET_AFTER_S)
+# Enough that no two keys are the same by chance.
+KEY_BYTES: Final = 16
 
-T = TypeVar("T")
-
-
-class _Table(Protocol):
-    """A table of attempts counted under one kind of key."""
-
-    def wait_s(self, key: Hashable, now: float) -> float: ...
-
-    def count(self, key: Hashable, now: float) -> None: ...
-
-    def take_back(self, key: Hashable) -> None: ...
-
-    def forgive(self, key: Hashable) -> None: ...
+Sessions = async_sessionmaker[AsyncSession]
 
 
-@dataclass(slots=True)
-class _Tries:
-    n: int
-    last: float
+def _growing(kind: str, *parts: str | bytes) -> CountedKey:
+    """Return a key under which a number of attempts is free, then each wait is twice as long as the one before."""
+    return CountedKey(kind, _hash(parts), FREE_TRIES, None)
 
 
-class _GrowingWaits:
-    """A number of attempts is free, then each wait is twice as long as the one before."""
-
-    def __init__(self, n_free: int, n_processes: int, max_keys: int) -> None:
-        self._n_free = max(1, n_free // n_processes)
-        self._n_processes = n_processes
-        self._max_keys = max_keys
-        self._tries: OrderedDict[Hashable, _Tries] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._tries)
-
-    def wait_s(self, key: Hashable, now: float) -> float:
-        tries = self._tries.get(key)
-        if tries is None or tries.n < self._n_free or now - tries.last > FORGET_AFTER_S:
-            return 0.0
-        # The exponent is bounded before it is used.
-        pause_s = min(2.0 ** min((tries.n - self._n_free) * self._n_processes, 10), MAX_WAIT_S) * self._n_processes
-        return max(0.0, tries.last + pause_s - now)
-
-    def count(self, key: Hashable, now: float) -> None:
-        tries = self._tries.pop(key, None)
-        if tries is None or now - tries.last > FORGET_AFTER_S:
-            tries = _Tries(0, now)
-        tries.n += 1
-        tries.last = now
-        _put_last(self._tries, key, tries, self._max_keys)
-
-    def take_back(self, key: Hashable) -> None:
-        tries = self._tries.get(key)
-        if tries is not None:
-            tries.n = max(0, tries.n - 1)
-
-    def forgive(self, key: Hashable) -> None:
-        self._tries.pop(key, None)
+def _steady(kind: str, part: str, n_free: int, pause_s: float) -> CountedKey:
+    """Return a key under which a number of attempts is free, then one more is allowed after each pause."""
+    return CountedKey(kind, _hash((part,)), n_free, pause_s)
 
 
-class _SteadyRate:
-    """A number of attempts is free, then one more is allowed after each pause."""
-
-    def __init__(self, n_free: int, pause_s: float, n_processes: int, max_keys: int) -> None:
-        self._pause_s = pause_s * n_processes
-        self._free_s = (max(1, n_free // n_processes) - 1) * self._pause_s
-        self._max_keys = max_keys
-        # When all attempts so far will be paid off; one pause pays off one attempt.
-        self._paid_at: OrderedDict[Hashable, float] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._paid_at)
-
-    def wait_s(self, key: Hashable, now: float) -> float:
-        return max(0.0, self._paid_at.get(key, now) - self._free_s - now)
-
-    def count(self, key: Hashable, now: float) -> None:
-        paid_at = max(self._paid_at.pop(key, now), now) + self._pause_s
-        _put_last(self._paid_at, key, paid_at, self._max_keys)
-
-    def take_back(self, key: Hashable) -> None:
-        if key in self._paid_at:
-            self._paid_at[key] -= self._pause_s
-
-    def forgive(self, key: Hashable) -> None:
-        # Only the attempt that was right: other people's wrong ones share this key.
-        self.take_back(key)
+def _name_key(name: str) -> CountedKey:
+    return _steady("name", name, FREE_TRIES_OF_NAME, NAME_PAUSE_S)
 
 
-def _put_last(table: OrderedDict[Hashable, T], key: Hashable, value: T, max_keys: int) -> None:
-    # The newest is at the end, so the first is the one that was quiet for longest.
-    table[key] = value
-    if len(table) > max_keys:
-        table.popitem(last=False)
+def _hash(parts: Sequence[str | bytes]) -> bytes:
+    # People type passwords into the field of the name, so the table has no name as it was typed.
+    texts = [part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass") for part in parts]
+    return hashlib.sha256(b"".join(len(text).to_bytes(4, "big") + text for text in texts)).digest()[:KEY_BYTES]
 
 
 class Attempt:
     """An attempt that was allowed and counted."""
 
-    def __init__(self, counts: Sequence[tuple[_Table, Hashable]]) -> None:
-        self._counts = counts
+    def __init__(self, sessions: Sessions, keys: Sequence[CountedKey]) -> None:
+        self._sessions = sessions
+        self._keys = keys
 
-    def succeed(self) -> None:
-        """Reset the counts: the secret was right."""
-        for table, key in self._counts:
-            table.forgive(key)
+    async def succeed(self) -> None:
+        """Reset the counts: the secret was right. Other people's wrong attempts share the keys that only take this one back."""
+        await attempt_rows.settle_attempt(self._sessions, self._keys, is_right=True)
 
-    def withdraw(self) -> None:
+    async def withdraw(self) -> None:
         """Take back this attempt: it was not evaluated."""
-        for table, key in self._counts:
-            table.take_back(key)
+        await attempt_rows.settle_attempt(self._sessions, self._keys, is_right=False)
 
 
 class Throttle:
-    """Counts attempts in bounded memory.
+    """Counts attempts together with all other processes on the database."""
 
-    Each of `n_processes` sees only its share of the attempts: it allows its share of the free ones and makes the waits that many
-    times longer, so that all together allow no more than one would.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_keys: int = MAX_KEYS, n_processes: int = 1) -> None:
+    def __init__(self, sessions: Sessions, clock: Callable[[], float] | None = None, *, max_keys: int = MAX_KEYS) -> None:
+        """`clock`: seconds since 1970, for tests; None is the clock of the database."""
+        self._sessions = sessions
         self._clock = clock
-        # Separate tables, so that a flood of one kind of key does not evict counts of another kind.
-        self._pairs = _GrowingWaits(FREE_TRIES, n_processes, max_keys)
-        self._known = _GrowingWaits(FREE_TRIES, n_processes, max_keys)
-        self._addresses = _SteadyRate(FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S, n_processes, max_keys)
-        self._names = _SteadyRate(FREE_TRIES_OF_NAME, NAME_PAUSE_S, n_processes, max_keys)
-        self._links = _SteadyRate(FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S, n_processes, max_keys)
+        self._max_keys = max_keys
+        self._n_counted = 0
 
-    def attempt(self, name: str, address: str, *, is_known_address: bool = False) -> Attempt:
+    async def attempt(self, name: str, address: str, *, is_known_address: bool = False) -> Attempt:
         """Count a stranger's attempt.
 
         Raises: TooManyRequests when it comes too early; it is not counted then
         """
         group = group_of(address)
-        counts: list[tuple[_Table, Hashable]] = [(self._pairs, (name, group)), (self._addresses, group)]
+        keys = [_growing("pair", name, group), _steady("address", group, FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S)]
         if not is_known_address:
-            counts.append((self._names, name))
-        return self._count(counts)
+            keys.append(_name_key(name))
+        return await self._count(keys)
 
-    def attempt_known(self, name: str, proof: bytes) -> Attempt:
+    async def attempt_known(self, name: str, proof: bytes) -> Attempt:
         """Count an attempt of a visitor who has proved an earlier login to this account.
 
         Raises: TooManyRequests when it comes too early; it is not counted then
         """
-        return self._count([(self._known, (name, proof))])
+        return await self._count([_growing("known", name, proof)])
 
-    def is_name_throttled(self, name: str) -> bool:
+    async def is_name_throttled(self, name: str) -> bool:
         """Return whether a stranger's attempt would have to wait because of the name alone."""
-        return self._names.wait_s(name, self._clock()) > 0
+        return await attempt_rows.read_wait_s(self._sessions, [_name_key(name)], RULES, self._now()) > 0
 
-    def count_wrong_link(self, address: str) -> None:
+    async def count_wrong_link(self, address: str) -> None:
         """Count an invalid link.
 
         Raises: TooManyRequests when there were many
         """
-        self._count([(self._links, group_of(address))])
+        await self._count([_steady("link", group_of(address), FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S)])
 
-    def _count(self, counts: Sequence[tuple[_Table, Hashable]]) -> Attempt:
-        now = self._clock()
-        wait_s = max(table.wait_s(key, now) for table, key in counts)
+    async def _count(self, keys: Sequence[CountedKey]) -> Attempt:
+        wait_s = await attempt_rows.count_attempt(self._sessions, keys, RULES, self._now())
         if wait_s > 0:
             retry_after_s = math.ceil(wait_s)
             raise TooManyRequests(f"Too many failed attempts; try again in {retry_after_s} s", {"retry_after_s": retry_after_s})
-        for table, key in counts:
-            table.count(key, now)
-        return Attempt(counts)
+        self._n_counted += 1
+        if self._n_counted % TIDY_EVERY == 0:
+            await attempt_rows.delete_idle_attempts(self._sessions, RULES, max_keys=self._max_keys, at=self._now())
+        return Attempt(self._sessions, keys)
 
-    def __len__(self) -> int:
-        return sum(len(table) for table in (self._pairs, self._known, self._addresses, self._names, self._links))
+    def _now(self) -> datetime | None:
+        return None if self._clock is None else datetime.fromtimestamp(self._clock(), UTC)
+
+
+async def delete_old_attempts(sessions: Sessions) -> None:
+    """Delete the counts that slow nobody down any more. A periodic job."""
+    await attempt_rows.delete_idle_attempts(sessions, RULES, max_keys=MAX_KEYS, at=None)

@@ -8,11 +8,12 @@ import importlib
 import sys
 from contextvars import ContextVar
 from types import ModuleType
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from normstat import __version__
 from normstat.memory import collector_paused
 
 # Command -> what it does, for the list of commands. The module normstat.cli.<command>_command has a typer.Typer named `app`, with
@@ -50,10 +51,13 @@ COMMANDS: Final = {
     "retention": "Show and set how long samples and raw bytes are kept.",
     "storage": "Show what uses the disk, how fast it grows, and when it will be full.",
     "host": "Delete hosts.",
+    "doctor": "Say what is wrong with an installation.",
     "backup": "Back up the database into a folder.",
     "restore": "Restore a backup into an empty database.",
     "audit": "Show who did what, from where.",
     "login-link": "Print a link that logs in once; creates the first administrator.",
+    "second-factor": "Show second factors of accounts; reset one that is lost.",
+    "sessions": "List and end the sessions of accounts.",
     "agent-token": "Create tokens for agents.",
     "openapi": "Print the OpenAPI document.",
     "gen": "Rewrite the generated pages of docs/.",
@@ -126,6 +130,15 @@ app = typer.Typer(
 )
 
 
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"normstat {__version__}")
+        raise typer.Exit
+
+
+VersionOption = Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")]
+
+
 @app.callback()
-def main() -> None:
+def main(*, version: VersionOption = False) -> None:
     """Know what is normal for your system, or every number is a guess."""

@@ -25,6 +25,7 @@ import typer
 import normstat
 from normstat.embedded import EmbeddedPostgres
 from normstat.errors import NormstatError
+from normstat.installed_files import find_agents_dir, program_dir
 from normstat.local.aside import call_aside
 from normstat.local.disk import DiskMonitor
 from normstat.local.log_files import LogFiles
@@ -50,7 +51,6 @@ AGENT_READY_S: Final = 2.0
 CONNECT_TIMEOUT_S: Final = 0.5
 HEALTH_TIMEOUT_S: Final = 2.0
 MAX_STATUS_LINE: Final = 1000
-CHECKOUT: Final = Path(__file__).resolve().parents[3]
 
 app = typer.Typer(add_completion=False)
 
@@ -130,7 +130,7 @@ def _find_module(name: str) -> str:
     """Return the file of a module, without importing it."""
     found = importlib.util.find_spec(name)
     if found is None or found.origin is None:
-        raise UpError(f"the Python package {name} is not installed; run `make setup`")
+        raise UpError(f"the Python package {name} is not installed; install normstat again (in a checkout: `make setup`)")
     return found.origin
 
 
@@ -277,9 +277,6 @@ class Up:
 
     def _start_database(self) -> EmbeddedPostgres | None:
         self.environment["NORMSTAT_PUBLIC_URL"] = self.url
-        page_dir = CHECKOUT / "frontend/dist"
-        if self.settings.page_dir is None and page_dir.is_dir():
-            self.environment["NORMSTAT_PAGE_DIR"] = str(page_dir)
         if self.settings.has_database_url:
             say("database: the one that DATABASE_URL names")
             return None
@@ -303,7 +300,7 @@ class Up:
         if account is not None:
             # The account cannot store compiled bytecode.
             call_aside(_compile_modules)
-            folders = [self.data_dir, CHECKOUT, *map(Path, (sys.prefix, sys.base_prefix, sys.base_exec_prefix))]
+            folders = [self.data_dir, program_dir(), *map(Path, (sys.prefix, sys.base_prefix, sys.base_exec_prefix))]
             folders += [postgres.home] if postgres is not None else []
             chosen = [imports, self.settings.page_dir, self.settings.agents_dir, self.settings.migrations_dir]
             chosen += self.settings.tls.files if self.settings.tls else []
@@ -326,10 +323,10 @@ class Up:
                     + (f", {postgres.account_name} for PostgreSQL" if postgres else "")
                 )
             else:
-                closed = ", ".join(map(str, view.kept)) or str(CHECKOUT)
+                closed = ", ".join(map(str, view.kept)) or str(program_dir())
                 self._tell(
                     f"server and agent run as root: the account {account.name!r} cannot reach what lies in {closed}; move the "
-                    "checkout, Python and the data to folders that every account can enter, or run normstat as an ordinary user"
+                    "program, Python and the data to folders that every account can enter, or run normstat as an ordinary user"
                 )
         if self.settings.import_dir is None:
             self._make_folder(imports)
@@ -401,11 +398,12 @@ class Up:
         return ChildProcess(command, output=output, environment=environment, account=self.account, view=self.view, is_final=True)
 
     def _start_agent(self) -> None:
-        script = CHECKOUT / "agents/normstat-agent"
-        stats = CHECKOUT / "agents" / f"stats.conf.{'sunos' if platform.system() == 'SunOS' else 'linux'}"
-        if not self.with_agent or not script.exists():
+        agents_dir = find_agents_dir(self.settings.agents_dir)
+        if not self.with_agent or agents_dir is None or not (agents_dir / "normstat-agent").is_file():
             say("  agent                 none for this host")
             return
+        script = agents_dir / "normstat-agent"
+        stats = agents_dir / f"stats.conf.{'sunos' if platform.system() == 'SunOS' else 'linux'}"
         tools = _tools_of(stats, _agent_path(script))
         name = platform.node()
         agent_dir = self.data_dir / "agent"

@@ -1,5 +1,6 @@
 """Rows of accounts, sessions, login links and tokens. Permissions are decided in auth."""
 
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Final, cast
 
@@ -86,8 +87,23 @@ async def delete_user(session: AsyncSession, user_id: int) -> None:
 # --- sessions and links ---
 
 
+@dataclass(frozen=True, slots=True)
+class SessionOrigin:
+    """Where a session was opened, by which browser (in words), and by which means."""
+
+    address: str = ""
+    browser: str = ""
+    means: str = ""
+
+
 async def add_session(
-    session: AsyncSession, *, user_id: int, password_hash: str | None, token_hash: bytes, lifetime: timedelta
+    session: AsyncSession,
+    *,
+    user_id: int,
+    password_hash: str | None,
+    token_hash: bytes,
+    lifetime: timedelta,
+    origin: SessionOrigin | None = None,
 ) -> User | None:
     """Return the account that is now logged in, or None if it was disabled or its password changed in the meantime."""
     query = select(User).where(
@@ -96,17 +112,9 @@ async def add_session(
     # The lock waits for a concurrent change of the account, and checks again after it.
     user = await session.scalar(query.with_for_update(read=True))
     if user is not None:
-        await session.execute(insert(Session).values(token_hash=token_hash, user_id=user_id, expires_at=func.now() + lifetime))
+        values = {"token_hash": token_hash, "user_id": user_id, "expires_at": func.now() + lifetime}
+        await session.execute(insert(Session).values(values | asdict(origin or SessionOrigin())))
     return user
-
-
-async def find_session_user(session: AsyncSession, token_hash: bytes) -> User | None:
-    """Return the enabled account of this session, or None if the session has ended."""
-    return await session.scalar(
-        select(User)
-        .join(Session, Session.user_id == User.id)
-        .where(Session.token_hash == token_hash, Session.expires_at > func.now(), User.disabled_at.is_(None))
-    )
 
 
 async def delete_session(session: AsyncSession, token_hash: bytes) -> None:

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry
 from sqlalchemy.util import greenlet_spawn
 
+from normstat import __version__
 from normstat.errors import BadRequest
 from normstat.metrics import COMMIT_SECONDS
 
@@ -28,6 +29,8 @@ WriteSession = NewType("WriteSession", AsyncSession)
 # libpq parses the URL and SQLAlchemy only learns the driver: so every form that psql accepts works here too.
 DRIVER_URL = "postgresql+psycopg://"
 CONNECT_TIMEOUT_S = 10
+# `normstat doctor` compares the versions of all that are connected.
+APPLICATION_NAME: Final = f"normstat {__version__}"
 # A connection whose other end silently vanished is noticed after about a minute, where nobody asks anything on it.
 KEEPALIVES: Final[dict[str, str | int]] = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 # A request that gets no connection within this time is answered 503.
@@ -45,7 +48,7 @@ def connect_arguments(database_url: str) -> dict[str, str | int]:
         raise BadRequest(f"The database URL is not a valid libpq URL: {str(error).strip()}") from None
     # Text printed by PostgreSQL (and dates without a zone) must not depend on the server's own zone.
     defaults: dict[str, str | int] = {
-        "application_name": "normstat",
+        "application_name": APPLICATION_NAME,
         "connect_timeout": CONNECT_TIMEOUT_S,
         "options": "-c timezone=UTC",
     }

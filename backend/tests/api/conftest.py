@@ -79,8 +79,10 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     app = built_app(settings)
     state = app.state.normstat = make_state(settings)
     async with open_write_session(state.sessions) as session:
-        tables = "users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines, user_specs, host_groups, comparisons, "
-        tables += "watch_rules, watch_rule_changes, watch_limits, backtests, episodes, watch_mutes, jobs, "
+        tables = "login_attempts, users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines, user_specs, "
+        tables += (
+            "host_groups, comparisons, watch_rules, watch_rule_changes, watch_limits, backtests, episodes, watch_mutes, jobs, "
+        )
         tables += "alert_channels, alert_routes, alerts, experiments"
         await session.execute(text(f"TRUNCATE {tables} CASCADE"))
     yield app
@@ -97,7 +99,7 @@ def state(app: FastAPI) -> AppState:
 def clock(app: FastAPI, state: AppState) -> Clock:
     """Return the clock of the login throttle, which stands still until a test moves it."""
     clock = Clock()
-    app.state.normstat = replace(state, throttle=Throttle(clock))
+    app.state.normstat = replace(state, throttle=Throttle(state.sessions, clock))
     return clock
 
 

@@ -20,7 +20,7 @@ import pytest
 
 from normstat.cli import up_command as up_module
 from normstat.local.binaries import ROOT_STATE_DIR, find_binaries
-from tests.e2e.product import Up, free_port, have, log_in, processes_naming, wait_until
+from tests.e2e.product import CHECKOUT, Up, free_port, have, log_in, processes_naming, wait_until
 from tests.failures.sender import Fleet, make_agent_token
 from tests.vanishing import files_below
 
@@ -239,7 +239,7 @@ def test_the_tools_of_an_agent_are_told(tmp_path: Path, monkeypatch: pytest.Monk
         "# x\nproc_linux\tsample 1 auto\nproc_pid_linux\tsample 5 auto\nvmstat_linux\t?vmstat -t 1\nmpstat_linux\tmpstat 1\n"
         "vmstat_2\tvmstat 5\npidstat_linux\t?pidstat 1\niostat_linux\tiostat -x 1\ndf_linux\t@60 df\n"
     )
-    script = up_module.CHECKOUT / "agents/normstat-agent"
+    script = CHECKOUT / "agents/normstat-agent"
     tools = up_module._tools_of(stats, up_module._agent_path(script))
     assert tools.recorders == ["the counters of /proc", "processes", "vmstat", "mpstat", "df"]
     assert tools.missing == ["iostat"]
@@ -248,7 +248,7 @@ def test_the_tools_of_an_agent_are_told(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_host_without_tools_lacks_nothing(tmp_path: Path) -> None:
-    tools = up_module._tools_of(up_module.CHECKOUT / "agents/stats.conf.linux", str(tmp_path))
+    tools = up_module._tools_of(CHECKOUT / "agents/stats.conf.linux", str(tmp_path))
     assert tools.missing == []
     assert tools.recorders == [
         "the counters of /proc",

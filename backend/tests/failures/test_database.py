@@ -138,7 +138,7 @@ def test_no_connection_is_left(postgres: FragilePostgres, emptied: str, tmp_path
             deadline = time.monotonic() + 120
             while fleet.answers[503] < before + 4:
                 assert time.monotonic() < deadline
-                connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'normstat'")
+                connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'normstat%'")
                 with pytest.raises(psycopg.OperationalError, match=r"too many clients|remaining connection slots"):
                     _take_all(emptied, others)
             n_acked = fleet.n_acked

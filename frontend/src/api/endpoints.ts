@@ -60,8 +60,8 @@ export function span(window: Window): { readonly start: string; readonly end: st
 
 // --- accounts ---
 
-export function logIn(account: string, password: string): Promise<Me> {
-  return answered(client.POST("/api/v1/auth/login", { body: { name: account, password } }));
+export function logIn(account: string, password: string, code: string | null): Promise<Me> {
+  return answered(client.POST("/api/v1/auth/login", { body: { name: account, password, code } }));
 }
 
 export function redeemLinkToken(token: string): Promise<Me> {

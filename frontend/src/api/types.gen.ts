@@ -785,7 +785,7 @@ export interface paths {
     put?: never;
     /**
      * Log In
-     * @description Log in with name and password; set the session cookie.
+     * @description Log in with name and password; set the session cookie. 401 `second_factor_needed` when the account also asks for a code.
      */
     post: operations["logIn"];
     delete?: never;
@@ -834,6 +834,104 @@ export interface paths {
     put: operations["changePassword"];
     post?: never;
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/auth/second-factor": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Second Factor
+     * @description Return whether one's own account has a second factor, and how many recovery codes are left.
+     */
+    get: operations["getSecondFactor"];
+    put?: never;
+    /**
+     * Begin Second Factor
+     * @description Return a new secret for an authenticator app; it counts once a code of it is confirmed. Not with an API token.
+     */
+    post: operations["beginSecondFactor"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/auth/second-factor/confirmation": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Confirm Second Factor
+     * @description Turn the second factor on by a first code; end all other sessions of the account.
+     */
+    post: operations["confirmSecondFactor"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/auth/second-factor/recovery-codes": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Renew Recovery Codes
+     * @description Replace the recovery codes of one's own account.
+     */
+    post: operations["renewRecoveryCodes"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/auth/second-factor/removal": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Remove Second Factor
+     * @description Turn the second factor of one's own account off, by a code of it.
+     */
+    post: operations["removeSecondFactor"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/auth/sessions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Sessions
+     * @description List the sessions of one's own account.
+     */
+    get: operations["listSessions"];
+    put?: never;
+    post?: never;
+    /**
+     * End Other Sessions
+     * @description End all sessions of one's own account but this one. Not with an API token.
+     */
+    delete: operations["endOtherSessions"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/auth/sessions/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * End Session
+     * @description End one session of one's own account. Not with an API token.
+     */
+    delete: operations["endSession"];
     options?: never;
     head?: never;
     patch?: never;
@@ -2130,6 +2228,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/prometheus/write": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Write Prometheus
+     * @description Store the samples of a Prometheus remote-write request (1.0 or 2.0); the answer means that they are committed.
+     */
+    post: operations["writePrometheus"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/references": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -2778,6 +2891,55 @@ export interface paths {
      *     administrator nor create one.
      */
     patch: operations["updateUser"];
+    trace?: never;
+  };
+  "/api/v1/users/{name}/second-factor": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Reset Second Factor
+     * @description Remove the second factor of an account whose phone is lost, and end its sessions. An API token cannot, of administrators.
+     */
+    delete: operations["resetSecondFactor"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/users/{name}/sessions": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List User Sessions
+     * @description List the sessions of an account.
+     */
+    get: operations["listUserSessions"];
+    put?: never;
+    post?: never;
+    /**
+     * End User Sessions
+     * @description End all sessions of an account. An API token cannot end those of an administrator.
+     */
+    delete: operations["endUserSessions"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/users/{name}/sessions/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * End User Session
+     * @description End one session of an account. An API token cannot end one of an administrator.
+     */
+    delete: operations["endUserSession"];
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   "/api/v1/views": {
@@ -8094,9 +8256,11 @@ export interface components {
     };
     /**
      * LoginRequest
-     * @description Name and password of an account.
+     * @description Name and password of an account; `code` of its authenticator app, or a recovery code, if it has a second factor.
      */
     LoginRequest: {
+      /** Code */
+      code?: string | null;
       /** Name */
       name: string;
       /** Password */
@@ -8127,10 +8291,16 @@ export interface components {
     /**
      * Me
      * @description Who is logged in; `has_password` is false until the first administrator has chosen one.
+     *
+     *     `must_set_second_factor`: the server refuses everything else until the account has a second factor.
      */
     Me: {
       /** Has Password */
       has_password: boolean;
+      /** Has Second Factor */
+      has_second_factor: boolean;
+      /** Must Set Second Factor */
+      must_set_second_factor: boolean;
       /** Name */
       name: string;
       role: components["schemas"]["Role"];
@@ -9101,6 +9271,14 @@ export interface components {
       n: number;
       /** Reason */
       reason: string;
+    };
+    /**
+     * RecoveryCodes
+     * @description Codes that stand in for the authenticator app, once each: shown once.
+     */
+    RecoveryCodes: {
+      /** Recovery Codes */
+      recovery_codes: string[];
     };
     /**
      * Reduction
@@ -10600,6 +10778,46 @@ export interface components {
     SearchKind:
       "metric" | "other_metric" | "host" | "instance" | "command" | "process" | "baseline" | "comparison" | "artefact" | "event";
     /**
+     * SecondFactorBegin
+     * @description The account's password, if it has one.
+     */
+    SecondFactorBegin: {
+      /** Password */
+      password?: string | null;
+    };
+    /**
+     * SecondFactorCode
+     * @description A code of the authenticator app, or a recovery code.
+     */
+    SecondFactorCode: {
+      /** Code */
+      code: string;
+    };
+    /**
+     * SecondFactorSetup
+     * @description What an authenticator app needs: shown once. `qr_code`: an SVG document with `uri`; `secret`: for typing, base 32.
+     */
+    SecondFactorSetup: {
+      /** Qr Code */
+      qr_code: string;
+      /** Secret */
+      secret: string;
+      /** Uri */
+      uri: string;
+    };
+    /**
+     * SecondFactorState
+     * @description Whether the account asks for a code at its logins. `is_required`: the server demands it of the account's role.
+     */
+    SecondFactorState: {
+      /** Confirmed At */
+      confirmed_at: string | null;
+      /** Is Required */
+      is_required: boolean;
+      /** N Recovery Codes */
+      n_recovery_codes: number;
+    };
+    /**
      * SeenValue
      * @description A value that an episode's worst report had.
      */
@@ -10726,6 +10944,55 @@ export interface components {
      * @enum {string}
      */
     SeriesSource: "raw" | "rollup_minute" | "rollup_hour" | "mixed";
+    /**
+     * SessionInfo
+     * @description A logged-in browser. `browser`: in words, "" where it is not known; `address`: of its last request.
+     *
+     *     `means`: password, link, provider, or "" of a session that an earlier version opened. `is_current`: of this request.
+     */
+    SessionInfo: {
+      /** Address */
+      address: string;
+      /** Browser */
+      browser: string;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /**
+       * Expires At
+       * Format: date-time
+       */
+      expires_at: string;
+      /** Id */
+      id: number;
+      /** Is Current */
+      is_current: boolean;
+      /**
+       * Last Seen At
+       * Format: date-time
+       */
+      last_seen_at: string;
+      /** Means */
+      means: string;
+    };
+    /**
+     * SessionList
+     * @description Sessions, the last used first; 500 at most.
+     */
+    SessionList: {
+      /** Sessions */
+      sessions: components["schemas"]["SessionInfo"][];
+    };
+    /**
+     * SessionsEnded
+     * @description How many sessions were ended.
+     */
+    SessionsEnded: {
+      /** N Ended */
+      n_ended: number;
+    };
     /**
      * SideCoverage
      * @description How much data one side has.
@@ -11981,6 +12248,8 @@ export interface components {
       created_at: string;
       /** Has Password */
       has_password: boolean;
+      /** Has Second Factor */
+      has_second_factor: boolean;
       /** Is Disabled */
       is_disabled: boolean;
       /** Name */
@@ -14130,7 +14399,7 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Me"] } };
-      /** @description Unauthorized: not_authenticated */
+      /** @description Unauthorized: not_authenticated, second_factor_needed */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
@@ -14199,6 +14468,168 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getSecondFactor: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SecondFactorState"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  beginSecondFactor: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["SecondFactorBegin"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SecondFactorSetup"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Too Many Requests: too_many_requests */
+      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  confirmSecondFactor: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["SecondFactorCode"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RecoveryCodes"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Too Many Requests: too_many_requests */
+      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  renewRecoveryCodes: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["SecondFactorCode"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RecoveryCodes"] } };
+      /** @description Unauthorized: not_authenticated, second_factor_needed */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Too Many Requests: too_many_requests */
+      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  removeSecondFactor: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["SecondFactorCode"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated, second_factor_needed */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Too Many Requests: too_many_requests */
+      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listSessions: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SessionList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  endOtherSessions: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SessionsEnded"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  endSession: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
@@ -17095,6 +17526,42 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  writePrometheus: {
+    parameters: {
+      query?: {
+        /** @description label that names a series' host; the first one that it has counts */
+        host_label?: string[] | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: { content: { "application/x-protobuf": string } };
+    responses: {
+      /** @description Successful Response */
+      204: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Timeout: too_slow */
+      408: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unsupported Media Type: unsupported_media_type */
+      415: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Too Many Requests: too_many_requests */
+      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listReferences: {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     requestBody?: never;
@@ -18384,6 +18851,119 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  resetSecondFactor: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the account */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listUserSessions: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the account */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SessionList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  endUserSessions: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the account */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SessionsEnded"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  endUserSession: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description name of the account */
+        name: string;
+        id: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };

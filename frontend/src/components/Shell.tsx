@@ -63,6 +63,7 @@ const MORE_PAGES = [
 
 const loadPalette = () => import("./palette/Palette").then((module) => ({ default: module.Palette }));
 const Palette = lazy(loadPalette);
+const SecondFactor = lazy(() => import("./SecondFactor").then((module) => ({ default: module.SecondFactor })));
 
 function SchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
@@ -252,7 +253,15 @@ export function Shell() {
               </Suspense>
             )}
             <HostZoneContext value={clock === "host" ? (hostZone.choice?.zone ?? null) : null}>
-              <Outlet />
+              {me.data.must_set_second_factor ? (
+                <div className="page page-narrow">
+                  <Suspense>
+                    <SecondFactor me={me.data} />
+                  </Suspense>
+                </div>
+              ) : (
+                <Outlet />
+              )}
             </HostZoneContext>
           </MeContext>
         )}

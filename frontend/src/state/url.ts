@@ -83,7 +83,7 @@ export interface HostView {
   readonly instant: ShownInstant | null;
 }
 
-export const ACCOUNT_TABS = ["me", "api-tokens", "agent-tokens", "users", "audit"] as const;
+export const ACCOUNT_TABS = ["me", "sessions", "api-tokens", "agent-tokens", "users", "audit"] as const;
 export type AccountTab = (typeof ACCOUNT_TABS)[number];
 
 export interface AccountsView extends ListView {

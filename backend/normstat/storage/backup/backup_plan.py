@@ -23,6 +23,7 @@ from psycopg import sql
 
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.backup.backup_files import Connection
+from normstat.storage.schema.account_models import LoginAttempt
 from normstat.storage.schema.artefact_models import ArtefactBytes, ArtefactPartRow
 from normstat.storage.schema.baseline_models import Profile, ProfilePiece
 from normstat.storage.schema.models import Base, Chunk, Host, KnownBrowser, LoginLink, PackedChunk, Rollup, RollupMark, Session
@@ -53,7 +54,8 @@ MAX_DAYS: Final = 400
 MAX_OFFSET: Final = 2**63 - 1
 # Derived from samples, specific to this database, or useless in another one.
 LEFT_OUT: Final = frozenset(
-    model.__tablename__ for model in (Rollup, RollupMark, ProfilePiece, Profile, Session, LoginLink, KnownBrowser, StoreIdentity)
+    model.__tablename__
+    for model in (Rollup, RollupMark, ProfilePiece, Profile, Session, LoginLink, LoginAttempt, KnownBrowser, StoreIdentity)
 )
 # Large ones, of which a backup takes what changed.
 IN_PIECES: Final = frozenset(model.__tablename__ for model in (Chunk, PackedChunk, SealedBlockRow, ArtefactBytes, ArtefactPartRow))

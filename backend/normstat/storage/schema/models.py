@@ -296,13 +296,18 @@ class User(Base):
 
 
 class Session(Base):
-    """A logged-in browser."""
+    """A logged-in browser. `address`: of its last request; `browser`: in words; `means`: password, link, provider or ""."""
 
     __tablename__ = "sessions"
     token_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    id: Mapped[int] = mapped_column(Identity(always=True), unique=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
     expires_at: Mapped[datetime]
+    last_seen_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    address: Mapped[str] = mapped_column(server_default="")
+    browser: Mapped[str] = mapped_column(server_default="")
+    means: Mapped[str] = mapped_column(server_default="")
 
 
 class LoginLink(Base):

@@ -8,6 +8,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from normstat.errors import DatabaseAway, MigrationError
+from normstat.installed_files import migration_places
 from normstat.settings import load_settings
 from normstat.storage.session import connect_arguments
 
@@ -20,12 +21,11 @@ VERSION: Final = "SELECT version_num FROM alembic_version"
 
 
 def find_migrations_dir() -> Path:
-    """Return the folder `migrations/`: the setting's, else the checkout's, else the working folder's.
+    """Return the folder `migrations/`: the setting's, else the wheel's or the checkout's, else the working folder's.
 
     Raises: MigrationError when there is none
     """
-    setting = load_settings().migrations_dir
-    places = [setting] if setting is not None else [Path(__file__).resolve().parents[4] / "migrations", Path.cwd() / "migrations"]
+    places = migration_places(load_settings().migrations_dir)
     for place in places:
         if (place / "env.py").is_file():
             return place

@@ -1,9 +1,10 @@
-import { Tabs, Title } from "@mantine/core";
+import { Group, Tabs, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { agentTokensQuery, apiTokensQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
+import { SecondFactor } from "../../components/SecondFactor";
 import { useMe } from "../../components/me";
 import { useZone } from "../../components/zone";
 import { createAgentToken, createApiToken, revokeAgentToken, revokeApiToken } from "../../api/endpoints";
@@ -11,12 +12,14 @@ import { ACCOUNT_TABS, type AccountTab, decodeAccountsView, encodeAccountsView }
 import { AuditLog } from "./AuditLog";
 import { AgentTokenForm, ApiTokenForm } from "./TokenForms";
 import { PasswordForm } from "./PasswordForm";
+import { Sessions } from "./Sessions";
 import { Tokens } from "./Tokens";
 import { Users } from "./Users";
 import { words } from "../../words";
 
 const LABELS: Readonly<Record<AccountTab, string>> = {
   me: words.accounts.accountsPage.yourPassword,
+  sessions: words.sessions.sessions,
   "api-tokens": words.accounts.accountsPage.apiTokens,
   "agent-tokens": words.accounts.accountsPage.agentTokens,
   users: words.common.accounts,
@@ -24,7 +27,7 @@ const LABELS: Readonly<Record<AccountTab, string>> = {
 };
 const FOR_ADMINISTRATORS: ReadonlySet<AccountTab> = new Set(["agent-tokens", "users", "audit"]);
 
-/** The user's own password and API tokens; for administrators also agent tokens and accounts. */
+/** The user's own password, sessions and API tokens; for administrators also agent tokens and accounts. */
 export function AccountsPage() {
   useDocumentTitle(words.accounts.accountsPage.accountsNormstat);
   const search = useSearch({ strict: false });
@@ -57,7 +60,13 @@ export function AccountsPage() {
           ))}
         </Tabs.List>
         <Tabs.Panel value="me">
-          <PasswordForm me={me} />
+          <Group align="flex-start" gap="md">
+            <PasswordForm me={me} />
+            <SecondFactor me={me} />
+          </Group>
+        </Tabs.Panel>
+        <Tabs.Panel value="sessions">
+          <Sessions account={null} zone={zone} />
         </Tabs.Panel>
         <Tabs.Panel value="api-tokens">
           <Tokens

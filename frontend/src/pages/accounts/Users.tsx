@@ -1,8 +1,9 @@
-import { Button, Checkbox, Group, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Modal, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createUser, deleteUser, updateUser } from "../../api/endpoints";
 import { usersQuery } from "../../api/queries";
+import { resetSecondFactor } from "../../api/second_factor";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
@@ -13,6 +14,7 @@ import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { RowForm } from "../../components/RowForm";
+import { Sessions } from "./Sessions";
 import { words } from "../../words";
 
 interface UsersProps {
@@ -20,7 +22,7 @@ interface UsersProps {
   readonly me: Me;
 }
 
-type Dialog = { readonly kind: "password" | "delete"; readonly user: UserInfo };
+type Dialog = { readonly kind: "password" | "sessions" | "second-factor" | "delete"; readonly user: UserInfo };
 
 /** All accounts: create, change the role, set a password, disable, delete. */
 export function Users({ zone, me }: UsersProps) {
@@ -39,8 +41,16 @@ export function Users({ zone, me }: UsersProps) {
       setDialog(null);
     },
   });
+  const resetting = useMutation({
+    mutationFn: resetSecondFactor,
+    onSuccess: async () => {
+      await renew();
+      setDialog(null);
+    },
+  });
   const close = (): void => {
     setDialog(null);
+    resetting.reset();
     deleting.reset();
   };
   if (users.data === undefined) {
@@ -94,6 +104,21 @@ export function Users({ zone, me }: UsersProps) {
                   ) : (
                     <span className="soft">{words.accounts.users.noneOneTimeLink}</span>
                   )}
+                  {user.has_second_factor && (
+                    <>
+                      {" + "}
+                      <Button
+                        size="compact-xs"
+                        variant="default"
+                        aria-label={words.secondFactor.resetOf(user.name)}
+                        onClick={() => {
+                          setDialog({ kind: "second-factor", user });
+                        }}
+                      >
+                        {words.secondFactor.title}
+                      </Button>
+                    </>
+                  )}
                 </Table.Td>
                 <Table.Td>{user.is_disabled ? words.accounts.users.disabled : words.accounts.users.enabled}</Table.Td>
                 <Table.Td>
@@ -109,6 +134,15 @@ export function Users({ zone, me }: UsersProps) {
                       }}
                     >
                       {words.accounts.users.setPassword}
+                    </Button>
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      onClick={() => {
+                        setDialog({ kind: "sessions", user });
+                      }}
+                    >
+                      {words.sessions.sessions}
                     </Button>
                     <Button
                       size="compact-xs"
@@ -138,6 +172,25 @@ export function Users({ zone, me }: UsersProps) {
         </Table>
       </ScrollCard>
       {dialog?.kind === "password" && <SetPasswordDialog user={dialog.user} onClose={close} onDone={renew} />}
+      {dialog?.kind === "sessions" && (
+        <Modal opened onClose={close} title={words.sessions.sessionsOf(dialog.user.name)} size="xl">
+          <Sessions account={dialog.user.name} zone={zone} />
+        </Modal>
+      )}
+      {dialog?.kind === "second-factor" && (
+        <ConfirmDialog
+          title={words.secondFactor.reset}
+          action={words.secondFactor.reset}
+          isPending={resetting.isPending}
+          error={resetting.error}
+          onClose={close}
+          onConfirm={() => {
+            resetting.mutate(dialog.user.name);
+          }}
+        >
+          {words.secondFactor.resetHelp(<b>{dialog.user.name}</b>)}
+        </ConfirmDialog>
+      )}
       {dialog?.kind === "delete" && (
         <ConfirmDialog
           title={words.accounts.users.deleteAccount}

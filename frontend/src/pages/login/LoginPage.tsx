@@ -77,7 +77,19 @@ function LinkProblem({ error }: { readonly error: Error }) {
 function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void; readonly linkError: Error | null }) {
   const [account, setAccount] = useState("");
   const [password, setPassword] = useState("");
-  const login = useMutation({ mutationFn: () => logIn(account, password), onSuccess: onEnter });
+  const [code, setCode] = useState("");
+  const [isAsked, setAsked] = useState(false);
+  const login = useMutation({
+    mutationFn: () => logIn(account, password, isAsked ? code : null),
+    onSuccess: onEnter,
+    onError: (error) => {
+      if (error instanceof ApiError && error.code === "second_factor_needed") {
+        setAsked(true);
+      }
+    },
+  });
+  // The first time it is a question, not an error.
+  const isQuestion = login.error instanceof ApiError && login.error.details["reason"] === "missing";
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     login.mutate();
@@ -91,6 +103,7 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
           autoComplete="username"
           required
           data-autofocus
+          readOnly={isAsked}
           value={account}
           onChange={(event) => {
             setAccount(event.currentTarget.value);
@@ -100,12 +113,27 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
           label={words.login.loginPage.password}
           autoComplete="current-password"
           required
+          readOnly={isAsked}
           value={password}
           onChange={(event) => {
             setPassword(event.currentTarget.value);
           }}
         />
-        <ErrorLine error={login.error} />
+        {isAsked && (
+          <TextInput
+            label={words.secondFactor.code}
+            description={words.secondFactor.codeHelp}
+            autoComplete="one-time-code"
+            maxLength={100}
+            required
+            autoFocus
+            value={code}
+            onChange={(event) => {
+              setCode(event.currentTarget.value);
+            }}
+          />
+        )}
+        <ErrorLine error={isQuestion ? null : login.error} />
         <Button type="submit" size="sm" loading={login.isPending}>
           {words.login.loginPage.logIn}
         </Button>

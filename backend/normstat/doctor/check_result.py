@@ -1,0 +1,60 @@
+"""The result of a check."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+# So many names are listed; the others are counted.
+MAX_NAMED: Final = 5
+
+
+class CheckStatus(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    WARNING = "warning"
+    """It works, and somebody should look at it."""
+
+    ERROR = "error"
+    """Something does not work, or data is at risk."""
+
+    NOT_CHECKED = "not_checked"
+    """It could not be found out: neither good nor bad."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a check found. `expected` and `advice` are empty where it is ok; of one that could not run, `found` says why."""
+
+    check: str
+    status: CheckStatus
+    found: str
+    expected: str = ""
+    advice: str = ""
+
+
+def ok(check: str, found: str) -> CheckResult:
+    """Return a check that found nothing wrong."""
+    return CheckResult(check, CheckStatus.OK, found)
+
+
+def warning(check: str, found: str, expected: str, advice: str) -> CheckResult:
+    """Return a check that found something to look at."""
+    return CheckResult(check, CheckStatus.WARNING, found, expected, advice)
+
+
+def error(check: str, found: str, expected: str, advice: str) -> CheckResult:
+    """Return a check that found something broken."""
+    return CheckResult(check, CheckStatus.ERROR, found, expected, advice)
+
+
+def not_checked(check: str, why: str, advice: str = "") -> CheckResult:
+    """Return a check that could not run."""
+    return CheckResult(check, CheckStatus.NOT_CHECKED, why, "", advice)
+
+
+def name_some(names: Sequence[str]) -> str:
+    """Return the first names and how many others there are."""
+    some = ", ".join(names[:MAX_NAMED])
+    return some if len(names) <= MAX_NAMED else f"{some} and {len(names) - MAX_NAMED} more"

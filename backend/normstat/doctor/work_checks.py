@@ -1,0 +1,135 @@
+"""Checks of what the installation does: servers, jobs, agents, rejected lines. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from normstat.doctor.check_result import CheckResult, error, name_some, not_checked, ok, warning
+from normstat.query.own_figures import BEHIND_S, SENDING, SeenHost, StreamFigures
+from normstat.query.reject_rise import MIN_LINES, TIMES
+from normstat.storage.database_facts import JobFacts
+
+JOB_WAIT_WARNING_S: Final = 300.0
+AGENT_CLOCK_S: Final = 5.0
+# Hosts that have been silent for longer are gone rather than broken.
+GONE: Final = timedelta(days=7)
+# If half of the hosts are behind, it is not the hosts.
+SERVER_SHARE: Final = 0.5
+OF_SENDING: Final = ("agents_behind", "agent_clocks", "rejected_lines")
+
+
+def check_jobs(facts: JobFacts) -> Iterator[CheckResult]:
+    """Yield the checks of the leader, of background work and of administrators."""
+    if facts.leader_since is None:
+        advice = "start a server: systemctl start normstat, normstat serve, or make run"
+        yield error("leader", "no server process holds the leader's lock: no rollups, sealing, rules or alerts", "one", advice)
+    else:
+        yield ok("leader", f"a server process leads since {_age(facts.leader_since)}")
+    waits = "" if facts.wait_s <= 0 else f"; the oldest that is due waits since {_age(timedelta(seconds=facts.wait_s))}"
+    advice = "see normstat jobs list, and the server's log; normstat jobs retry N queues one again"
+    if facts.failed:
+        kinds = ", ".join(f"{n} {kind}{f' ({message[:120]})' if message else ''}" for kind, n, message in facts.failed)
+        yield warning("jobs", f"failed in the last week: {kinds}{waits}", "none", advice)
+    elif facts.wait_s > JOB_WAIT_WARNING_S:
+        yield warning("jobs", f"none failed{waits}", f"at most {JOB_WAIT_WARNING_S / 60:.0f} minutes", advice)
+    else:
+        yield ok("jobs", f"none failed in the last week{waits}")
+    if facts.n_administrators:
+        yield ok("administrators", f"{facts.n_administrators} enabled")
+    else:
+        yield warning("administrators", "no enabled administrator", "at least one", "run normstat login-link, which creates one")
+
+
+def check_versions(n_sessions: Mapping[str, int], own_version: str) -> CheckResult:
+    """Check that all programs that are connected have one version. `n_sessions`: by the names that they gave themselves."""
+    versions = sorted({name.partition(" ")[2] or "an older version" for name in n_sessions})
+    if not versions:
+        return not_checked("versions", "no other normstat is connected to the database")
+    if versions == [own_version]:
+        return ok("versions", f"all that are connected have version {own_version}")
+    found = f"connected to the database: {', '.join(versions)}; this command is {own_version}"
+    return warning("versions", found, "one version on all machines", "install the same version everywhere and restart the servers")
+
+
+def check_agents(hosts: Sequence[SeenHost], streams: Mapping[int, StreamFigures], now: datetime) -> Iterator[CheckResult]:
+    """Yield the checks of the hosts that agents send from."""
+    if not hosts:
+        yield not_checked("agents", "no agent has sent anything yet", "add a host: the page Hosts, Add a host")
+        for check in OF_SENDING:
+            yield not_checked(check, "no host sends")
+        return
+    sending = [host for host in hosts if now - host.last_seen_at <= SENDING]
+    silent = [host for host in hosts if SENDING < now - host.last_seen_at <= GONE]
+    n_gone = len(hosts) - len(sending) - len(silent)
+    gone = f"; {n_gone} not seen for more than {GONE.days} days" if n_gone else ""
+    if silent:
+        names = name_some([f"{host.name} (since {_age(now - host.last_seen_at)})" for host in silent])
+        found = f"{len(silent)} of {len(hosts)} silent: {names}{gone}"
+        yield warning("agents", found, "all send", "on these hosts: normstat-agent status; delete hosts that are gone")
+    elif not sending:
+        yield warning("agents", f"none of {len(hosts)} hosts sends{gone}", "all send", "on these hosts: normstat-agent status")
+    else:
+        yield ok("agents", f"{len(sending)} of {len(hosts)} hosts send{gone}")
+    if not sending:
+        for check in OF_SENDING:
+            yield not_checked(check, "no host sends")
+        return
+    yield _check_backlogs(sending, streams)
+    yield _check_agent_clocks(sending)
+    yield _check_rejects(sending, streams)
+
+
+def _check_backlogs(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigures]) -> CheckResult:
+    lags = [(streams[host.id].host["host.backlog"], host.name) for host in sending if _knows_backlog(streams, host)]
+    if not lags:
+        return not_checked("agents_behind", "no host sends a tool whose interval is known")
+    behind = sorted(((lag_s, name) for lag_s, name in lags if lag_s > BEHIND_S), reverse=True)
+    if not behind:
+        return ok("agents_behind", f"none of {len(lags)} is more than {BEHIND_S / 60:.0f} minutes behind")
+    found = f"{len(behind)} of {len(lags)} behind: {name_some([f'{name} ({lag_s / 60:.0f} min)' for lag_s, name in behind])}"
+    expected = f"at most {BEHIND_S / 60:.0f} minutes"
+    if len(lags) > 1 and len(behind) >= SERVER_SHARE * len(lags):
+        return error("agents_behind", found, expected, "the server or its disk is too slow: see /metrics and docs/performance.md")
+    return warning("agents_behind", found, expected, "an agent catches up after an outage; otherwise look at its network")
+
+
+def _knows_backlog(streams: Mapping[int, StreamFigures], host: SeenHost) -> bool:
+    return host.id in streams and "host.backlog" in streams[host.id].host
+
+
+def _check_agent_clocks(sending: Sequence[SeenHost]) -> CheckResult:
+    wrong = sorted(
+        ((host.clock_offset_s, host.name) for host in sending if abs(host.clock_offset_s) > AGENT_CLOCK_S),
+        key=lambda pair: -abs(pair[0]),
+    )
+    if not wrong:
+        return ok("agent_clocks", f"{len(sending)} agree with the server's within {AGENT_CLOCK_S:.0f} s")
+    found = f"{len(wrong)} differ from the server's: {name_some([f'{name} ({offset_s:+.0f} s)' for offset_s, name in wrong])}"
+    if len(wrong) > 1 and len(wrong) == len(sending):
+        return warning("agent_clocks", found, f"at most {AGENT_CLOCK_S:.0f} s", "all differ: look at the server's own clock first")
+    return warning("agent_clocks", found, f"at most {AGENT_CLOCK_S:.0f} s", "synchronise these hosts by NTP or chrony")
+
+
+def _check_rejects(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigures]) -> CheckResult:
+    rises, n_lines = [], 0
+    for host in sending:
+        own = streams[host.id].host if host.id in streams else {}
+        last, before = int(own.get("host.rejected", 0)), int(own.get("host.rejected_before", 0))
+        n_lines += last
+        if last >= MIN_LINES and last >= TIMES * before:
+            rises.append(f"{host.name} ({before} -> {last})")
+    if not rises:
+        return ok("rejected_lines", f"no rise ({n_lines} in the last hour)")
+    found = f"rising on {len(rises)} hosts, lines an hour: {name_some(rises)}"
+    return warning(
+        "rejected_lines", found, "no sudden rise", "the host's tab Streams names the reasons; a tool may have been updated"
+    )
+
+
+def _age(age: timedelta) -> str:
+    """Return how long something lasts, in its largest unit."""
+    seconds = max(0, int(age.total_seconds()))
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"

@@ -1,0 +1,138 @@
+"""What `normstat doctor` asks the database about itself: version, settings, sessions, the leader, jobs."""
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from sqlalchemy import func, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.storage.hypertables import Storage, read_storage
+from normstat.storage.leader import LEADER_LOCK
+from normstat.storage.schema.job_models import Job, JobState
+from normstat.storage.schema.models import User
+
+SETTINGS: Final = (
+    "server_version", "shared_buffers", "max_connections", "superuser_reserved_connections", "reserved_connections", "max_wal_size",
+    "max_locks_per_transaction", "synchronous_commit", "fsync", "full_page_writes", "autovacuum", "server_encoding",
+)  # fmt: skip
+READ_SETTINGS: Final = text("""
+    SELECT name, CASE unit
+        WHEN '8kB' THEN (setting::bigint * 8192)::text
+        WHEN 'kB' THEN (setting::bigint * 1024)::text
+        WHEN 'MB' THEN (setting::bigint * 1048576)::text
+        ELSE setting
+    END
+    FROM pg_settings WHERE name = ANY(:names)
+""")
+READ_ROLE: Final = text("""
+    SELECT current_setting('server_version_num')::int, pg_is_in_recovery(),
+        (SELECT rolsuper FROM pg_roles WHERE rolname = current_user), current_user, current_database(), clock_timestamp()
+""")
+READ_EXTENSION: Final = text("""
+    SELECT e.extversion, a.default_version
+    FROM pg_extension e LEFT JOIN pg_available_extensions a ON a.name = e.extname
+    WHERE e.extname = 'timescaledb'
+""")
+READ_SESSIONS: Final = text("""
+    SELECT application_name, count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'normstat%'
+    GROUP BY 1 ORDER BY 1
+""")
+COUNT_CONNECTIONS: Final = text("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
+# A bigint lock is shown in two halves.
+READ_LEADER: Final = text("""
+    SELECT now() - a.backend_start FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid)
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.classid = :high AND l.objid = :low
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    LIMIT 1
+""")
+LIMIT: Final = text("SET LOCAL statement_timeout = '60s'")
+RECENT: Final = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What a database says of itself. `settings`: as text, sizes in bytes. `clock_offset_s`: its clock less this machine's."""
+
+    version_num: int
+    is_standby: bool
+    is_superuser: bool
+    role: str
+    database: str
+    clock_offset_s: float
+    clock_error_s: float
+    settings: dict[str, str]
+    storage: Storage
+    extension_version: str | None
+    available_version: str | None
+    n_connections: int
+    n_sessions_by_program: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class JobFacts:
+    """The state of background work. Missing: `leader_since` is None where no server process leads"""
+
+    leader_since: timedelta | None
+    failed: tuple[tuple[str, int, str], ...]
+    """Kind, number and latest message of jobs that failed in the last week, and were not done since."""
+
+    wait_s: float
+    """How long the oldest job that is due has waited; 0 without one."""
+
+    n_administrators: int
+
+
+async def begin_limited(session: AsyncSession) -> None:
+    """Begin a transaction whose statements end after a minute: a database that hangs must not hang the doctor."""
+    await session.rollback()
+    await session.execute(LIMIT)
+
+
+async def read_database_facts(session: AsyncSession) -> DatabaseFacts:
+    """Return what the database says of itself; works on a database of any schema version."""
+    await session.execute(select(1))
+    asked = datetime.now(UTC)
+    began = time.monotonic()
+    version_num, is_standby, is_superuser, role, database, its_now = (await session.execute(READ_ROLE)).one()
+    took_s = time.monotonic() - began
+    offset_s = (its_now - asked).total_seconds() - took_s / 2
+    extension = (await session.execute(READ_EXTENSION)).one_or_none()
+    return DatabaseFacts(
+        version_num=version_num,
+        is_standby=is_standby,
+        is_superuser=is_superuser,
+        role=role,
+        database=database,
+        clock_offset_s=offset_s,
+        clock_error_s=took_s / 2,
+        settings={row[0]: row[1] for row in await session.execute(READ_SETTINGS, {"names": list(SETTINGS)})},
+        storage=await read_storage(session),
+        extension_version=None if extension is None else extension[0],
+        available_version=None if extension is None else extension[1],
+        n_connections=int(await session.scalar(COUNT_CONNECTIONS) or 0),
+        n_sessions_by_program={row[0]: row[1] for row in await session.execute(READ_SESSIONS)},
+    )
+
+
+async def read_job_facts(session: AsyncSession, now: datetime) -> JobFacts:
+    """Return the state of background work; needs the current schema."""
+    halves = {"high": LEADER_LOCK >> 32, "low": LEADER_LOCK & 0xFFFFFFFF}
+    leader_since = (await session.execute(READ_LEADER, halves)).one_or_none()
+    oldest = await session.scalar(select(func.min(Job.next_try_at)).where(Job.state == JobState.QUEUED, Job.next_try_at <= now))
+    latest = func.coalesce(Job.finished_at, Job.heartbeat_at, Job.started_at, Job.queued_at)
+    failed = await session.execute(
+        select(Job.kind, func.count(), func.max(Job.message))
+        .where(Job.state == JobState.FAILED, latest > now - RECENT)
+        .group_by(Job.kind)
+        .order_by(Job.kind)
+    )
+    administrators = select(func.count()).where(User.role == "administrator", User.disabled_at.is_(None))
+    return JobFacts(
+        leader_since=None if leader_since is None else leader_since[0] or timedelta(0),
+        failed=tuple((kind, n, message or "") for kind, n, message in failed),
+        wait_s=0.0 if oldest is None else (now - oldest).total_seconds(),
+        n_administrators=int(await session.scalar(administrators) or 0),
+    )
