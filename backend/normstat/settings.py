@@ -162,6 +162,9 @@ class Settings(BaseSettings):
     metrics_token: SecretStr | None = Field(
         default=None, description="token that /metrics asks for; None: it answers clients on this machine only"
     )
+    notify_socket: str | None = Field(
+        default=None, validation_alias="NOTIFY_SOCKET", description="where systemd learns that the server is ready; systemd sets it"
+    )
     log_level: str = Field(default="info", description="debug, info, warning or error")
 
     @property

@@ -21,6 +21,7 @@ from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.cli.connections import ConnectionLimits, ConnectionTable
 from normstat.cli.http_protocol import GuardedProtocol, GuardedState
 from normstat.cli.workers import Acceptor, Control
+from normstat.local.service_manager import READY, STOPPING, tell_service_manager
 from normstat.memory import collector_paused
 from normstat.settings import Settings
 
@@ -85,13 +86,18 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if not self.should_exit:
             log.info("server_started", host=self.config.host, port=self.config.port, version=__version__)
+            self._tell_manager(READY)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting requests and wait for the running ones."""
+        self._tell_manager(STOPPING)
         self._state.live.close()
         await super().shutdown(sockets)
         self._book.report_rest()
         log.info("server_stopped")
+
+    def _tell_manager(self, state: bytes) -> None:
+        tell_service_manager(self._state.settings.notify_socket, state)
 
 
 class WorkerServer(Server):
@@ -108,6 +114,9 @@ class WorkerServer(Server):
     def _end(self) -> None:
         self.should_exit = True
         self._ends.set()
+
+    def _tell_manager(self, state: bytes) -> None:
+        """Do nothing: systemd listens to the parent."""
 
     def _make_protocol(self) -> asyncio.Protocol:
         # As uvicorn creates it for its own listening sockets.

@@ -21,6 +21,9 @@ from typing import Final
 
 import structlog
 
+from normstat.local.service_manager import READY as MANAGER_READY
+from normstat.local.service_manager import STOPPING, tell_service_manager
+
 log = structlog.get_logger()
 
 POLL_S: Final = 0.1
@@ -64,7 +67,8 @@ class Workers:
     """All workers; `run` returns when they have ended.
 
     `command` builds the command line of a worker from its two file descriptors, the listening socket first. A worker gets `grace_s`
-    to stop before it is killed. `metrics_dir` is where the workers keep their figures for /metrics.
+    to stop before it is killed. `metrics_dir` is where the workers keep their figures for /metrics; `notify_socket` is where systemd
+    learns that one of them answers.
     """
 
     n: int
@@ -72,9 +76,11 @@ class Workers:
     command: Callable[[int, int], list[str]]
     grace_s: float
     metrics_dir: Path | None = None
+    notify_socket: str | None = None
     _workers: list[_Worker] = field(default_factory=list)
     _wanted_end: threading.Event = field(default_factory=threading.Event)
     _was_ready: bool = False
+    _was_served: bool = False
 
     def run(self) -> int:
         """Keep the workers running until a signal arrives; return 0, or the exit status of a worker if none ever became ready."""
@@ -105,6 +111,10 @@ class Workers:
         if not worker.is_ready and worker.control is not None and _has_said_ready(worker.control):
             worker.is_ready = True
             log.info("worker_ready", worker=worker.number, pid=worker.process.pid)
+            if not self._was_served:
+                # The others may need longer, or fail: one answers.
+                self._was_served = True
+                tell_service_manager(self.notify_socket, MANAGER_READY)
             if not self._was_ready and all(other.is_ready for other in self._workers):
                 self._was_ready = True
                 log.info("workers_started", n=self.n)
@@ -142,6 +152,7 @@ class Workers:
                 path.unlink(missing_ok=True)
 
     def _stop(self) -> None:
+        tell_service_manager(self.notify_socket, STOPPING)
         self.listener.close()
         running = [worker for worker in self._workers if worker.process is not None]
         for worker in running:
