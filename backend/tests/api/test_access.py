@@ -24,6 +24,7 @@ POLICY = {
     "getAgentFile": OPEN,
     "ingest": AGENT,
     "writePrometheus": AGENT,
+    "writeOtlp": AGENT,
     "getDocument": Role.VIEWER,
     "readArtefactFlame": Role.VIEWER,
     "listArtefactFunctions": Role.VIEWER,

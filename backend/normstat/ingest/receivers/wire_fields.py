@@ -127,3 +127,14 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value & MAX_UINT64, at
     raise bad_body(f"a number of more than {MAX_VARINT_BYTES} bytes before byte {at}")
+
+
+def to_varint(number: int) -> bytes:
+    """Return a number of 64 bits as it stands in a message."""
+    number %= MAX_UINT64 + 1
+    out = bytearray()
+    while number >= 0x80:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)

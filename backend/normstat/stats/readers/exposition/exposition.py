@@ -76,6 +76,7 @@ TOO_MANY: Final = Rejected(f"more than {MAX_SERIES} series of one host and sende
 EMPTY_SPAN: Final = Rejected("an increase whose begin is not before its end")
 # Labels that are never part of an instance: the host. A port tells two exporters of a host apart.
 HOST_LABEL: Final = "instance"
+OTEL_HOST_LABEL: Final = "host.name"
 PORT: Final = re.compile(r".*:(?P<port>[0-9]{1,5})", re.ASCII)
 NOT_A_LETTER: Final = re.compile(r"[^a-zA-Z%]")
 
@@ -444,6 +445,7 @@ def _general_instance(name: str, labels: dict[str, str], kind: SeriesKind) -> st
     """Return the series without the host; a port that its exporter listens on is a label of its own."""
     labels = dict(labels)
     port = PORT.fullmatch(labels.pop(HOST_LABEL, ""))
+    labels.pop(OTEL_HOST_LABEL, None)
     if port is not None:
         labels.setdefault("port", port["port"])
     if kind in (SeriesKind.SUM, SeriesKind.COUNT):
