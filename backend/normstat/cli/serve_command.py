@@ -86,7 +86,5 @@ def _run_workers(settings: Settings, host: str, port: int) -> int:
             notify_socket=settings.notify_socket,
         )
         status = parent.run()
-            settings.workers, listener, command, grace_s=GRACE_S, metrics_dir=Path(folder), notify_socket=settings.notify_socket
-        ).run()
     log.info("server_stopped")
     return status

@@ -67,8 +67,8 @@ class Workers:
     """All workers; `run` returns when they have ended.
 
     `command` builds the command line of a worker from its two file descriptors, the listening socket first. A worker gets `grace_s`
-    to stop before it is killed. `metrics_dir` is where the workers keep their figures for /metrics; `notify_socket` is where systemd
-    learns that one of them answers.
+    to stop before it is killed. `metrics_dir` is where the workers keep their figures for /metrics. systemd learns at
+    `notify_socket` that one of them answers.
     """
 
     n: int
