@@ -70,6 +70,13 @@ class Settings(BaseSettings):
     public_url: str = Field(
         default="http://127.0.0.1:8080", description="URL under which browsers and agents reach this server, for links"
     )
+    tls_cert: Path | None = Field(
+        default=None, description="PEM file of the server's certificate and its chain; with it the server speaks HTTPS"
+    )
+    tls_key: Path | None = Field(default=None, description="PEM file of its unencrypted key; None: in the file of the certificate")
+    tls_client_ca: Path | None = Field(
+        default=None, description="PEM file of authorities; agents must show a certificate that one of them signed"
+    )
     cookie_secure: bool = Field(default=False, description="send the session cookie over HTTPS only; set it when serving over TLS")
     trusted_proxies: CommaSeparated = Field(
         default=(), description="comma-separated addresses or networks of proxies whose X-Forwarded-For and -Proto are trusted"
