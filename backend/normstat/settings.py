@@ -189,8 +189,8 @@ class Settings(BaseSettings):
 def load_settings() -> Settings:
     """Return the settings of this process, read once."""
     # Accounts that may not read the file use the environment alone.
-    env_file = _readable(os.environ.get("NORMSTAT_ENV_FILE"))
-    return Settings(_env_file=env_file, _secrets_dir=_readable(os.environ.get("CREDENTIALS_DIRECTORY")))
+    env_file, secrets_dir = _readable(os.environ.get("NORMSTAT_ENV_FILE")), _readable(os.environ.get("CREDENTIALS_DIRECTORY"))
+    return Settings(_env_file=env_file, _secrets_dir=secrets_dir)  # type: ignore[call-arg]  # pydantic-settings' own
 
 
 def _readable(path: str | None) -> str | None:
