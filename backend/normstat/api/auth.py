@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from normstat.api.deps import SESSION_COOKIE, State, ViewerInSetup, WriteSession, check_origin
 from normstat.api.handlers import error_answers, guarded_answers
 from normstat.api.middleware import came_by_tls, client_address
-from normstat.api.schemas import Empty, LinkRequest, LoginRequest, Me, PasswordChange
+from normstat.api.schemas import LinkRequest, LoggedOut, LoginRequest, Me, PasswordChange
 from normstat.auth import login
 from normstat.auth.access import Principal
 from normstat.errors import Conflict, NotAllowed, NotAuthenticated, Overloaded, SecondFactorNeeded, TooManyRequests, WeakPassword
@@ -102,11 +102,15 @@ async def use_link(body: LinkRequest, login_handler: Login) -> Me:
 
 
 @router.post("/logout", responses=guarded_answers())
-async def log_out(principal: ViewerInSetup, response: Response, session: WriteSession) -> Empty:
+async def log_out(principal: ViewerInSetup, response: Response, session: WriteSession, state: State) -> LoggedOut:
     """Log out: end this session."""
+    url = None
+    if principal.is_from_provider and state.oidc is not None:
+        # Before the first statement, so that no connection waits for the provider.
+        url = await state.oidc.client.end_session_url(f"{state.settings.public_url.rstrip('/')}/login")
     await login.log_out(session, principal)
     response.delete_cookie(SESSION_COOKIE, path="/")
-    return Empty()
+    return LoggedOut(provider_logout_url=url)
 
 
 @router.get("/me", responses=guarded_answers())
