@@ -26,10 +26,10 @@ JOBS ?= 3
 YIELD := nice -n 10
 
 .PHONY: help setup setup-dev page run serve agent dev check check-backend check-page fmt test test-deps test-stages test-databases \
-	agent-packages wheel test-fast test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page clean
+	agent-packages server-packages wheel test-fast test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # --- setting up: files as stamps, so that a second call costs nothing ---
 
@@ -88,6 +88,10 @@ agent: ## an agent for this host: SERVER=URL TOKEN_FILE=FILE [SPOOL=DIR] [AGENT_
 
 wheel: page $(VENV)/.run ## build/normstat-VERSION-py3-none-any.whl with the page, the migrations and the agent inside
 	@$(BIN)/python backend/setup/build_wheel.py build
+
+server-packages: wheel ## build the server's .deb and .rpm into build/, for the machine's Python (needs dpkg-deb and rpmbuild; no root)
+	@PIP_PYTHON="$(CURDIR)/$(BIN)/python" sh packaging/build.sh deb build build/normstat-*.whl
+	@PIP_PYTHON="$(CURDIR)/$(BIN)/python" sh packaging/build.sh rpm build build/normstat-*.whl
 
 agent-packages: ## build the agent's .deb and .rpm into build/ (needs dpkg-deb and rpmbuild; no root)
 	@sh agents/package/build.sh deb build

@@ -10,6 +10,7 @@
 #   --host NAME        name of this host on the server      (default: uname -n)
 #   --dir DIR          where to install it                  (default: /opt/normstat for root, else ~/.normstat)
 #   --ca-file FILE     certificates to trust for https
+#   --client-cert FILE, --client-key FILE   this host's own certificate, where the server wants one, and its key
 #   --proxy URL        a proxy on the way to the server; none is taken from the environment
 #   --no-start         only install the files
 # Installs: normstat-agent, stats.conf (yours is kept if you have changed it), token, agent.conf, spool/.
@@ -199,6 +200,8 @@ token-file=$dir/token
 host=$host
 END
     test -z "$ca_file" || echo "ca-file=$ca_file" >>agent.conf.new
+    test -z "$client_cert" || echo "client-cert=$client_cert" >>agent.conf.new
+    test -z "$client_key" || echo "client-key=$client_key" >>agent.conf.new
     test -z "$proxy" || cat >>agent.conf.new <<END || die "cannot write $dir/agent.conf"
 proxy=$proxy
 END
@@ -206,7 +209,7 @@ END
 }
 
 read_options() {
-    server='' token=$given_token token_file='' host=`uname -n` dir='' ca_file='' proxy='' is_start=yes
+    server='' token=$given_token token_file='' host=`uname -n` dir='' ca_file='' client_cert='' client_key='' proxy='' is_start=yes
     while test $# -gt 0; do
         case $1 in
         --)
@@ -219,7 +222,7 @@ read_options() {
             shift
             continue
             ;;
-        --server | --token | --token-file | --host | --dir | --ca-file | --proxy) ;;
+        --server | --token | --token-file | --host | --dir | --ca-file | --client-cert | --client-key | --proxy) ;;
         *)
             echo "install.sh: unknown option: $1" >&2
             exit 2
@@ -236,6 +239,8 @@ read_options() {
         --host) host=$2 ;;
         --dir) dir=$2 ;;
         --ca-file) ca_file=$2 ;;
+        --client-cert) client_cert=$2 ;;
+        --client-key) client_key=$2 ;;
         --proxy) proxy=$2 ;;
         esac
         shift
@@ -269,6 +274,14 @@ check_options() {
     case $ca_file in
     '' | /*) ;;
     *) ca_file=`pwd`/$ca_file ;;
+    esac
+    case $client_cert in
+    '' | /*) ;;
+    *) client_cert=`pwd`/$client_cert ;;
+    esac
+    case $client_key in
+    '' | /*) ;;
+    *) client_key=`pwd`/$client_key ;;
     esac
     case `uname -s` in
     Linux) system=linux ;;

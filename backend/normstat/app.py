@@ -46,6 +46,7 @@ from normstat.fleet.minute_store import MinuteStore
 from normstat.ingest.batching import BATCHES_AT_ONCE, IngestQueue
 from normstat.ingest.imports import import_queue
 from normstat.ingest.imports.import_queue import ImportQueue
+from normstat.ingest.receivers.type_memory import TypeMemory
 from normstat.ingest.reparse import reparse_worker
 from normstat.ingest.reparse.reparse_worker import run_reparses
 from normstat.installed_files import find_agents_dir, find_page_dir
@@ -124,6 +125,8 @@ def create_app(settings: Settings) -> FastAPI:
         # The first ones are counted by the gate, the others go to the disk.
         limits_of_streams={
             f"{PREFIX}/ingest": settings.ingest_max_body_bytes,
+            f"{PREFIX}/prometheus/write": settings.ingest_max_body_bytes,
+            f"{PREFIX}/otlp/v1/metrics": settings.ingest_max_body_bytes,
             f"{PREFIX}/imports": settings.import_max_upload_bytes,
             f"{PREFIX}/bundles": settings.import_max_upload_bytes,
             f"{PREFIX}/artefacts": MAX_ARTEFACT_BYTES,
@@ -137,7 +140,10 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(
-        HostGuard, open_paths=frozenset({f"{PREFIX}/ingest", f"{PREFIX}/ingest/events", f"{PREFIX}/ingest/artefacts"})
+        HostGuard,
+        open_paths=frozenset(
+            f"{PREFIX}/{path}" for path in ("ingest", "ingest/events", "ingest/artefacts", "prometheus/write", "otlp/v1/metrics")
+        ),
     )
     app.add_middleware(
         RequestContextMiddleware,
@@ -181,6 +187,7 @@ def make_state(settings: Settings) -> AppState:
         lobby=Lobby(n_at_once=LOOKUPS_AT_ONCE, n_waiting=settings.ingest_max_requests),
         agents=AgentTokenCache(),
         ingest_queue=IngestQueue(ingest_engine, settings.ingest_limits),
+        metric_types=TypeMemory(),
         preview_slots=Slots(
             "readings of specs", n_at_once=max(1, MAX_PREVIEWS // settings.workers), max_wait_s=settings.busy_max_wait_s
         ),

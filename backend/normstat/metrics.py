@@ -9,6 +9,8 @@ import resource
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -101,6 +103,18 @@ def classify_reason(reason: str) -> str:
     """Return the class of the reason of a rejected line: a bounded label."""
     text = reason.lower()
     return next((name for name, words in REASON_CLASSES.items() if any(word in text for word in words)), OTHER)
+
+
+@cache
+def _certificate_end() -> Gauge:
+    # Made with its first value: without TLS there is no such time, and 0 would be one.
+    name, text = "normstat_certificate_not_after_seconds", "When the server's certificate ends, in seconds since 1970"
+    return Gauge(name, text, registry=REGISTRY, multiprocess_mode="livemin")
+
+
+def set_certificate_end(end: datetime) -> None:
+    """Keep when the certificate that the server shows ends."""
+    _certificate_end().set(end.timestamp())
 
 
 def count_request(route: str | None, method: str, status: int, seconds: float) -> None:

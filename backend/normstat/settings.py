@@ -1,6 +1,8 @@
 """The settings of the server: the only place that reads the environment.
 
-Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because hosting platforms set it.
+Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because hosting platforms set it. What the environment does
+not say may be in files: a secret in a file of its name, in the folder that systemd gives a service (CREDENTIALS_DIRECTORY), and
+everything in one file of lines NAME=VALUE, which NORMSTAT_ENV_FILE names.
 """
 
 import os
@@ -67,6 +69,13 @@ class Settings(BaseSettings):
     )
     public_url: str = Field(
         default="http://127.0.0.1:8080", description="URL under which browsers and agents reach this server, for links"
+    )
+    tls_cert: Path | None = Field(
+        default=None, description="PEM file of the server's certificate and its chain; with it the server speaks HTTPS"
+    )
+    tls_key: Path | None = Field(default=None, description="PEM file of its unencrypted key; None: in the file of the certificate")
+    tls_client_ca: Path | None = Field(
+        default=None, description="PEM file of authorities; agents must show a certificate that one of them signed"
     )
     cookie_secure: bool = Field(default=False, description="send the session cookie over HTTPS only; set it when serving over TLS")
     trusted_proxies: CommaSeparated = Field(
@@ -196,17 +205,26 @@ class Settings(BaseSettings):
 @cache
 def load_settings() -> Settings:
     """Return the settings of this process, read once."""
-    return Settings()
+    # Accounts that may not read the file use the environment alone.
+    env_file = _readable(os.environ.get("NORMSTAT_ENV_FILE"))
+    return Settings(_env_file=env_file, _secrets_dir=_readable(os.environ.get("CREDENTIALS_DIRECTORY")))
+
+
+def _readable(path: str | None) -> str | None:
+    return path if path and os.access(path, os.R_OK) else None
 
 
 def name_of_database_url() -> str | None:
-    """Return the variable that names the database; None where the default is used."""
-    return next((name for name in ("NORMSTAT_DATABASE_URL", "DATABASE_URL") if name in os.environ), None)
+    """Return the variable or the file that names the database; None where the default is used."""
+    named = next((name for name in ("NORMSTAT_DATABASE_URL", "DATABASE_URL") if name in os.environ), None)
+    if named is None and "database_url" in load_settings().model_fields_set:
+        return os.environ.get("NORMSTAT_ENV_FILE") or "a credential of systemd"
+    return named
 
 
 def adopt_environment(environment: Mapping[str, str]) -> None:
     """Use the settings of another process from now on: those of ours that it does not have are forgotten."""
-    for name in [name for name in os.environ if name.startswith("NORMSTAT_") or name == "DATABASE_URL"]:
+    for name in [name for name in os.environ if name.startswith("NORMSTAT_") or name in {"DATABASE_URL", "CREDENTIALS_DIRECTORY"}]:
         del os.environ[name]
     os.environ.update(environment)
     load_settings.cache_clear()

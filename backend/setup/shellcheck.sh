@@ -9,4 +9,4 @@ if ! command -v shellcheck > /dev/null 2>&1; then
     echo "skipped: shellcheck is not installed"
     exit 0
 fi
-shellcheck -s sh agents/normstat-agent backend/setup/*.sh agents/install/*.sh agents/package/*.sh
+shellcheck -s sh agents/normstat-agent backend/setup/*.sh agents/install/*.sh agents/package/*.sh packaging/*.sh

@@ -25,6 +25,7 @@ want wget wget
 want perl perl
 want git git
 want mmdebstrap mmdebstrap
+want systemd-analyze systemd
 # The page's numbers must be readable in the screenshots.
 [ -d /usr/share/fonts/truetype/dejavu ] || missing="$missing fonts-dejavu-core"
 

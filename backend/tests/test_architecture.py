@@ -47,7 +47,7 @@ def tree_files() -> list[Path]:
     """The files of the tree; caches and what was built are not looked into: other tests may be writing there."""
     skipped = {".git", ".venv", ".cache", "node_modules", "dist", "data", "__pycache__", "test-results", "golden"}
     found = [path for path in CHECKOUT.glob("*") if path.is_file()]
-    for top in ("backend", "frontend", "agents", "migrations", "docs", ".ci"):
+    for top in ("backend", "frontend", "agents", "migrations", "packaging", "docs", ".ci"):
         for folder, folders, files in os.walk(CHECKOUT / top):
             folders[:] = [name for name in folders if name not in skipped and not re.fullmatch(r"\..*_cache|.*\.egg-info", name)]
             found += [Path(folder, name) for name in files]

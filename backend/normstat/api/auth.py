@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from normstat.api.deps import SESSION_COOKIE, State, ViewerInSetup, WriteSession, check_origin
+from normstat.api import cookies
+from normstat.api.deps import State, ViewerInSetup, WriteSession, check_origin
 from normstat.api.handlers import error_answers, guarded_answers
-from normstat.api.middleware import came_by_tls, client_address
+from normstat.api.middleware import client_address
 from normstat.api.schemas import LinkRequest, LoggedOut, LoginRequest, Me, PasswordChange
 from normstat.auth import login
 from normstat.auth.access import Principal
@@ -16,9 +17,6 @@ from normstat.errors import Conflict, NotAllowed, NotAuthenticated, Overloaded, 
 
 router = APIRouter(prefix="/auth", tags=["auth"])
 
-# Marks browsers that have logged in to an account before, while its password is being guessed; it grants no access.
-BROWSER_COOKIE: Final = "normstat_browser"
-BROWSER_COOKIE_PATH: Final = "/api/v1/auth"
 MAX_BROWSER_LENGTH: Final = 100
 
 
@@ -28,19 +26,16 @@ class LoginHandler:
 
     context: login.LoginContext
     visitor: login.Visitor
+    request: Request
     response: Response
-    is_secure: bool
     second_factor_role: str | None
 
     def set_cookies(self, logged_in: login.NewSession) -> Me:
         """Set the session and browser cookies; return who is logged in."""
-        self._set_cookie(SESSION_COOKIE, logged_in.token, self.context.lifetime, path="/", samesite="lax")
-        self._set_cookie(BROWSER_COOKIE, logged_in.browser, login.KEEP_BROWSERS, path=BROWSER_COOKIE_PATH, samesite="strict")
+        to = self.request, self.response
+        cookies.set_cookie(*to, cookies.SESSION_COOKIE, logged_in.token, self.context.lifetime, samesite="lax")
+        cookies.set_cookie(*to, cookies.BROWSER_COOKIE, logged_in.browser, login.KEEP_BROWSERS, samesite="strict")
         return to_me(logged_in.principal, self.second_factor_role)
-
-    def _set_cookie(self, name: str, value: str, lifetime: timedelta, *, path: str, samesite: Literal["lax", "strict"]) -> None:
-        max_age = int(lifetime.total_seconds())
-        self.response.set_cookie(name, value, max_age=max_age, path=path, httponly=True, samesite=samesite, secure=self.is_secure)
 
 
 def to_me(principal: Principal, second_factor_role: str | None) -> Me:
@@ -58,7 +53,7 @@ async def get_login_handler(request: Request, response: Response, state: State) 
     """Return the login of this request."""
     lifetime = timedelta(days=state.settings.session_days)
     key = state.settings.secret_key
-    browser = request.cookies.get(BROWSER_COOKIE, "")
+    browser = cookies.read_cookie(request, cookies.BROWSER_COOKIE) or ""
     return LoginHandler(
         login.LoginContext(
             state.sessions, state.throttle, state.security_log, lifetime, None if key is None else key.get_secret_value()
@@ -68,8 +63,8 @@ async def get_login_handler(request: Request, response: Response, state: State) 
             browser if 0 < len(browser) <= MAX_BROWSER_LENGTH else None,
             request.headers.get("user-agent", ""),
         ),
+        request,
         response,
-        is_secure=state.settings.cookie_secure or came_by_tls(request),
         second_factor_role=state.settings.second_factor_role,
     )
 
@@ -102,14 +97,14 @@ async def use_link(body: LinkRequest, login_handler: Login) -> Me:
 
 
 @router.post("/logout", responses=guarded_answers())
-async def log_out(principal: ViewerInSetup, response: Response, session: WriteSession, state: State) -> LoggedOut:
+async def log_out(principal: ViewerInSetup, request: Request, response: Response, session: WriteSession, state: State) -> LoggedOut:
     """Log out: end this session."""
     url = None
     if principal.is_from_provider and state.oidc is not None:
         # Before the first statement, so that no connection waits for the provider.
         url = await state.oidc.client.end_session_url(f"{state.settings.public_url.rstrip('/')}/login")
     await login.log_out(session, principal)
-    response.delete_cookie(SESSION_COOKIE, path="/")
+    cookies.delete_cookie(request, response, cookies.SESSION_COOKIE)
     return LoggedOut(provider_logout_url=url)
 
 

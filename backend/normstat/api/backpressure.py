@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -171,6 +171,16 @@ class Gate:
         async with AsyncExitStack() as held:
             yield await self._unpack(held, body, is_gzip=is_gzip, token_id=token_id)
 
+    @asynccontextmanager
+    async def room(self, n_bytes: int, *, token_id: int) -> AsyncIterator[None]:
+        """Count so many unpacked bytes as long as the block runs.
+
+        Raises: Overloaded when others need too long
+        """
+        async with AsyncExitStack() as held:
+            await self._wait_for_room(held, n_bytes, token_id)
+            yield
+
     async def _unpack(self, held: AsyncExitStack, body: bytes, *, is_gzip: bool, token_id: int) -> list[Frame]:
         # What a gzip body says of its size is right for those of agents; where it is not, the largest size is counted.
         largest = self._limits.max_plain_bytes
@@ -215,6 +225,16 @@ class Ticket:
         body = await self._read_body(request)
         async with self._gate.unpack(body, is_gzip=is_gzip, token_id=self._token_id) as frames:
             yield frames
+
+    @asynccontextmanager
+    async def body(self, request: Request, *, size_of: Callable[[bytes], int]) -> AsyncIterator[bytes]:
+        """Provide its body, which counts as so many unpacked bytes as long as the block runs.
+
+        Raises: TooSlow, Overloaded, and what `size_of` raises
+        """
+        body = await self._read_body(request)
+        async with self._gate.room(size_of(body), token_id=self._token_id):
+            yield body
 
     async def _read_body(self, request: Request) -> bytes:
         pieces = []

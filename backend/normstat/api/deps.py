@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request
-from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api import audit_notes
 from normstat.api.backpressure import Ticket
+from normstat.api.cookies import SessionCookie
 from normstat.api.instants import Instant
 from normstat.api.middleware import client_address
 from normstat.api.schemas import NO_NUL
@@ -22,8 +23,7 @@ from normstat.storage.audit_rows import add_entries
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window
 
-SESSION_COOKIE = "normstat_session"
-cookie_scheme = APIKeyCookie(name=SESSION_COOKIE, scheme_name="session", description="set by login", auto_error=False)
+cookie_scheme = SessionCookie()
 api_token_scheme = HTTPBearer(scheme_name="api_token", description="a token created under /api-tokens", auto_error=False)
 agent_token_scheme = HTTPBearer(scheme_name="agent_token", description="a token created under /agent-tokens", auto_error=False)
 
@@ -113,8 +113,11 @@ async def require_agent(
 ) -> AgentPrincipal:
     """Return the agent whose token came with the request.
 
-    Raises: NotAuthenticated, Overloaded
+    Raises: NotAuthenticated, NotAllowed, Overloaded
     """
+    if state.settings.tls_client_ca is not None and not request.scope["state"].get("has_client_certificate"):
+        state.security_log.note("certificate_missing", client_address(request))
+        raise NotAllowed("This server accepts data only with a client certificate of its authority (agent option --client-cert)")
     if bearer is None:
         raise NotAuthenticated("Expected the header `Authorization: Bearer <agent token>`; create a token under /agent-tokens")
     with noting_refused_tokens(request, state):

@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from normstat.api import audit_notes
@@ -59,7 +59,7 @@ def client_address(request: Request) -> str:
     return str(request.scope.get("state", {}).get("client_address", ""))
 
 
-def came_by_tls(request: Request) -> bool:
+def came_by_tls(request: HTTPConnection) -> bool:
     """Return whether the client's connection was encrypted, as far as a trusted proxy reports it."""
     return bool(request.scope.get("state", {}).get("came_by_tls", False))
 

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse
 from pydantic import ConfigDict, StringConstraints
 
+from normstat.api import cookies
 from normstat.api.auth import Login, LoginHandler
 from normstat.api.deps import State
 from normstat.api.handlers import error_answers
@@ -28,7 +29,6 @@ router = APIRouter(tags=["auth"])
 
 # What the browser keeps while it is at the provider; only this browser can end the login.
 COOKIE: Final = "normstat_oidc"
-COOKIE_PATH: Final = "/api/v1/auth/oidc"
 LIFETIME: Final = timedelta(minutes=10)
 MAX_COOKIE: Final = 4000
 # Paths of this page: neither another site nor a scheme, in whatever way browsers read it.
@@ -121,6 +121,7 @@ async def get_login_methods(state: State) -> LoginMethods:
 
 @router.get("/auth/oidc/login", status_code=303, response_class=RedirectResponse, responses=error_answers(NotFound))
 async def begin_provider_login(
+    request: Request,
     login_handler: Login,
     state: State,
     next: Annotated[str | None, Query(max_length=2000)] = None,  # noqa: A002
@@ -136,15 +137,7 @@ async def begin_provider_login(
         )
         return _to_login_page("unavailable")
     # Lax: the way back from the provider is a navigation from another site.
-    answer.set_cookie(
-        COOKIE,
-        encode_login(login, safe_next(next)),
-        max_age=int(LIFETIME.total_seconds()),
-        path=COOKIE_PATH,
-        httponly=True,
-        samesite="lax",
-        secure=login_handler.is_secure,
-    )
+    cookies.set_cookie(request, answer, COOKIE, encode_login(login, safe_next(next)), LIFETIME, samesite="lax")
     return answer
 
 
@@ -154,10 +147,10 @@ async def finish_provider_login(
 ) -> RedirectResponse:
     """Come back from the login provider: set the session cookie and open the page, or the login page with what is wrong."""
     oidc = _require(state.oidc)
-    began = decode_login(request.cookies.get(COOKIE))
+    began = decode_login(cookies.read_cookie(request, COOKIE))
     answer = await _finish(oidc, login_handler, began, asked)
     # Used up, whatever came of it.
-    answer.delete_cookie(COOKIE, path=COOKIE_PATH)
+    cookies.delete_cookie(request, answer, COOKIE)
     return answer
 
 

@@ -21,6 +21,7 @@ from normstat.auth.throttle import Throttle
 from normstat.fleet.fleet_service import FleetMemory
 from normstat.ingest.batching import IngestQueue
 from normstat.ingest.imports.import_queue import ImportQueue
+from normstat.ingest.receivers.type_memory import TypeMemory
 from normstat.live.notify import LiveHub
 from normstat.query.disk_usage import StorageMonitor
 from normstat.settings import Settings
@@ -60,6 +61,7 @@ class AppState:
     lobby: Lobby
     agents: AgentTokenCache
     ingest_queue: IngestQueue
+    metric_types: TypeMemory
     imports: ImportQueue
     storage: StorageMonitor
     preview_slots: Slots

@@ -13,7 +13,7 @@ from typing import Final
 
 import structlog
 
-from normstat.auth.client_address import TrustedProxies
+from normstat.auth.client_address import TrustedProxies, group_of
 
 log = structlog.get_logger()
 
@@ -75,6 +75,11 @@ class ConnectionTable:
 
     def __len__(self) -> int:
         return self._n
+
+    def address_of(self, peer: str) -> str:
+        """Return the address under which a peer is counted."""
+        # A proxy by its own address, also for IPv6, so that the table can tell it from clients.
+        return peer if self.limits.trusted_proxies.trusts(peer) else group_of(peer)
 
     def count(self, address: str) -> int:
         """Return the number of connections of the address."""
@@ -174,6 +179,10 @@ class ConnectionTable:
     def count_slow(self) -> None:
         """Count a connection that was closed because of its client."""
         self._note("n_too_slow")
+
+    def count_failed_handshake(self) -> None:
+        """Count a connection whose client and the server found no way to speak TLS."""
+        self._note("n_failed_handshakes")
 
     def _note(self, what: str) -> None:
         self._unreported[what] += 1

@@ -6,7 +6,7 @@ body end up there, too. uvicorn's only deadline is that of a kept-alive connecti
 
 import asyncio
 import uuid
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Self, cast
 
 import httptools
 from uvicorn.config import Config
@@ -15,7 +15,6 @@ from uvicorn.server import ServerState
 
 from normstat.api.body_limit import BodyBudget
 from normstat.api.handlers import error_response
-from normstat.auth.client_address import group_of
 from normstat.cli.connections import ClientConnection, ConnectionTable, MinimumRate
 from normstat.errors import BadRequest, HeadTooLarge, NormstatError, Overloaded, TooSlow
 
@@ -96,15 +95,25 @@ class GuardedProtocol(HttpToolsProtocol, ClientConnection):
         self._sending = MinimumRate(MIN_BYTES_PER_S, stall_s)
         self._n_sent = 0
         self._n_unsent = 0
+        self._predecessor: ClientConnection | None = None
 
     # --- opening and closing ---
+
+    def succeed(self, predecessor: ClientConnection) -> Self:
+        """Take the place of `predecessor` in the connection table as soon as the connection is made."""
+        self._predecessor = predecessor
+        return self
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Register the connection, if there is room for it."""
         super().connection_made(cast("asyncio.Transport", transport))
         peer = self.client[0] if self.client else ""
-        # A proxy by its own address, also for IPv6, so that the table can tell it from clients.
-        self.address = peer if self.connection_table.limits.trusted_proxies.trusts(peer) else group_of(peer)
+        self.address = self.connection_table.address_of(peer)
+        if self._predecessor is not None:
+            self.connection_table.remove(self._predecessor)
+        if transport.get_extra_info("peercert"):
+            # The TLS handshake has checked it; what agents send may need it.
+            self.app_state = {**self.app_state, "has_client_certificate": True}
         if not self.connection_table.admit(self):
             self.refuse(Overloaded("Too many connections are open; try again", {"retry_after_s": OVERLOADED_RETRY_S}))
 
@@ -162,7 +171,9 @@ class GuardedProtocol(HttpToolsProtocol, ClientConnection):
             self.transport.close()
             return
         self.flow.resume_reading()
-        self.transport.write_eof()
+        # TLS has no end of one direction: the client knows the length of the answer.
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
 
     def _may_answer(self) -> bool:
         """Return whether the next answer on this connection belongs to what the client is sending."""

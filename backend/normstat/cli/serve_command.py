@@ -36,11 +36,18 @@ def serve(
     workers: Annotated[
         int | None, typer.Option(help="number of server processes; default: NORMSTAT_WORKERS, or 1", min=1, max=64)
     ] = None,
+    *,
+    tls_cert: Annotated[Path | None, typer.Option(help="PEM file of the certificate and its chain: speak HTTPS")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="PEM file of its key, if it is not in the same file")] = None,
+    tls_client_ca: Annotated[
+        Path | None, typer.Option(help="PEM file of authorities that sign agents' certificates: agents must show one")
+    ] = None,
     worker_files: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Run the server until it is stopped."""
     settings = load_settings()
-    settings = settings.model_copy(update={"workers": workers or settings.workers})
+    chosen = {"workers": workers, "tls_cert": tls_cert, "tls_key": tls_key, "tls_client_ca": tls_client_ca}
+    settings = settings.model_copy(update={name: value for name, value in chosen.items() if value is not None})
     configure_logging(settings.log_level)
     try:
         if worker_files is not None:
@@ -64,13 +71,12 @@ def _import_process() -> ModuleType:
 
 
 def _run_workers(settings: Settings, host: str, port: int) -> int:
-    try:
-        listener = bind(host, port)
-    except OSError as error:
-        raise NormstatError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+    listener = bind(host, port)
+    named = {"--tls-cert": settings.tls_cert, "--tls-key": settings.tls_key, "--tls-client-ca": settings.tls_client_ca}
+    tls_options = [text for option, path in named.items() if path is not None for text in (option, str(path))]
 
     def command(listener_file: int, control_file: int) -> list[str]:
-        options = ["--host", host, "--port", str(port), "--workers", str(settings.workers)]
+        options = ["--host", host, "--port", str(port), "--workers", str(settings.workers), *tls_options]
         return [sys.executable, "-m", "normstat", "serve", *options, "--worker-files", f"{listener_file},{control_file}"]
 
     log.info("server_started", host=host, port=port, version=__version__, workers=settings.workers)

@@ -7,8 +7,10 @@ import os
 import resource
 import socket
 import time
+from collections.abc import Awaitable, Callable
+from functools import partial
 from types import FrameType
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 import uvicorn
@@ -18,9 +20,11 @@ from normstat import __version__
 from normstat.api.state import AppState
 from normstat.app import create_app
 from normstat.auth.client_address import TrustedProxies, parse_networks
+from normstat.cli.certificates import ServerCertificate, load_certificate
 from normstat.cli.connections import ConnectionLimits, ConnectionTable
+from normstat.cli.handshakes import Handshakes
 from normstat.cli.http_protocol import GuardedProtocol, GuardedState
-from normstat.cli.workers import Acceptor, Control
+from normstat.cli.workers import Acceptor, Control, bind
 from normstat.memory import collector_paused
 from normstat.settings import Settings
 
@@ -42,19 +46,33 @@ TICK_S: Final = 1.0
 MAX_TICK_S: Final = 2.0
 
 
+class Listening(NamedTuple):
+    """What a server accepts connections from. Missing: without a socket, uvicorn opens its own; without a certificate, no TLS."""
+
+    listener: socket.socket | None = None
+    certificate: ServerCertificate | None = None
+
+
+OWN_SOCKETS: Final = Listening()
+
+
 class Server(uvicorn.Server):
-    """uvicorn with bounded connections.
+    """uvicorn with bounded connections, from its own sockets or from one that it is given.
 
     When it stops it waits for open answers, so endless ones are ended first.
     """
 
-    def __init__(self, config: uvicorn.Config, state: AppState, limits: ConnectionLimits) -> None:
+    def __init__(
+        self, config: uvicorn.Config, state: AppState, limits: ConnectionLimits, listening: Listening = OWN_SOCKETS
+    ) -> None:
         super().__init__(config)
         self._state = state
         self._book = ConnectionTable(limits)
         self._ticked_at = time.monotonic()
         self._ends = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._listener, self._certificate = listening
+        self._acceptor: Acceptor | None = None
         self.server_state = GuardedState(self._book)
 
     async def main_loop(self) -> None:
@@ -71,6 +89,8 @@ class Server(uvicorn.Server):
         now = time.monotonic()
         self._book.tick(min(now - self._ticked_at, MAX_TICK_S))
         self._ticked_at = now
+        if self._certificate is not None:
+            self._certificate.tick(now)
         return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -84,10 +104,25 @@ class Server(uvicorn.Server):
         """Start listening."""
         await super().startup(sockets)
         if not self.should_exit:
+            if self._listener is not None:
+                self._acceptor = Acceptor(self._listener, self._choose_way())
+                self._acceptor.start()
             log.info("server_started", host=self.config.host, port=self.config.port, version=__version__)
 
+    def _choose_way(self) -> Callable[[socket.socket], Awaitable[object]]:
+        """Return what makes an accepted socket a connection."""
+        if self._certificate is not None:
+            return Handshakes(self._certificate, self._book, self._make_protocol).serve
+        return partial(asyncio.get_running_loop().connect_accepted_socket, self._make_protocol)
+
+    def _make_protocol(self) -> GuardedProtocol:
+        # As uvicorn creates it for its own listening sockets.
+        return GuardedProtocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop accepting requests and wait for the running ones."""
+        """Stop accepting requests, which other processes may take, and wait for the running ones."""
+        if self._acceptor is not None:
+            self._acceptor.close()
         self._state.live.close()
         await super().shutdown(sockets)
         self._book.report_rest()
@@ -98,51 +133,48 @@ class WorkerServer(Server):
     """One of several servers on a socket that the parent bound."""
 
     def __init__(
-        self, config: uvicorn.Config, state: AppState, limits: ConnectionLimits, *, listener: socket.socket, control: int
+        self, config: uvicorn.Config, state: AppState, limits: ConnectionLimits, listening: Listening, *, control: int
     ) -> None:
-        super().__init__(config, state, limits)
-        self._listener = listener
+        super().__init__(config, state, limits, listening)
         self._control = Control(control, self._end)
-        self._acceptor: Acceptor | None = None
 
     def _end(self) -> None:
         self.should_exit = True
         self._ends.set()
 
-    def _make_protocol(self) -> asyncio.Protocol:
-        # As uvicorn creates it for its own listening sockets.
-        protocol = self.config.http_protocol_class
-        return protocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)  # type: ignore[call-arg]
-
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start accepting connections."""
         await super().startup(sockets)
         if not self.should_exit:
-            self._acceptor = Acceptor(self._listener, self._make_protocol)
-            self._acceptor.start()
             self._control.say_ready()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Leave new connections to the others, and wait for running requests."""
-        if self._acceptor is not None:
-            self._acceptor.close()
-        await super().shutdown(sockets)
 
 
 def run_alone(settings: Settings, host: str, port: int) -> None:
-    """Serve until a signal arrives."""
-    limits = find_limits(settings, _allow_files())
-    application = _make_application(settings)
-    Server(_configure(application, host, port, limits), application.state.normstat, limits).run()
+    """Serve until a signal arrives.
 
-
-def run_worker(settings: Settings, host: str, port: int, *, listener: int, control: int) -> None:
-    """Serve connections of the listening socket until a signal arrives or the parent is gone; both are file descriptors."""
-    structlog.contextvars.bind_contextvars(pid=os.getpid())
+    Raises: UnusableCertificate, UnusableAddress
+    """
+    certificate = load_certificate(settings)
+    # uvicorn's own sockets may be several, as of a name with an IPv4 and an IPv6 address; it knows nothing of our handshakes.
+    listener = None if certificate is None else bind(host, port)
     limits = find_limits(settings, _allow_files())
     application = _make_application(settings)
     config = _configure(application, host, port, limits)
-    server = WorkerServer(config, application.state.normstat, limits, listener=socket.socket(fileno=listener), control=control)
+    server = Server(config, application.state.normstat, limits, Listening(listener, certificate))
+    server.run(None if listener is None else [])
+
+
+def run_worker(settings: Settings, host: str, port: int, *, listener: int, control: int) -> None:
+    """Serve connections of the listening socket until a signal arrives or the parent is gone; both are file descriptors.
+
+    Raises: UnusableCertificate
+    """
+    structlog.contextvars.bind_contextvars(pid=os.getpid())
+    listening = Listening(socket.socket(fileno=listener), load_certificate(settings))
+    limits = find_limits(settings, _allow_files())
+    application = _make_application(settings)
+    config = _configure(application, host, port, limits)
+    server = WorkerServer(config, application.state.normstat, limits, listening, control=control)
     # No sockets of uvicorn's own.
     server.run([])
 

@@ -67,13 +67,46 @@ class UpSettings:
     import_dir: Path | None
     log_max_bytes: int
     log_files: int
+    tls: "UpTls | None"
+
+
+@dataclass(frozen=True, slots=True)
+class UpTls:
+    """How the server is reached by TLS: the URL of the settings, a host of the certificate, and what this host's agent must trust.
+
+    Missing: `url` and `host` are None when settings and certificate name none; `trusted` when the system's authorities are enough.
+    """
+
+    files: list[Path]
+    environment: dict[str, str]
+    url: str | None
+    host: str | None
+    trusted: Path | None
 
 
 def _read_settings() -> UpSettings:
     # The library that reads and checks them takes more memory than all of `up`.
+    from normstat.cli.certificates import find_certificate_files, read_names  # noqa: PLC0415
     from normstat.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()
+    tls = None
+    if (files := find_certificate_files(settings)) is not None:
+        names = read_names(files.certificate)
+        named = {
+            "NORMSTAT_TLS_CERT": files.certificate,
+            "NORMSTAT_TLS_KEY": files.key,
+            "NORMSTAT_TLS_CLIENT_CA": files.client_authority,
+        }
+        # The server runs in another folder.
+        absolute = {name: path.absolute() for name, path in named.items() if path is not None}
+        tls = UpTls(
+            files=list(absolute.values()),
+            environment={name: str(path) for name, path in absolute.items()},
+            url=settings.public_url if "public_url" in settings.model_fields_set else None,
+            host=names.host,
+            trusted=files.certificate.absolute() if names.is_self_signed else None,
+        )
     return UpSettings(
         has_database_url="database_url" in settings.model_fields_set,
         workers=settings.workers,
@@ -83,6 +116,7 @@ def _read_settings() -> UpSettings:
         import_dir=settings.import_dir,
         log_max_bytes=settings.log_max_bytes,
         log_files=settings.log_files,
+        tls=tls,
     )
 
 
@@ -100,15 +134,27 @@ def _find_module(name: str) -> str:
     return found.origin
 
 
-def _is_healthy(address: str, port: int) -> bool:
+def _is_healthy(address: str, port: int, *, by_tls: bool) -> bool:
     """Return whether the server answers that all is well. http.client would bring the modules that read mail."""
     try:
-        with socket.create_connection((address, port), HEALTH_TIMEOUT_S) as connection:
+        with contextlib.ExitStack() as stack:
+            connection = stack.enter_context(socket.create_connection((address, port), HEALTH_TIMEOUT_S))
+            if by_tls:
+                connection = stack.enter_context(_begin_tls(connection))
             connection.sendall(b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             with connection.makefile("rb") as answer:
                 return answer.readline(MAX_STATUS_LINE).split()[1:2] == [b"200"]
     except OSError:
         return False
+
+
+def _begin_tls(connection: socket.socket) -> socket.socket:
+    import ssl  # noqa: PLC0415
+
+    # Our own server, at an address of this machine that its certificate need not name.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context.wrap_socket(connection)
 
 
 class UpError(NormstatError):
@@ -170,8 +216,13 @@ class Up:
         self.port = port
         self.workers = workers
         self.with_agent = with_agent
-        self.url = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}"  # noqa: S104
-        self.environment = dict(os.environ)
+        local = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104
+        if settings.tls is None:
+            self.url = f"http://{local}:{port}"
+        else:
+            # Browsers and the agent compare the name with the certificate's.
+            self.url = settings.tls.url or f"https://{settings.tls.host or local}:{port}"
+        self.environment = dict(os.environ) | (settings.tls.environment if settings.tls else {})
         self.stack = contextlib.ExitStack()
         self.settings = settings
         self.account: OsAccount | None = None
@@ -251,7 +302,8 @@ class Up:
             call_aside(_compile_modules)
             folders = [self.data_dir, program_dir(), *map(Path, (sys.prefix, sys.base_prefix, sys.base_exec_prefix))]
             folders += [postgres.home] if postgres is not None else []
-            chosen = (imports, self.settings.page_dir, self.settings.agents_dir, self.settings.migrations_dir)
+            chosen = [imports, self.settings.page_dir, self.settings.agents_dir, self.settings.migrations_dir]
+            chosen += self.settings.tls.files if self.settings.tls else []
             view = make_view(
                 account, [Path(sys.executable), *folders, *(path for path in chosen if path is not None and path.exists())]
             )
@@ -335,7 +387,7 @@ class Up:
         server = self._supervise("server", start, takes_connections, needs="database")
         deadline = time.monotonic() + SERVER_START_TIMEOUT_S
         while time.monotonic() < deadline and server.poll() is None:
-            if _is_healthy(address, self.port):
+            if _is_healthy(address, self.port, by_tls=self.settings.tls is not None):
                 return
             time.sleep(POLL_S)
         tail = "\n".join("  " + line for line in self.logs.tail("server"))
@@ -368,6 +420,8 @@ class Up:
             "sh", str(script), "run", "--server", self.url, "--token-file", str(token_path), "--spool", str(agent_dir / "spool"),
             "--stats", str(stats), "--host", name,
         ]  # fmt: skip
+        if self.settings.tls and self.settings.tls.trusted and "NORMSTAT_CA_FILE" not in os.environ:
+            command += ["--ca-file", str(self.settings.tls.trusted)]
         environment = dict(os.environ) | {"HOME": self.environment.get("HOME", "/")}
 
         def start() -> ChildProcess:
@@ -466,6 +520,9 @@ def up(
         int | None, typer.Option(help="number of server processes; default: NORMSTAT_WORKERS, or 1", min=1, max=64)
     ] = None,
     agent: Annotated[bool, typer.Option(help="run an agent for this host")] = True,  # noqa: FBT002
+    *,
+    tls_cert: Annotated[Path | None, typer.Option(help="PEM file of the certificate and its chain: speak HTTPS")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="PEM file of its key, if it is not in the same file")] = None,
 ) -> None:
     """Run database, server and an agent for this host; Ctrl-C stops them."""
     data_dir = data.resolve()
@@ -474,6 +531,9 @@ def up(
         # When we are root, other accounts can reach their own files, but not list the folder.
         data_dir.chmod(0o711 if os.geteuid() == 0 else 0o700)
     os.umask(0o077)
+    for variable, path in (("NORMSTAT_TLS_CERT", tls_cert), ("NORMSTAT_TLS_KEY", tls_key)):
+        if path is not None:
+            os.environ[variable] = str(path)
     try:
         settings = call_aside(_read_settings)
         Up(data_dir, host, port, settings, workers=workers or settings.workers, with_agent=agent).run()

@@ -13,13 +13,15 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import ClassVar, Final
 
 import structlog
+
+from normstat.errors import NormstatError
 
 log = structlog.get_logger()
 
@@ -35,13 +37,22 @@ FULL_PAUSE_S: Final = 0.5
 STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
+class UnusableAddress(NormstatError):
+    """The server cannot listen on the address; the message says why."""
+
+    code: ClassVar[str] = "address"
+
+
 def bind(host: str, port: int) -> socket.socket:
     """Return a listening socket.
 
-    Raises: OSError
+    Raises: UnusableAddress
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise UnusableAddress(f"cannot listen on {host} port {port}: {error.strerror}") from error
     listener.settimeout(0)
     return listener
 
@@ -179,9 +190,10 @@ class Acceptor:
     accepted at once grows as long as more are waiting.
     """
 
-    def __init__(self, listener: socket.socket, make_protocol: Callable[[], asyncio.Protocol]) -> None:
+    def __init__(self, listener: socket.socket, serve: Callable[[socket.socket], Awaitable[object]]) -> None:
+        """`serve` makes an accepted socket a connection; it may raise OSError when the client is gone."""
         self._listener = listener
-        self._make_protocol = make_protocol
+        self._serve_connection = serve
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[object]] = set()
         self._bite = 1
@@ -218,7 +230,7 @@ class Acceptor:
 
     async def _serve(self, connection: socket.socket) -> None:
         try:
-            await self._loop.connect_accepted_socket(self._make_protocol, connection)
+            await self._serve_connection(connection)
         except OSError:
             # Gone before it was accepted.
             connection.close()

@@ -63,18 +63,19 @@ class Delivery:
         self._refused = refused
         self._window = window
         for frame in self.frames:
-            if frame.kind is FrameKind.STREAM:
-                self._accept(frame)
-            else:
+            if frame.kind is FrameKind.GAP:
                 self._read_data(plan)
                 self._lose(frame)
+            else:
+                self._accept(frame)
         self._read_data(plan, is_final=self.is_final)
 
     def _accept(self, frame: Frame) -> None:
         """Append the new part of the frame; nothing of a frame that begins beyond the end of the stream."""
         known = self.end + self._n_data
-        if frame.offset <= known < frame.end:
-            data = frame.data[known - frame.offset :]
+        offset = known if frame.kind is FrameKind.APPEND else frame.offset
+        if offset <= known < offset + frame.length:
+            data = frame.data[known - offset :]
             self._data.append(data)
             self._n_data += len(data)
 

@@ -42,6 +42,8 @@ class FrameKind(StrEnum):
 
     STREAM = "stream"
     GAP = "gap"
+    # Not on the wire: bytes for the end of the stream, wherever that is (ingest/receivers).
+    APPEND = "append"
 
 
 @dataclass(frozen=True, slots=True)

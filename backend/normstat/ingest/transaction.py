@@ -393,7 +393,7 @@ class Batch:
         delivery = self._deliveries.get(name)
         if delivery is None:
             spec = load_catalogue().specs.get(frame.spec)
-            if frame.kind is FrameKind.STREAM and frame.text and not stream.command:
+            if frame.kind is not FrameKind.GAP and frame.text and not stream.command:
                 stream.command = clean_text(frame.text)[:MAX_TEXT_LENGTH]
             recording = job.recording
             if recording is not None and stream.last_received_at is None:

@@ -8,6 +8,8 @@ from typing import Final
 
 PROC: Final = Path("/proc")
 URL_NAMES: Final = ("NORMSTAT_DATABASE_URL", "DATABASE_URL")
+# Beside NORMSTAT_*; the second one is a folder of files with settings.
+OTHER_NAMES: Final = ("DATABASE_URL", "CREDENTIALS_DIRECTORY")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ def find_running_servers(proc: Path = PROC) -> list[RunningServer]:
                 continue
             owner = process.stat().st_uid
             pairs = (entry.partition("=") for entry in (process / "environ").read_bytes().decode().split("\0"))
-            environment = {name: value for name, _, value in pairs if name.startswith("NORMSTAT_") or name in URL_NAMES}
+            environment = {name: value for name, _, value in pairs if name.startswith("NORMSTAT_") or name in OTHER_NAMES}
         except (OSError, UnicodeDecodeError):
             # It ended, or belongs to somebody else.
             continue

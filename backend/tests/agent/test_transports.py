@@ -41,6 +41,19 @@ def tls_server(certificate: Path) -> Iterator[FakeServer]:
     server.stop()
 
 
+@pytest.fixture
+def strict_tls_server(certificate: Path) -> Iterator[FakeServer]:
+    """A server that wants a certificate of its clients: here the same as its own."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    context.load_verify_locations(certificate)
+    context.verify_mode = ssl.CERT_REQUIRED
+    server = FakeServer(tls=context)
+    server.start()
+    yield server
+    server.stop()
+
+
 def deliver(host: Host, *options: str) -> None:
     """Bytes arrive through a failure, and the token is never seen."""
     host.server.fail_next("503 retry 2", "", "401")
@@ -76,7 +89,7 @@ def test_http(host: Host, transport: str) -> None:
 
 
 @pytest.mark.parametrize("transport", ["curl", "wget", "perl", "openssl"])
-def test_https_with_a_proven_server(host: Host, tls_server: FakeServer, certificate: Path, transport: str) -> None:
+def test_https_with_both_sides_proven(host: Host, strict_tls_server: FakeServer, certificate: Path, transport: str) -> None:
     require_program(transport)
     if (
         transport == "perl"
@@ -85,8 +98,16 @@ def test_https_with_a_proven_server(host: Host, tls_server: FakeServer, certific
         pytest.skip("perl has no IO::Socket::SSL here: https by perl is not tried")
     host.stats("emit_linux emit 0.2 10")
     host.server.stop()
-    host.server = tls_server
-    deliver(host, "--transport", transport, "--ca-file", str(certificate))
+    host.server = strict_tls_server
+    to_server = ("--transport", transport, "--ca-file", str(certificate))
+    assert "CANNOT BE REACHED" in host.command("check", *to_server).stdout
+    key = certificate.with_name("key")
+    key.chmod(0o644)
+    own = ("--client-cert", str(certificate.with_name("pem")), "--client-key", str(key))
+    refused = host.command("check", *to_server, *own)
+    assert (refused.returncode, "can be read by others: chmod 600" in refused.stderr) == (1, True), refused
+    key.chmod(0o600)
+    deliver(host, *to_server, *own)
 
 
 @pytest.mark.parametrize("transport", ["curl", "wget", "openssl"])

@@ -5,7 +5,7 @@ from datetime import timedelta
 import httpx
 from fastapi import FastAPI
 
-from normstat.api.deps import SESSION_COOKIE
+from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.state import AppState
 from normstat.auth.access import Principal
 from normstat.auth.accounts import create_agent_token

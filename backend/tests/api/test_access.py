@@ -26,6 +26,8 @@ POLICY = {
     "finishProviderLogin": OPEN,
     "getAgentFile": OPEN,
     "ingest": AGENT,
+    "writePrometheus": AGENT,
+    "writeOtlp": AGENT,
     "getDocument": Role.VIEWER,
     "readArtefactFlame": Role.VIEWER,
     "listArtefactFunctions": Role.VIEWER,

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from normstat.api.deps import SESSION_COOKIE
+from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.encodings import choose_encoding
 from normstat.auth.roles import Role
 from tests.api.people import People

@@ -15,7 +15,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
-from normstat.api.deps import SESSION_COOKIE
+from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.state import AppState
 from normstat.app import make_state
 from normstat.auth.roles import Role

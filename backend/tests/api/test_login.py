@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI
 from sqlalchemy import text
 
-from normstat.api.deps import SESSION_COOKIE
+from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.state import AppState
 from normstat.auth import login, passwords
 from normstat.auth.accounts import AccountChange, change_account, create_account
@@ -63,7 +63,12 @@ async def test_password_login_sets_a_careful_cookie(client: httpx.AsyncClient, a
 async def test_cookie_is_secure_where_the_setting_says_so(state: AppState, app: FastAPI, people: People, ann: str) -> None:
     app.state.normstat = replace(state, settings=state.settings.model_copy(update={"cookie_secure": True}))
     async with people.client() as client:
-        assert (await log_in(client)).headers["Set-Cookie"].count("Secure") == 2
+        answer = await log_in(client)
+        assert answer.headers["Set-Cookie"].count("Secure") == 2
+        session = client.cookies[f"__Host-{SESSION_COOKIE}"]
+    async with people.client() as client:
+        for name, status in ((f"__Host-{SESSION_COOKIE}", 200), (SESSION_COOKIE, 401)):
+            assert (await client.get("/api/v1/auth/me", headers={"Cookie": f"{name}={session}"})).status_code == status
 
 
 async def test_unknown_wrong_disabled_and_passwordless_get_the_same_answer(
@@ -139,7 +144,7 @@ async def test_a_known_browser_is_let_in_while_others_guess(
 
 async def test_a_planted_browser_cookie_is_not_adopted(people: People, ann: str) -> None:
     async with people.client() as client:
-        client.cookies.set("normstat_browser", "planted", domain="normstat.test", path="/api/v1/auth")
+        client.cookies.set("normstat_browser", "planted", domain="normstat.test", path="/")
         assert (await log_in(client)).status_code == 200
         assert client.cookies["normstat_browser"] != "planted"
 

@@ -17,7 +17,7 @@ from joserfc.jwk import RSAKey
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from normstat.api.deps import SESSION_COOKIE
+from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.oidc import COOKIE, decode_login, encode_login, make_oidc_login, safe_next
 from normstat.api.state import AppState
 from normstat.auth.accounts import create_account
@@ -76,7 +76,7 @@ async def come_back(
 ) -> httpx.Response:
     """Come back from the provider with a code, in the browser that left."""
     provider.codes["code"] = "open"
-    client.cookies.set(COOKIE, encode_login(LOGIN, next_path), domain="normstat.test", path="/api/v1/auth/oidc")
+    client.cookies.set(COOKIE, encode_login(LOGIN, next_path), domain="normstat.test", path="/")
     return await client.get(BACK, params={"code": "code", "state": LOGIN.state, **query})
 
 
@@ -162,7 +162,7 @@ async def test_the_start_binds_the_login_to_the_browser(people: People, provider
         "code_challenge_method": "S256",
     }
     assert next_path == "/hosts"
-    for part in ("HttpOnly", "SameSite=lax", "Path=/api/v1/auth/oidc", "Max-Age=600"):
+    for part in ("HttpOnly", "SameSite=lax", "Path=/", "Max-Age=600"):
         assert part in answer.headers["Set-Cookie"]
     other = await people.client().get(START)
     assert len({place_of(answer), place_of(other)}) == 2
@@ -183,7 +183,7 @@ async def test_a_way_back_that_this_browser_did_not_begin_counts_nothing(people:
     provider.codes["code"] = "open"
     for cookie, state in ((None, LOGIN.state), (LOGIN, "another"), (LOGIN, ""), (LOGIN, "é")):
         if cookie is not None:
-            client.cookies.set(COOKIE, encode_login(cookie, "/hosts"), domain="normstat.test", path="/api/v1/auth/oidc")
+            client.cookies.set(COOKIE, encode_login(cookie, "/hosts"), domain="normstat.test", path="/")
         answer = await client.get(BACK, params={"code": "code", "state": state})
         assert place_of(answer) == "/login?problem=expired"
         assert SESSION_COOKIE not in client.cookies
@@ -196,7 +196,7 @@ async def test_a_code_opens_one_session(people: People, provider: LyingProvider,
     first = client.cookies[SESSION_COOKIE]
     # The browser has forgotten the login; with a kept cookie the provider refuses the code.
     assert place_of(await client.get(BACK, params={"code": "code", "state": LOGIN.state})) == "/login?problem=expired"
-    client.cookies.set(COOKIE, encode_login(LOGIN, "/hosts"), domain="normstat.test", path="/api/v1/auth/oidc")
+    client.cookies.set(COOKIE, encode_login(LOGIN, "/hosts"), domain="normstat.test", path="/")
     assert place_of(await client.get(BACK, params={"code": "code", "state": LOGIN.state})) == "/login?problem=failed"
     assert client.cookies[SESSION_COOKIE] == first
     [sent] = provider.received[:1]
@@ -239,7 +239,7 @@ def test_a_cookie_that_we_did_not_set_is_no_login(cookie: str) -> None:
 
 async def test_the_providers_refusal_and_another_issuer(people: People, provider: LyingProvider) -> None:
     client = people.client()
-    client.cookies.set(COOKIE, encode_login(LOGIN, "/hosts"), domain="normstat.test", path="/api/v1/auth/oidc")
+    client.cookies.set(COOKIE, encode_login(LOGIN, "/hosts"), domain="normstat.test", path="/")
     denied = await client.get(BACK, params={"error": "access_denied", "error_description": "<script>", "state": LOGIN.state})
     assert place_of(denied) == "/login?problem=denied"
     # Mixed up with another provider (RFC 9207).

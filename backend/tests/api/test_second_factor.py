@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from normstat.api.deps import SESSION_COOKIE
+from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.state import AppState
 from normstat.auth import second_factor, totp
 from normstat.auth.accounts import create_account

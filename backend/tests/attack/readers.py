@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.api.deps import SESSION_COOKIE
+from normstat.api.cookies import SESSION_COOKIE
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import new_secret
 from normstat.storage import account_rows

@@ -30,6 +30,9 @@ class FakeTransport(asyncio.Transport):
     def get_write_buffer_size(self) -> int:
         return self.n_unsent
 
+    def can_write_eof(self) -> bool:
+        return True
+
     def is_closing(self) -> bool:
         return bool(self.end)
 

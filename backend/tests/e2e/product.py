@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 from urllib.parse import quote
 
 import httpx
@@ -104,7 +105,7 @@ class Server:
         self.environment = os.environ | {"NORMSTAT_DATABASE_URL": database_url, "NORMSTAT_PUBLIC_URL": self.url} | (settings or {})
         self.process: subprocess.Popen[bytes] | ForkedProcess | None = None
 
-    def __enter__(self) -> "Server":
+    def __enter__(self) -> Self:
         self.start()
         return self
 

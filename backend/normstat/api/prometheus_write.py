@@ -1,0 +1,66 @@
+"""Prometheus remote-write: series of exporters become hosts with stats (docs/connect.md)."""
+
+from functools import partial
+from typing import Final
+
+from fastapi import APIRouter, Request, Response
+
+from normstat.api.deps import State
+from normstat.api.handlers import guarded_answers
+from normstat.api.senders import MAX_PLAIN_BYTES, HostLabels, Sender, body_of, require_hosts, store_metrics
+from normstat.errors import BadRequest, Overloaded, TooLarge, TooManyRequests, TooSlow, UnsupportedMediaType, shorten
+from normstat.ingest.receivers.metric_samples import MetricSamples
+from normstat.ingest.receivers.remote_write import parse_size, read_request_2, read_write_request, unpack_snappy
+
+router = APIRouter(tags=["ingest"])
+
+PROTO_2: Final = "io.prometheus.write.v2.request"
+DEFAULT_LABELS: Final = ("instance",)
+
+
+@router.post(
+    "/prometheus/write",
+    status_code=204,
+    response_class=Response,
+    responses=guarded_answers(BadRequest, TooLarge, TooManyRequests, TooSlow, UnsupportedMediaType, Overloaded),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/x-protobuf": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def write_prometheus(request: Request, agent: Sender, state: State, host_label: HostLabels = None) -> Response:
+    """Store the samples of a Prometheus remote-write request (1.0 or 2.0); the answer means that they are committed."""
+    encoding = request.headers.get("content-encoding", "snappy").strip().lower()
+    if encoding != "snappy":
+        raise UnsupportedMediaType(f"Unsupported Content-Encoding {shorten(encoding)}; expected snappy")
+    is_2 = PROTO_2 in request.headers.get("content-type", "").lower()
+    async with body_of(request, state, agent, parse_size_within_limit) as body:
+        delivered = await store_metrics(
+            state,
+            agent,
+            parse_size(body),
+            partial(_read, body, is_2=is_2),
+            sender="prometheus",
+            host_labels=host_label or DEFAULT_LABELS,
+        )
+    require_hosts(delivered)
+    written = {"Samples": delivered.n_samples, "Histograms": 0, "Exemplars": 0}
+    return Response(status_code=204, headers={f"X-Prometheus-Remote-Write-{name}-Written": str(n) for name, n in written.items()})
+
+
+def parse_size_within_limit(body: bytes) -> int:
+    """Return the size of the unpacked body.
+
+    Raises: BadRequest; TooLarge before anything is unpacked
+    """
+    size = parse_size(body)
+    if size > MAX_PLAIN_BYTES:
+        raise TooLarge(f"The body has {size} bytes when decompressed, more than the limit of {MAX_PLAIN_BYTES}; send less at once")
+    return size
+
+
+def _read(body: bytes, *, is_2: bool) -> MetricSamples:
+    plain = unpack_snappy(body, MAX_PLAIN_BYTES)
+    return read_request_2(plain) if is_2 else read_write_request(plain)

@@ -1,0 +1,203 @@
+"""The body of a Prometheus remote-write request, version 1.0 (prometheus.WriteRequest) and 2.0 (io.prometheus.write.v2.Request).
+
+Both are a protocol buffer in one block of Snappy. Version 2.0 has one table of texts, and labels are pairs of places in it.
+Source: https://prometheus.io/docs/specs/prw/remote_write_spec/ and remote_write_spec_2_0/
+
+>>> parse_size(bytes([200, 1]) + b"x")
+200
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import pyarrow as pa
+
+from normstat.errors import BadRequest, TooLarge, shorten
+from normstat.ingest.receivers.metric_samples import HostSeries, MetricSamples, Sample, SampleCounter, label_trouble
+from normstat.ingest.receivers.wire_fields import WireField, bad_body, fields_of_message
+
+CODEC: Final = pa.Codec("snappy")
+NAME_LABEL: Final = "__name__"
+MAX_SIZE_BYTES: Final = 5
+MAX_TEXTS: Final = 200_000
+MAX_TYPES: Final = 10_000
+# Labels of one series that are read; a series may have fewer, and says then how many it has.
+MAX_PAIRS: Final = 1000
+# The types of both versions have the same numbers.
+TYPES: Final = {1: "counter", 2: "gauge", 3: "histogram", 4: "gauge", 5: "summary", 6: "info", 7: "stateset"}
+NATIVE: Final = "native histograms are not stored; have the exporter send classic buckets"
+
+
+def parse_size(body: bytes) -> int:
+    """Return the size that a block of Snappy says it has unpacked.
+
+    Raises: BadRequest
+    """
+    size = 0
+    for at, byte in enumerate(body[:MAX_SIZE_BYTES]):
+        size |= (byte & 0x7F) << (7 * at)
+        if byte < 0x80:
+            return size
+    raise BadRequest("The body is not a block of Snappy; remote-write always packs; nothing was stored")
+
+
+def unpack_snappy(body: bytes, max_plain: int) -> bytes:
+    """Return the unpacked body.
+
+    Raises: BadRequest, TooLarge before anything is unpacked
+    """
+    size = parse_size(body)
+    if size > max_plain:
+        raise TooLarge(f"The body has {size} bytes when decompressed, more than the limit of {max_plain}; send less at once")
+    try:
+        return bytes(CODEC.decompress(body, size, asbytes=True)) if size else b""
+    except (pa.ArrowException, OSError) as error:
+        raise BadRequest(f"The body is not a block of Snappy ({shorten(str(error), 80)}); nothing was stored") from None
+
+
+def read_write_request(plain: bytes) -> MetricSamples:
+    """Return the series of a request of version 1.0.
+
+    Raises: BadRequest, TooLarge
+    """
+    found, counter = MetricSamples(), SampleCounter()
+    for item in fields_of_message(plain):
+        if item.number == 1:
+            found.series += _read_series(item.data, counter)
+        elif item.number == 3:
+            _read_metadata(item.data, found.types)
+    return found
+
+
+def _read_series(data: bytes, counter: SampleCounter) -> Iterator[HostSeries]:
+    pairs: list[tuple[str, str]] = []
+    samples: list[Sample] = []
+    n_native = n_labels = 0
+    counter.add(1)
+    for item in fields_of_message(data):
+        if item.number == 1:
+            n_labels += 1
+            counter.add_label()
+            # Beyond the limit they are only counted.
+            if n_labels <= MAX_PAIRS:
+                pairs.append(_read_label(item.data))
+        elif item.number == 2:
+            counter.add(1)
+            samples.append(_read_sample(item.data))
+        elif item.number == 4:
+            counter.add(1)
+            n_native += 1
+    yield from _make_series(pairs, samples, n_native, n_labels)
+
+
+def _make_series(pairs: list[tuple[str, str]], samples: list[Sample], n_native: int, n_labels: int) -> Iterator[HostSeries]:
+    labels = dict(pairs)
+    reason = label_trouble(labels, n_labels)
+    name = labels.pop(NAME_LABEL, "")
+    if not name:
+        reason = reason or "no metric name (label __name__)"
+    kept = tuple(pair for pair in pairs if pair[0] != NAME_LABEL)
+    if samples:
+        yield HostSeries(name, kept, samples, reason)
+    if n_native:
+        yield HostSeries(name, kept, [(0.0, 0, None)] * n_native, reason or NATIVE)
+
+
+def _read_label(data: bytes) -> tuple[str, str]:
+    name = value = ""
+    for item in fields_of_message(data):
+        if item.number == 1:
+            name = item.text
+        elif item.number == 2:
+            value = item.text
+    return name, value
+
+
+def _read_sample(data: bytes) -> Sample:
+    value, time_ms = 0.0, 0
+    for item in fields_of_message(data):
+        if item.number == 1:
+            value = item.double
+        elif item.number == 2:
+            time_ms = item.int64
+    return value, time_ms, None
+
+
+def _read_metadata(data: bytes, types: dict[str, str]) -> None:
+    kind, name = 0, ""
+    for item in fields_of_message(data):
+        if item.number == 1:
+            kind = item.whole
+        elif item.number == 2:
+            name = item.text
+    if name and kind in TYPES and len(types) < MAX_TYPES:
+        types[name] = TYPES[kind]
+
+
+def read_request_2(plain: bytes) -> MetricSamples:
+    """Return the series of a request of version 2.0.
+
+    Raises: BadRequest, TooLarge
+    """
+    found, counter = MetricSamples(), SampleCounter()
+    texts: list[str] = []
+    # The table may stand anywhere; senders write it first.
+    for item in fields_of_message(plain):
+        if item.number == 4:
+            texts.append(item.text)
+            if len(texts) > MAX_TEXTS:
+                raise TooLarge(f"The request has more than {MAX_TEXTS} texts; send less at once; nothing was stored")
+    for item in fields_of_message(plain):
+        if item.number == 5:
+            found.series += _read_series_2(item.data, texts, counter, found.types)
+    return found
+
+
+def _read_series_2(data: bytes, texts: list[str], counter: SampleCounter, types: dict[str, str]) -> Iterator[HostSeries]:
+    places: list[int] = []
+    samples: list[Sample] = []
+    n_native = kind = 0
+    counter.add(1)
+    for item in fields_of_message(data):
+        if item.number == 1:
+            found = _numbers(item, MAX_PAIRS * 2)
+            places += found
+            for _ in found:
+                counter.add_label()
+            if len(places) > 2 * MAX_PAIRS:
+                raise bad_body(f"a series with more than {MAX_PAIRS} labels")
+        elif item.number == 2:
+            counter.add(1)
+            samples.append(_read_sample(item.data))
+        elif item.number == 3:
+            counter.add(1)
+            n_native += 1
+        elif item.number == 5:
+            kind = next((part.whole for part in fields_of_message(item.data) if part.number == 1), 0)
+    if len(places) % 2 or any(place >= len(texts) for place in places):
+        raise bad_body("labels that are not in its table of texts")
+    pairs = [(texts[places[at]], texts[places[at + 1]]) for at in range(0, min(len(places), 2 * MAX_PAIRS), 2)]
+    name = dict(pairs).get(NAME_LABEL, "")
+    if kind in TYPES and name and len(types) < MAX_TYPES:
+        family = name if kind not in (3, 5) else name.removesuffix("_bucket").removesuffix("_sum").removesuffix("_count")
+        types[family] = TYPES[kind]
+    yield from _make_series(pairs, samples, n_native, len(places) // 2)
+
+
+def _numbers(item: WireField, most: int) -> list[int]:
+    """Return packed whole numbers, or the one that is not packed."""
+    if isinstance(item.value, int):
+        return [item.value]
+    numbers: list[int] = []
+    value = shift = 0
+    for byte in item.value:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(value)
+            value = shift = 0
+            if len(numbers) > most:
+                break
+        elif shift > 63:
+            raise bad_body("a number of more than 10 bytes among the labels")
+    return numbers

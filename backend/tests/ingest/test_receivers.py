@@ -1,0 +1,178 @@
+"""Receivers: bodies of other protocols become texts of hosts, and those become samples."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from normstat.errors import BadRequest, TooLarge
+from normstat.ingest.receivers.host_texts import host_of, host_trouble, write_texts
+from normstat.ingest.receivers.metric_samples import MetricSamples, is_stale
+from normstat.ingest.receivers.remote_write import read_request_2, read_write_request, unpack_snappy
+from normstat.stats.catalogue import require_spec
+from normstat.stats.engine.exposition_line import format_series, format_value, parse_line, parse_series
+from normstat.stats.readers import read
+from normstat.stats.records import LineKind
+from tests.ingest.remote_writes import Series, double, pack, plain_request, sub, write_request, write_request_2
+
+NOW_MS = 1_795_262_400_000
+TEXT = st.text(max_size=12)
+PRINTABLE = st.text(st.characters(exclude_categories=("Cc", "Cs"), exclude_characters="\u2028\u2029"), min_size=1, max_size=12)
+LABELS = st.dictionaries(PRINTABLE, PRINTABLE, max_size=4)
+SAMPLES = st.lists(st.tuples(st.floats(allow_nan=False), st.integers(-(2**63), 2**63 - 1)), min_size=1, max_size=3)
+
+
+def texts_of(found: MetricSamples, *, bound: str | None = None) -> dict[str, bytes]:
+    return write_texts(found, host_labels=["instance"], bound_host=bound, known_types={}, now_ms=NOW_MS, max_bytes=1 << 20).texts
+
+
+@given(name=PRINTABLE, labels=LABELS)
+def test_a_series_comes_back_from_its_text(name: str, labels: dict[str, str]) -> None:
+    line = parse_line(f"{format_series(name, labels)} 1.5 17")
+    assert line is not None
+    assert parse_series(line.series) == (name, tuple(sorted(labels.items())))
+    assert (line.value, line.time_ms) == ("1.5", 17)
+
+
+@given(value=st.floats(allow_nan=False))
+def test_a_value_comes_back_from_its_text(value: float) -> None:
+    assert float(format_value(value)) == value
+
+
+@settings(max_examples=200)
+@given(body=st.one_of(st.binary(max_size=200), st.binary(max_size=200).map(pack)))
+def test_any_bytes_are_a_request_or_an_error(body: bytes) -> None:
+    for reader in (read_write_request, read_request_2):
+        # Anything else fails the test.
+        with suppress(BadRequest, TooLarge):
+            texts_of(reader(unpack_snappy(body, 1 << 20)), bound="web1")
+
+
+@settings(max_examples=50)
+@given(series=st.lists(st.tuples(LABELS.map(lambda labels: {"__name__": "m", **labels}), SAMPLES), min_size=1, max_size=4))
+def test_both_versions_say_the_same_and_every_line_is_accounted_for(series: list[Series]) -> None:
+    first = read_write_request(unpack_snappy(write_request(series), 1 << 20))
+    second = read_request_2(unpack_snappy(write_request_2(series), 1 << 20))
+    assert first.series == second.series
+    text = texts_of(first, bound="web1")["web1"]
+    assert text == texts_of(second, bound="web1")["web1"]
+    result = read(require_spec("prometheus"), text, state={}, offset=0)
+    assert result.n_taken == len(text)
+    assert sum(result.accounts.n_lines.values()) == 1 + first.n_samples
+
+
+Scrape = dict[str, float]
+NAMES = ["node_disk_reads_completed_total", "node_disk_read_bytes_total", "node_disk_io_now", "other_total", "other"]
+
+
+def requests_of(scrapes: Sequence[Scrape], size: int) -> list[bytes]:
+    """The texts of requests of so many samples, in the order of a sender that has one queue."""
+    samples = [
+        ({"__name__": name, "device": "sda"}, [(value, NOW_MS - 60_000 + 5000 * number)])
+        for number, scrape in enumerate(scrapes)
+        for name, value in scrape.items()
+    ]
+    requests = [samples[at : at + size] for at in range(0, len(samples), size)]
+    return [texts_of(read_write_request(plain_request(request)), bound="web1")["web1"] for request in requests]
+
+
+def samples_of(texts: Sequence[bytes]) -> set[tuple[str, str, int, str, float]]:
+    found, offset, state = [], 0, {}
+    for number, text in enumerate([*texts, b""]):
+        result = read(require_spec("prometheus"), text, state=state, offset=offset, is_final=number == len(texts))
+        state, offset = result.state, offset + len(text)
+        for block in result.blocks:
+            for row in range(len(block)):
+                where = block.stat.name, block.instances[row], int(block.time_us[row])
+                found += [(*where, field.key, float(values[row])) for field, values in zip(block.fields, block.values, strict=True)]
+    assert len(found) == len(set(found)), "a sample twice"
+    return set(found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    scrapes=st.lists(st.fixed_dictionaries({}, optional={name: st.integers(0, 1000).map(float) for name in NAMES}), max_size=5),
+    size=st.integers(1, 6),
+    again=st.lists(st.integers(1, 3), max_size=6),
+)
+def test_requests_of_any_size_and_repeated_ones_give_the_same(scrapes: list[Scrape], size: int, again: list[int]) -> None:
+    whole = samples_of(requests_of(scrapes, 1000))
+    texts = requests_of(scrapes, size)
+    assert samples_of(texts) == whole
+    # A request without an answer is sent again, before any later one.
+    repeated = [text for number, text in enumerate(texts) for _ in range(again[number] if number < len(again) else 1)]
+    assert samples_of(repeated) == whole
+
+
+def test_requests_that_overtake_each_other_make_whole_rows() -> None:
+    """Of a sender with two queues, one is a scrape behind."""
+    reads = [({"__name__": NAMES[0], "device": "sda"}, [(10.0 * number, NOW_MS - 60_000 + 5000 * number)]) for number in range(6)]
+    now = [({"__name__": NAMES[2], "device": "sda"}, [(1.0, NOW_MS - 60_000 + 5000 * number)]) for number in range(6)]
+    order = [reads[0], now[0], reads[1], reads[2], now[1], reads[3], now[2], reads[4], now[3], reads[5], now[4], now[5]]
+    texts = [texts_of(read_write_request(plain_request([one])), bound="web1")["web1"] for one in order]
+    found = samples_of(texts)
+    assert {key for _, _, _, key, _ in found} == {"reads_completed_per_s", "io_now"}
+    assert {value for _, _, _, key, value in found if key == "reads_completed_per_s"} == {2.0}
+    assert len(found) == 5 + 6
+    assert found == samples_of([texts_of(read_write_request(plain_request([*reads, *now])), bound="web1")["web1"]])
+
+
+def test_a_stale_marker_ends_a_series_and_other_nans_are_no_value() -> None:
+    stale = b"\x02\x00\x00\x00\x00\x00\xf0\x7f"
+    labels = sub(1, sub(1, b"__name__") + sub(2, b"up"))
+    times = [b"\x10" + sub(0, b"")[:0] + bytes([number]) for number in (1, 2)]
+    body = sub(1, labels + sub(2, b"\x09" + stale + times[0]) + sub(2, double(1, float("nan")) + times[1]))
+    (series,) = read_write_request(body).series
+    assert [is_stale(value) for value, _, _ in series.samples] == [True, False]
+    text = texts_of(read_write_request(body), bound="web1")["web1"]
+    assert text.splitlines()[1:] == [b"up StaleNaN 1", b"up nan 2"]
+    result = read(require_spec("prometheus"), text, state={}, offset=0, is_final=True)
+    assert result.accounts.n_lines[LineKind.STATE_CHANGE] == result.accounts.n_lines[LineKind.IGNORED] == 1
+    assert not result.blocks
+
+
+def test_a_label_twice_and_native_histograms_are_kept_with_a_reason() -> None:
+    label = sub(1, sub(1, b"a") + sub(2, b"1"))
+    name = sub(1, sub(1, b"__name__") + sub(2, b"m"))
+    sample = sub(2, double(1, 1.0) + b"\x10\x01")
+    text = texts_of(read_write_request(sub(1, name + label + label + sample) + sub(1, name + sub(4, b""))), bound="web1")["web1"]
+    result = read(require_spec("prometheus"), text, state={}, offset=0)
+    assert [line.reason for line in result.rejected] == [
+        "a label name twice",
+        "native histograms are not stored; have the exporter send classic buckets",
+    ]
+
+
+def test_types_are_written_where_they_are_known() -> None:
+    series: list[Series] = [({"__name__": "jobs"}, [(1.0, 1)]), ({"__name__": "rpc_sum"}, [(1.0, 1)])]
+    found = read_write_request(plain_request(series, {"jobs": "counter", "rpc": "summary", "other": "gauge"}))
+    lines = texts_of(found, bound="web1")["web1"].decode().splitlines()
+    assert lines[1:] == ["# TYPE jobs counter", "# TYPE rpc summary", "jobs 1 1", "rpc_sum 1 1"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "host", "is_named"),
+    [
+        ({"instance": "web1:9100"}, "web1", True),
+        ({"instance": "web1"}, "web1", True),
+        ({"instance": "10.0.0.7:9100"}, "10.0.0.7", True),
+        ({"instance": "[fe80::1]:9100"}, "fe80::1", True),
+        ({"instance": "https://example.com/x"}, "https://example.com/x", False),
+        ({"instance": "-rf"}, "-rf", False),
+        ({"instance": "a\nb"}, "a\nb", False),
+        ({}, "", False),
+    ],
+)
+def test_the_host_of_a_series(labels: dict[str, str], host: str, is_named: bool) -> None:
+    assert host_of(labels, ["instance"]) == host
+    assert (host_trouble(host, ["instance"]) == "") is is_named
+
+
+def test_sizes_are_looked_at_before_anything_is_unpacked() -> None:
+    with pytest.raises(TooLarge):
+        unpack_snappy(b"\xff\xff\xff\x7f" + b"x", 1 << 20)
+    for body in (b"", b"\xff\xff\xff\xff\xff\xff", b"\x05abc"):
+        with pytest.raises(BadRequest):
+            unpack_snappy(body, 1 << 20)
