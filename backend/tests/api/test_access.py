@@ -27,6 +27,7 @@ POLICY = {
     "getAgentFile": OPEN,
     "ingest": AGENT,
     "writePrometheus": AGENT,
+    "federate": Role.VIEWER,
     "writeOtlp": AGENT,
     "getDocument": Role.VIEWER,
     "readArtefactFlame": Role.VIEWER,
