@@ -44,6 +44,7 @@ from normstat.api import (
     jobs,
     live,
     mutes,
+    oidc,
     otlp,
     processes,
     prometheus_write,
@@ -80,7 +81,7 @@ def build_router() -> APIRouter:
     """Return the routes, without `PREFIX`, in matching order: the one that agents call most comes first."""
     router = APIRouter()
     for noun in (
-        ingest, prometheus_write, otlp, health, auth, sessions, second_factors,
+        ingest, prometheus_write, otlp, health, auth, oidc, sessions, second_factors,
         users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
         host_scores, artefact_diffs, artefacts, artefact_logs, artefact_log_files, experiments, reports, use_matrix, coverage,
         cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,

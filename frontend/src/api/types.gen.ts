@@ -824,6 +824,51 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/auth/methods": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Login Methods
+     * @description Return how one can log in besides a password.
+     */
+    get: operations["getLoginMethods"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/auth/oidc/callback": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Finish Provider Login
+     * @description Come back from the login provider: set the session cookie and open the page, or the login page with what is wrong.
+     */
+    get: operations["finishProviderLogin"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/auth/oidc/login": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Begin Provider Login
+     * @description Send the browser to the login provider; `next` is the path of this page to open after the login.
+     */
+    get: operations["beginProviderLogin"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/auth/password": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get?: never;
@@ -8285,6 +8330,22 @@ export interface components {
       pid: number | null;
     };
     /**
+     * LoggedOut
+     * @description The session has ended here. `provider_logout_url`: where the browser can also log out at the login provider, or None.
+     */
+    LoggedOut: {
+      /** Provider Logout Url */
+      provider_logout_url: string | null;
+    };
+    /**
+     * LoginMethods
+     * @description How one can log in besides a password. `provider`: what the button is called; None where there is none.
+     */
+    LoginMethods: {
+      /** Provider */
+      provider: string | null;
+    };
+    /**
      * LoginRequest
      * @description Name and password of an account; `code` of its authenticator app, or a recovery code, if it has a second factor.
      */
@@ -14448,7 +14509,7 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LoggedOut"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -14471,6 +14532,57 @@ export interface operations {
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getLoginMethods: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LoginMethods"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  finishProviderLogin: {
+    parameters: {
+      query?: { code?: string | null; state?: string | null; iss?: string | null };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      303: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  beginProviderLogin: {
+    parameters: { query?: { next?: string | null }; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      303: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
