@@ -24,6 +24,7 @@ from normstat.api.fleet_answers import FleetAnswers
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.host_guard import HostGuard
 from normstat.api.middleware import RequestContextMiddleware
+from normstat.api.oidc import make_oidc_login
 from normstat.api.page_files import PageFiles
 from normstat.api.router import PREFIX, build_router, operation_id
 from normstat.api.slots import Slots
@@ -166,6 +167,7 @@ def make_state(settings: Settings) -> AppState:
         ingest_sessions=make_sessions(ingest_engine),
         probe=DatabaseProbe(settings.database_url),
         throttle=Throttle(sessions),
+        oidc=make_oidc_login(settings, PREFIX),
         audit_trail=audit_trail,
         security_log=SecurityLog(audit=audit_trail.put),
         allowed_hosts=AllowedHosts(settings.public_url, settings.allowed_hosts),

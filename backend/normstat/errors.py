@@ -191,6 +191,13 @@ class DatabaseAway(NormstatError):
     status = 503
 
 
+class ProviderAway(NormstatError):
+    """The login provider does not answer, or not as OpenID Connect demands."""
+
+    code = "provider_away"
+    status = 503
+
+
 class Overloaded(NormstatError):
     """More requests than this server can hold; answered with Retry-After, and nothing was acknowledged."""
 

@@ -100,6 +100,26 @@ class Settings(BaseSettings):
     second_factor_role: Literal["viewer", "operator", "administrator"] | None = Field(
         default=None, description="accounts of this role and above must have a second factor (administrator, operator or viewer)"
     )
+    oidc_issuer: str | None = Field(default=None, description="issuer of the OpenID Connect provider that accounts may log in at")
+    oidc_client_id: str | None = Field(default=None, description="id of this server at the provider")
+    oidc_client_secret: SecretStr | None = Field(default=None, description="secret of this server at the provider, if it gave one")
+    oidc_scopes: str = Field(default="openid profile email", description="scopes to ask for; openid must be one")
+    oidc_groups_claim: str = Field(
+        default="groups", description="claim that has the groups of an account; dots lead into nested ones (realm_access.roles)"
+    )
+    oidc_name_claim: str = Field(default="preferred_username", description="claim that names a new account")
+    oidc_admin_groups: CommaSeparated = Field(default=(), description="comma-separated groups whose members are administrators")
+    oidc_operator_groups: CommaSeparated = Field(default=(), description="comma-separated groups whose members are operators")
+    oidc_viewer_groups: CommaSeparated = Field(
+        default=(), description="comma-separated groups whose members are viewers; * for everybody whom the provider knows"
+    )
+    oidc_label: str = Field(default="single sign-on", description="what the button of the login page calls the provider")
+    oidc_session_hours: float = Field(
+        default=12, gt=0, description="a session from the provider ends after this time, and its role is that of the next login"
+    )
+    oidc_ca_file: Path | None = Field(
+        default=None, description="certificates that the provider's is checked with; None: the system's"
+    )
     session_days: int = Field(default=30, ge=1, description="a session ends after this many days")
     ingest_max_body_bytes: int = Field(default=16 * MIB, description="largest compressed body; larger is 413")
     ingest_max_plain_bytes: int = Field(default=64 * MIB, description="largest body after gzip; larger is 413")
@@ -169,6 +189,9 @@ class Settings(BaseSettings):
     metrics_token: SecretStr | None = Field(
         default=None, description="token that /metrics asks for; None: it answers clients on this machine only"
     )
+    notify_socket: str | None = Field(
+        default=None, validation_alias="NOTIFY_SOCKET", description="where systemd learns that the server is ready; systemd sets it"
+    )
     log_level: str = Field(default="info", description="debug, info, warning or error")
 
     @property
@@ -186,8 +209,8 @@ class Settings(BaseSettings):
 def load_settings() -> Settings:
     """Return the settings of this process, read once."""
     # Accounts that may not read the file use the environment alone.
-    env_file = _readable(os.environ.get("NORMSTAT_ENV_FILE"))
-    return Settings(_env_file=env_file, _secrets_dir=_readable(os.environ.get("CREDENTIALS_DIRECTORY")))
+    env_file, secrets_dir = _readable(os.environ.get("NORMSTAT_ENV_FILE")), _readable(os.environ.get("CREDENTIALS_DIRECTORY"))
+    return Settings(_env_file=env_file, _secrets_dir=secrets_dir)  # type: ignore[call-arg]  # pydantic-settings' own
 
 
 def _readable(path: str | None) -> str | None:

@@ -10,7 +10,7 @@ from normstat.api import cookies
 from normstat.api.deps import State, ViewerInSetup, WriteSession, check_origin
 from normstat.api.handlers import error_answers, guarded_answers
 from normstat.api.middleware import client_address
-from normstat.api.schemas import Empty, LinkRequest, LoginRequest, Me, PasswordChange
+from normstat.api.schemas import LinkRequest, LoggedOut, LoginRequest, Me, PasswordChange
 from normstat.auth import login
 from normstat.auth.access import Principal
 from normstat.errors import Conflict, NotAllowed, NotAuthenticated, Overloaded, SecondFactorNeeded, TooManyRequests, WeakPassword
@@ -97,11 +97,15 @@ async def use_link(body: LinkRequest, login_handler: Login) -> Me:
 
 
 @router.post("/logout", responses=guarded_answers())
-async def log_out(principal: ViewerInSetup, request: Request, response: Response, session: WriteSession) -> Empty:
+async def log_out(principal: ViewerInSetup, request: Request, response: Response, session: WriteSession, state: State) -> LoggedOut:
     """Log out: end this session."""
+    url = None
+    if principal.is_from_provider and state.oidc is not None:
+        # Before the first statement, so that no connection waits for the provider.
+        url = await state.oidc.client.end_session_url(f"{state.settings.public_url.rstrip('/')}/login")
     await login.log_out(session, principal)
     cookies.delete_cookie(request, response, cookies.SESSION_COOKIE)
-    return Empty()
+    return LoggedOut(provider_logout_url=url)
 
 
 @router.get("/me", responses=guarded_answers())

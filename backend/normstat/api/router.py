@@ -29,6 +29,7 @@ from normstat.api import (
     exclusions,
     experiments,
     exports,
+    federate,
     flames,
     fleet,
     health,
@@ -43,6 +44,7 @@ from normstat.api import (
     jobs,
     live,
     mutes,
+    oidc,
     otlp,
     processes,
     prometheus_write,
@@ -79,11 +81,12 @@ def build_router() -> APIRouter:
     """Return the routes, without `PREFIX`, in matching order: the one that agents call most comes first."""
     router = APIRouter()
     for noun in (
-        ingest, prometheus_write, otlp, health, auth, sessions, second_factors,
+        ingest, prometheus_write, otlp, health, auth, oidc, sessions, second_factors,
         users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
         host_scores, artefact_diffs, artefacts, artefact_logs, artefact_log_files, experiments, reports, use_matrix, coverage,
         cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
-        comparison, comparison_report, comparison_series, saved_comparisons, exports, live, imports, bundles, reparses, jobs, specs,
+        comparison, comparison_report, comparison_series, saved_comparisons, exports, federate,
+        live, imports, bundles, reparses, jobs, specs,
         retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts,
         document, flames, audit,
     ):  # fmt: skip

@@ -81,6 +81,12 @@ class Me(Body):
     must_set_second_factor: bool
 
 
+class LoggedOut(Body):
+    """The session has ended here. `provider_logout_url`: where the browser can also log out at the login provider, or None."""
+
+    provider_logout_url: str | None
+
+
 class PasswordChange(Body):
     """A new password; `old_password` is required if there is one. By default the account's API tokens are revoked."""
 

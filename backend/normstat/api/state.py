@@ -15,6 +15,7 @@ from normstat.artefacts.tree_cache import TreeCache
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.audit_trail import AuditTrail
+from normstat.auth.oidc_login import OidcLogin
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
 from normstat.fleet.fleet_service import FleetMemory
@@ -30,7 +31,7 @@ from normstat.work_budget import MemoryPool
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """Created by create_app, returned by `state_of`.
+    """Created by create_app, returned by `state_of`. `oidc`: the login provider, if there is one.
 
     `engine` is for people and jobs; `ingest_engine` and `probe` have connections of their own, so that agents are served and
     /health answers under any load. `agents_dir` is None where there are no agent files to download. `ingest_gate` bounds the memory
@@ -50,6 +51,7 @@ class AppState:
     ingest_sessions: async_sessionmaker[AsyncSession]
     probe: DatabaseProbe
     throttle: Throttle
+    oidc: OidcLogin | None
     audit_trail: AuditTrail
     security_log: SecurityLog
     allowed_hosts: AllowedHosts

@@ -46,10 +46,12 @@ class Principal:
     api_token_id: int | None = None
     has_second_factor: bool = False
     account_role: Role | None = None
+    is_from_provider: bool = False
 
     def lacks_second_factor(self, needed_from: str | None) -> bool:
         """Return whether the account must set up a second factor first: demanded from this role on (None: of nobody)."""
-        if needed_from is None or self.has_second_factor:
+        # Accounts of a login provider show theirs there.
+        if needed_from is None or self.has_second_factor or self.is_from_provider:
             return False
         return (self.account_role or self.role).reaches(Role(needed_from))
 
@@ -68,8 +70,15 @@ class AgentPrincipal:
 
 def to_principal(user: User, session_hash: bytes | None, *, has_second_factor: bool) -> Principal:
     """Return the account with its own rights."""
-    has_password = user.password_hash is not None
-    return Principal(user.id, user.name, Role(user.role), has_password, session_hash, has_second_factor=has_second_factor)
+    return Principal(
+        user.id,
+        user.name,
+        Role(user.role),
+        has_password=user.password_hash is not None,
+        session_hash=session_hash,
+        has_second_factor=has_second_factor,
+        is_from_provider=user.provider_subject is not None,
+    )
 
 
 async def authenticate_session(sessions: Sessions, cookie: str | None, address: str) -> Principal:

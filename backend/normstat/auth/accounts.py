@@ -53,6 +53,8 @@ async def change_account(session: AsyncSession, by: Principal, name: str, change
     password_hash = None if change.password is None else await _hash_new_password(by, name, change.password)
     loses_rights = change.is_disabled is True or change.role not in {None, Role.ADMINISTRATOR}
     user = await _lock(session, by, name, loses_rights=loses_rights)
+    if password_hash is not None and user.provider_subject is not None:
+        raise Conflict(f"{shorten(name)} logs in at the login provider, and has no password here")
     changed = await rows.update_user(
         session, user.id, role=change.role, password_hash=password_hash, is_disabled=change.is_disabled
     )

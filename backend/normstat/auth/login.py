@@ -107,7 +107,7 @@ async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password
         raise NotAuthenticated(WRONG)
     try:
         async with open_write_session(context.sessions) as session:
-            logged_in = await _open_session(context, visitor, session, user.id, password_hash, means="password")
+            logged_in = await open_session(context, visitor, session, user.id, password_hash, means="password")
             # In the transaction of the session: of two logins with one code, one is rolled back.
             await require_code(session, user.id, code, context.secret_key)
     except SecondFactorNeeded as error:
@@ -151,9 +151,13 @@ def _note_failure(context: LoginContext, visitor: Visitor, user: User | None) ->
     context.security_log.note("login_failed", visitor.address, account=account, reason=reason)
 
 
-async def _open_session(
+async def open_session(
     context: LoginContext, visitor: Visitor, session: AsyncSession, user_id: int, password_hash: str | None, *, means: Means
 ) -> NewSession:
+    """Return a new session of the account, in the transaction of `session`.
+
+    Raises: NotAuthenticated when it was disabled or its password changed in the meantime
+    """
     secret = new_secret()
     origin = SessionOrigin(visitor.address, browser_in_words(visitor.user_agent), means)
     user = await account_rows.add_session(
@@ -231,7 +235,7 @@ async def use_link(context: LoginContext, visitor: Visitor, *, token: str) -> Ne
         user_id = await account_rows.spend_link(session, token_hash)
         if user_id is not None:
             user = await account_rows.find_user_by_id(session, user_id)
-            logged_in = await _open_session(context, visitor, session, user_id, user.password_hash, means="link")
+            logged_in = await open_session(context, visitor, session, user_id, user.password_hash, means="link")
         else:
             reason, error = _refuse_link(await account_rows.find_link(session, token_hash))
     if user_id is None:
@@ -265,6 +269,8 @@ async def change_password(
         raise NotAllowed("An API token cannot change a password; log in")
     async with open_read_session(context.sessions) as session:
         user = await account_rows.find_user_by_id(session, principal.user_id)
+    if user.provider_subject is not None:
+        raise NotAllowed("This account logs in at the login provider, and has no password here")
     # Reset the count only at the end: refusing a weak password takes work, too.
     attempt = await context.throttle.attempt_known(user.name, BY_SESSION)
     with known_lane().place(user.name):
@@ -279,7 +285,7 @@ async def change_password(
         await account_rows.update_user(session, user.id, password_hash=new_hash)
         await account_rows.delete_sessions_of(session, user.id)
         n_revoked = await account_rows.revoke_api_tokens_of(session, user.name) if must_revoke_tokens else 0
-        logged_in = await _open_session(context, visitor, session, user.id, new_hash, means="password")
+        logged_in = await open_session(context, visitor, session, user.id, new_hash, means="password")
     await attempt.succeed()
     context.security_log.note("password_changed", user.name, level="info", account=user.name, n_api_tokens_revoked=n_revoked)
     return logged_in

@@ -96,6 +96,8 @@ async def begin_setup(context: FactorContext, principal: Principal, password: st
     _require_login(principal)
     async with open_read_session(context.sessions) as session:
         user = await account_rows.find_user_by_id(session, principal.user_id)
+    if user.provider_subject is not None:
+        raise Conflict("This account logs in at the login provider, which asks for its second factor")
     # Whoever finds an open browser must not lock its owner out.
     attempt = await context.throttle.attempt_known(user.name, BY_CODE)
     with known_lane().place(user.name):

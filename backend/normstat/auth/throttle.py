@@ -129,6 +129,13 @@ class Throttle:
         """
         await self._count([_steady("link", group_of(address), FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S)])
 
+    async def attempt_provider(self, address: str) -> Attempt:
+        """Count a login that comes back from the login provider.
+
+        Raises: TooManyRequests when there were many that failed
+        """
+        return await self._count([_steady("provider", group_of(address), FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S)])
+
     async def _count(self, keys: Sequence[CountedKey]) -> Attempt:
         wait_s = await attempt_rows.count_attempt(self._sessions, keys, RULES, self._now())
         if wait_s > 0:

@@ -47,10 +47,31 @@ async def lock_administrators(session: AsyncSession) -> list[User]:
     return list(await session.scalars(query, execution_options={"populate_existing": True}))
 
 
-async def add_user(session: AsyncSession, *, name: str, role: str, password_hash: str | None) -> User | None:
-    """Return the new account, or None when the name is taken."""
-    query = insert(User).values(name=name, role=role, password_hash=password_hash).on_conflict_do_nothing().returning(User)
-    return await session.scalar(query)
+async def add_user(
+    session: AsyncSession,
+    *,
+    name: str,
+    role: str,
+    password_hash: str | None,
+    provider_issuer: str | None = None,
+    provider_subject: str | None = None,
+) -> User | None:
+    """Return the new account, or None when the name (or the provider's subject) is taken."""
+    values = {"name": name, "role": role, "password_hash": password_hash}
+    values |= {"provider_issuer": provider_issuer, "provider_subject": provider_subject}
+    return await session.scalar(insert(User).values(values).on_conflict_do_nothing().returning(User))
+
+
+async def lock_provider_user(session: AsyncSession, issuer: str, subject: str) -> User | None:
+    """Return the account that the provider knows by this subject, locked until the end of the transaction, or None."""
+    query = select(User).where(User.provider_issuer == issuer, User.provider_subject == subject)
+    return await session.scalar(query.with_for_update(), execution_options={"populate_existing": True})
+
+
+async def set_provider_state(session: AsyncSession, user_id: int, *, role: str, is_disabled: bool) -> None:
+    """Set what the provider's groups say of the account."""
+    values = {"role": role, "disabled_at": func.now() if is_disabled else None, "is_disabled_by_provider": is_disabled}
+    await session.execute(update(User).where(User.id == user_id).values(values))
 
 
 async def update_user(
@@ -69,6 +90,7 @@ async def update_user(
         changes["password_hash"] = password_hash
     if is_disabled is not None:
         changes["disabled_at"] = func.coalesce(User.disabled_at, func.now()) if is_disabled else None
+        changes["is_disabled_by_provider"] = False
     if changes:
         await session.execute(update(User).where(User.id == user_id).values(changes))
     return await session.get_one(User, user_id, populate_existing=True)

@@ -194,7 +194,7 @@ async def test_another_sites_page_cannot_log_in(client: httpx.AsyncClient, ann: 
 
 async def test_log_out_ends_this_session_alone(people: People) -> None:
     async with await people.enter(Role.VIEWER) as here, await people.enter(Role.VIEWER) as there:
-        assert (await here.post("/api/v1/auth/logout")).json() == {}
+        assert (await here.post("/api/v1/auth/logout")).json() == {"provider_logout_url": None}
         here.cookies.set(SESSION_COOKIE, here.cookies.get(SESSION_COOKIE) or "gone")
         assert_envelope(await here.get("/api/v1/auth/me"), 401, "not_authenticated")
         assert (await there.get("/api/v1/auth/me")).status_code == 200

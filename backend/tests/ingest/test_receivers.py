@@ -139,10 +139,20 @@ def test_a_label_twice_and_native_histograms_are_kept_with_a_reason() -> None:
     sample = sub(2, double(1, 1.0) + b"\x10\x01")
     text = texts_of(read_write_request(sub(1, name + label + label + sample) + sub(1, name + sub(4, b""))), bound="web1")["web1"]
     result = read(require_spec("prometheus"), text, state={}, offset=0)
-    assert [line.reason for line in result.rejected] == [
+    assert sorted(line.reason for line in result.rejected) == [
         "a label name twice",
         "native histograms are not stored; have the exporter send classic buckets",
     ]
+
+
+def test_many_samples_of_a_series_at_once_make_whole_rows() -> None:
+    """Some senders bring all samples of a series, then those of the next one."""
+    samples = [(10.0 * number, NOW_MS - 60_000 + 5000 * number) for number in range(10)]
+    series: list[Series] = [({"__name__": name, "device": "sda"}, samples) for name in NAMES[:3]]
+    text = texts_of(read_write_request(plain_request(series)), bound="web1")["web1"]
+    (block,) = [block for block in read(require_spec("prometheus"), text, state={}, offset=0).blocks if len(block) > 1]
+    assert len(block) == 9
+    assert len(block.fields) == 3
 
 
 def test_types_are_written_where_they_are_known() -> None:

@@ -68,10 +68,6 @@ export function redeemLinkToken(token: string): Promise<Me> {
   return answered(client.POST("/api/v1/auth/link", { body: { token } }));
 }
 
-export function logOut(): Promise<unknown> {
-  return answered(client.POST("/api/v1/auth/logout"));
-}
-
 export function getMe(options: Signal): Promise<Me> {
   return answered(client.GET("/api/v1/auth/me", options));
 }

@@ -824,6 +824,51 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/auth/methods": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Login Methods
+     * @description Return how one can log in besides a password.
+     */
+    get: operations["getLoginMethods"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/auth/oidc/callback": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Finish Provider Login
+     * @description Come back from the login provider: set the session cookie and open the page, or the login page with what is wrong.
+     */
+    get: operations["finishProviderLogin"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/auth/oidc/login": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Begin Provider Login
+     * @description Send the browser to the login provider; `next` is the path of this page to open after the login.
+     */
+    get: operations["beginProviderLogin"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/auth/password": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get?: never;
@@ -1613,6 +1658,21 @@ export interface paths {
      *     Decimals are doubles; the metadata give the number of decimal places that the tool printed.
      */
     get: operations["exportParquet"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/federate": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Federate
+     * @description Read the newest value of each field and instance, for a scrape by Prometheus.
+     */
+    get: operations["federate"];
     put?: never;
     post?: never;
     delete?: never;
@@ -8270,6 +8330,22 @@ export interface components {
       pid: number | null;
     };
     /**
+     * LoggedOut
+     * @description The session has ended here. `provider_logout_url`: where the browser can also log out at the login provider, or None.
+     */
+    LoggedOut: {
+      /** Provider Logout Url */
+      provider_logout_url: string | null;
+    };
+    /**
+     * LoginMethods
+     * @description How one can log in besides a password. `provider`: what the button is called; None where there is none.
+     */
+    LoginMethods: {
+      /** Provider */
+      provider: string | null;
+    };
+    /**
      * LoginRequest
      * @description Name and password of an account; `code` of its authenticator app, or a recovery code, if it has a second factor.
      */
@@ -14433,7 +14509,7 @@ export interface operations {
     requestBody?: never;
     responses: {
       /** @description Successful Response */
-      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LoggedOut"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
@@ -14456,6 +14532,57 @@ export interface operations {
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  getLoginMethods: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LoginMethods"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  finishProviderLogin: {
+    parameters: {
+      query?: { code?: string | null; state?: string | null; iss?: string | null };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      303: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  beginProviderLogin: {
+    parameters: { query?: { next?: string | null }; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      303: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
@@ -16286,6 +16413,42 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  federate: {
+    parameters: {
+      query?: {
+        /** @description name of a host; repeatable, at least one */
+        host?: string[] | null;
+        /** @description name of a stat; repeatable; default: all */
+        stat?: string[] | null;
+        /** @description oldest sample that counts as newest value, in seconds */
+        max_age?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description the Prometheus text format 0.0.4, with times: normstat_STAT_FIELD{host, instance} */
+      200: { headers: { [name: string]: unknown }; content: { "text/plain": string } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Request Entity Too Large: too_large */
+      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

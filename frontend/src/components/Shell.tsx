@@ -15,7 +15,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef } from "react";
 import { ApiError } from "../api/client";
-import { logOut } from "../api/endpoints";
+import { logOut } from "../api/login_methods";
 import { healthQuery, meQuery } from "../api/queries";
 import { ROLE_LABELS } from "../logic/account";
 import { HELP_KEYS, PALETTE_KEYS } from "../logic/keys";
@@ -90,8 +90,13 @@ function AccountMenu({ me }: { readonly me: Me }) {
   const density = useDensity();
   const leaving = useMutation({
     mutationFn: logOut,
-    onSettled: () => {
+    onSettled: (left) => {
       client.clear();
+      if (left?.provider_logout_url != null) {
+        // Who is still logged in there is logged in here again by one click.
+        globalThis.location.assign(left.provider_logout_url);
+        return;
+      }
       void navigate({ to: "/login", search: {} });
     },
   });

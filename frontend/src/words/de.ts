@@ -3953,4 +3953,18 @@ action = "Nichts zu tun."
     resetHelp: (account: ReactNode) =>
       nodes`Für ein verlorenes Telefon: ${account} meldet sich nur mit Passwort an, bis ein neuer eingerichtet ist. Alle Sitzungen des Kontos enden.`,
   },
+  signOn: {
+    failed: "Die Anmeldung ist fehlgeschlagen",
+    logInBy: (provider: string) => `Anmelden über ${provider}`,
+    or: "oder mit Passwort",
+    problems: {
+      expired: "Es hat zu lange gedauert oder in einem anderen Browser begonnen. Noch einmal versuchen.",
+      denied: "Der Anmeldedienst hat die Anmeldung abgelehnt.",
+      failed: "Die Antwort des Anmeldedienstes wurde abgewiesen. Noch einmal versuchen; der Grund steht im Log des Servers.",
+      unavailable: "Der Anmeldedienst antwortet nicht oder nicht wie erwartet. Der Grund steht im Log des Servers.",
+      no_group: "Keine der eigenen Gruppen darf normstat benutzen. Ein Administrator kann eine Gruppe zuteilen.",
+      disabled: "Dieses Konto ist deaktiviert. Ein Administrator kann es aktivieren.",
+      busy: "Zu viele fehlgeschlagene Anmeldungen von dieser Adresse. In einer Minute noch einmal versuchen.",
+    },
+  },
 };

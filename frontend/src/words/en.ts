@@ -3903,6 +3903,20 @@ action = "Nothing to do."
     resetHelp: (account: ReactNode) =>
       nodes`For a lost phone: ${account} logs in by password alone until it sets up a new one. All of its sessions end.`,
   },
+  signOn: {
+    failed: "The login did not work",
+    logInBy: (provider: string) => `Log in by ${provider}`,
+    or: "or by password",
+    problems: {
+      expired: "It took too long, or began in another browser. Try again.",
+      denied: "The login provider did not let you in.",
+      failed: "The login provider's answer was refused. Try again; the server's log has the reason.",
+      unavailable: "The login provider does not answer, or not as expected. The server's log has the reason.",
+      no_group: "None of your groups may use normstat. Ask an administrator for a group.",
+      disabled: "This account is disabled. An administrator can enable it.",
+      busy: "Too many failed logins from your address. Try again in a minute.",
+    },
+  },
 };
 
 export type Words = typeof en;

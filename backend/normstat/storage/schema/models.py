@@ -19,6 +19,7 @@ from sqlalchemy import (
     MetaData,
     SmallInteger,
     Text,
+    UniqueConstraint,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
@@ -284,7 +285,11 @@ class UserSpec(Base):
 
 
 class User(Base):
-    """An account; `password_hash` is None until a password is chosen (then only links open it)."""
+    """An account; `password_hash` is None until a password is chosen (then only links open it).
+
+    An account of a login provider is known by issuer and subject, and has no password. `is_disabled_by_provider`: it has lost its
+    groups there; a login with a group enables it again.
+    """
 
     __tablename__ = "users"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -293,6 +298,11 @@ class User(Base):
     password_hash: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
     disabled_at: Mapped[datetime | None]
+    provider_issuer: Mapped[str | None]
+    provider_subject: Mapped[str | None]
+    is_disabled_by_provider: Mapped[bool] = mapped_column(server_default=text("false"))
+
+    __table_args__ = (UniqueConstraint("provider_issuer", "provider_subject"),)
 
 
 class Session(Base):

@@ -1,10 +1,11 @@
-import { Alert, Button, Code, Group, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Button, Code, Divider, Group, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import { type SyntheticEvent, useEffect, useRef, useState } from "react";
 import { ApiError } from "../../api/client";
 import { logIn, redeemLinkToken } from "../../api/endpoints";
+import { loginMethodsQuery, providerLoginAddress } from "../../api/login_methods";
 import { meQuery } from "../../api/queries";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { Me } from "../../logic/api";
@@ -74,6 +75,33 @@ function LinkProblem({ error }: { readonly error: Error }) {
   );
 }
 
+const PROBLEMS: ReadonlyMap<unknown, string> = new Map(Object.entries(words.signOn.problems));
+
+/** The way in by the login provider, where there is one, and what went wrong there. */
+function ProviderLogin() {
+  const methods = useQuery(loginMethodsQuery);
+  const search = useSearch({ strict: false });
+  const problem = PROBLEMS.get(search["problem"]);
+  const provider = methods.data?.provider ?? null;
+  return (
+    <>
+      {problem !== undefined && (
+        <Alert color="yellow" title={words.signOn.failed}>
+          {problem}
+        </Alert>
+      )}
+      {provider !== null && (
+        <>
+          <Button component="a" href={providerLoginAddress(safeNext(search["next"]))} size="sm" variant="default">
+            {words.signOn.logInBy(provider)}
+          </Button>
+          <Divider label={words.signOn.or} />
+        </>
+      )}
+    </>
+  );
+}
+
 function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void; readonly linkError: Error | null }) {
   const [account, setAccount] = useState("");
   const [password, setPassword] = useState("");
@@ -98,6 +126,7 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
     <form onSubmit={submit}>
       <Stack gap="sm">
         {linkError && <LinkProblem error={linkError} />}
+        <ProviderLogin />
         <TextInput
           label={words.common.name}
           autoComplete="username"
