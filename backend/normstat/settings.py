@@ -189,6 +189,9 @@ class Settings(BaseSettings):
     metrics_token: SecretStr | None = Field(
         default=None, description="token that /metrics asks for; None: it answers clients on this machine only"
     )
+    notify_socket: str | None = Field(
+        default=None, validation_alias="NOTIFY_SOCKET", description="where systemd learns that the server is ready; systemd sets it"
+    )
     log_level: str = Field(default="info", description="debug, info, warning or error")
 
     @property
@@ -206,8 +209,8 @@ class Settings(BaseSettings):
 def load_settings() -> Settings:
     """Return the settings of this process, read once."""
     # Accounts that may not read the file use the environment alone.
-    env_file = _readable(os.environ.get("NORMSTAT_ENV_FILE"))
-    return Settings(_env_file=env_file, _secrets_dir=_readable(os.environ.get("CREDENTIALS_DIRECTORY")))
+    env_file, secrets_dir = _readable(os.environ.get("NORMSTAT_ENV_FILE")), _readable(os.environ.get("CREDENTIALS_DIRECTORY"))
+    return Settings(_env_file=env_file, _secrets_dir=secrets_dir)  # type: ignore[call-arg]  # pydantic-settings' own
 
 
 def _readable(path: str | None) -> str | None:

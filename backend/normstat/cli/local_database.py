@@ -21,6 +21,7 @@ def use_running_database() -> None:
 
     Where none runs there, the only one that runs on this machine is used, and standard error names it.
     """
+    _chosen.clear()
     settings = load_settings()
     if "database_url" in settings.model_fields_set:
         return

@@ -83,6 +83,14 @@ def _run_workers(settings: Settings, host: str, port: int) -> int:
     with tempfile.TemporaryDirectory(prefix="normstat-metrics-") as folder:
         # The workers inherit it, and keep the figures of /metrics there (normstat/metrics.py).
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        status = Workers(settings.workers, listener, command, grace_s=GRACE_S, metrics_dir=Path(folder)).run()
+        parent = Workers(
+            settings.workers,
+            listener,
+            command,
+            grace_s=GRACE_S,
+            metrics_dir=Path(folder),
+            notify_socket=settings.notify_socket,
+        )
+        status = parent.run()
     log.info("server_stopped")
     return status

@@ -25,6 +25,7 @@ from normstat.cli.connections import ConnectionLimits, ConnectionTable
 from normstat.cli.handshakes import Handshakes
 from normstat.cli.http_protocol import GuardedProtocol, GuardedState
 from normstat.cli.workers import Acceptor, Control, bind
+from normstat.local.service_manager import READY, STOPPING, tell_service_manager
 from normstat.memory import collector_paused
 from normstat.settings import Settings
 
@@ -108,6 +109,7 @@ class Server(uvicorn.Server):
                 self._acceptor = Acceptor(self._listener, self._choose_way())
                 self._acceptor.start()
             log.info("server_started", host=self.config.host, port=self.config.port, version=__version__)
+            self._tell_manager(READY)
 
     def _choose_way(self) -> Callable[[socket.socket], Awaitable[object]]:
         """Return what makes an accepted socket a connection."""
@@ -121,12 +123,16 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting requests, which other processes may take, and wait for the running ones."""
+        self._tell_manager(STOPPING)
         if self._acceptor is not None:
             self._acceptor.close()
         self._state.live.close()
         await super().shutdown(sockets)
         self._book.report_rest()
         log.info("server_stopped")
+
+    def _tell_manager(self, state: bytes) -> None:
+        tell_service_manager(self._state.settings.notify_socket, state)
 
 
 class WorkerServer(Server):
@@ -141,6 +147,9 @@ class WorkerServer(Server):
     def _end(self) -> None:
         self.should_exit = True
         self._ends.set()
+
+    def _tell_manager(self, state: bytes) -> None:
+        """Do nothing: systemd listens to the parent."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start accepting connections."""

@@ -22,6 +22,8 @@ from typing import ClassVar, Final
 import structlog
 
 from normstat.errors import NormstatError
+from normstat.local.service_manager import READY as MANAGER_READY
+from normstat.local.service_manager import STOPPING, tell_service_manager
 
 log = structlog.get_logger()
 
@@ -75,7 +77,8 @@ class Workers:
     """All workers; `run` returns when they have ended.
 
     `command` builds the command line of a worker from its two file descriptors, the listening socket first. A worker gets `grace_s`
-    to stop before it is killed. `metrics_dir` is where the workers keep their figures for /metrics.
+    to stop before it is killed. `metrics_dir` is where the workers keep their figures for /metrics. systemd learns at
+    `notify_socket` that one of them answers.
     """
 
     n: int
@@ -83,9 +86,11 @@ class Workers:
     command: Callable[[int, int], list[str]]
     grace_s: float
     metrics_dir: Path | None = None
+    notify_socket: str | None = None
     _workers: list[_Worker] = field(default_factory=list)
     _wanted_end: threading.Event = field(default_factory=threading.Event)
     _was_ready: bool = False
+    _was_served: bool = False
 
     def run(self) -> int:
         """Keep the workers running until a signal arrives; return 0, or the exit status of a worker if none ever became ready."""
@@ -116,6 +121,10 @@ class Workers:
         if not worker.is_ready and worker.control is not None and _has_said_ready(worker.control):
             worker.is_ready = True
             log.info("worker_ready", worker=worker.number, pid=worker.process.pid)
+            if not self._was_served:
+                # The others may need longer, or fail: one answers.
+                self._was_served = True
+                tell_service_manager(self.notify_socket, MANAGER_READY)
             if not self._was_ready and all(other.is_ready for other in self._workers):
                 self._was_ready = True
                 log.info("workers_started", n=self.n)
@@ -153,6 +162,7 @@ class Workers:
                 path.unlink(missing_ok=True)
 
     def _stop(self) -> None:
+        tell_service_manager(self.notify_socket, STOPPING)
         self.listener.close()
         running = [worker for worker in self._workers if worker.process is not None]
         for worker in running:

@@ -50,7 +50,9 @@ def _ask(public_url: str, parts: SplitResult, extra_authority: Path | None) -> A
     if parts.scheme == "https":
         context = ssl.create_default_context()
         if extra_authority is not None:
-            context.load_verify_locations(extra_authority)
+            # One that this account cannot read, or that is no certificate, helps nobody.
+            with contextlib.suppress(OSError):
+                context.load_verify_locations(extra_authority)
         connection = http.client.HTTPSConnection(parts.hostname, parts.port, timeout=TIMEOUT_S, context=context)
     else:
         connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=TIMEOUT_S)

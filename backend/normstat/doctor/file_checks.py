@@ -23,15 +23,19 @@ LOGS_OF_UP: Final = 4
 
 def check_files(settings: Settings, data_dir: Path | None, config_dir: Path = CONFIG_DIR) -> Iterator[CheckResult]:
     """Yield the checks of secrets, of folders that matter, and of logs. `data_dir`: that of a running `normstat up`."""
-    yield _check_secrets(data_dir, config_dir)
+    yield _check_secrets(settings, data_dir, config_dir)
     yield _check_folders(settings, data_dir)
     yield _check_logs(settings, data_dir)
 
 
-def _check_secrets(data_dir: Path | None, config_dir: Path) -> CheckResult:
+def _check_secrets(settings: Settings, data_dir: Path | None, config_dir: Path) -> CheckResult:
     files = [] if data_dir is None else [data_dir / name for name in SECRET_NAMES]
     if config_dir.is_dir():
         files += sorted(path for path in config_dir.iterdir() if path.is_file())
+    if (key := settings.tls_key or settings.tls_cert) is not None:
+        files.append(key)
+    # Accounts of servers read these by their group.
+    for_groups = {path for path in files if path.parent == config_dir} | {key}
     seen = 0
     hidden, readable = [], []
     for path in files:
@@ -43,15 +47,16 @@ def _check_secrets(data_dir: Path | None, config_dir: Path) -> CheckResult:
             hidden.append(str(path))
             continue
         seen += 1
-        if mode & (stat.S_IRWXG | stat.S_IRWXO) & ~stat.S_IRGRP or (mode & stat.S_IRGRP and path.parent != config_dir):
+        if mode & (stat.S_IRWXG | stat.S_IRWXO) & ~stat.S_IRGRP or (mode & stat.S_IRGRP and path not in for_groups):
             readable.append(f"{path} (mode {stat.S_IMODE(mode):o})")
     if readable:
         found = f"others may read or change {name_some(readable)}"
-        return error("secret_files", found, "mode 600 (640 in /etc/normstat)", "chmod 600 these files, and make new secrets")
+        expected = "mode 600 (640 for the key of TLS, and in /etc/normstat)"
+        return error("secret_files", found, expected, "chmod 600 these files, and make new secrets")
     if hidden or not seen:
         why = f"{name_some(hidden)} cannot be seen by this account" if hidden else f"no data folder of normstat up, no {config_dir}"
         return not_checked("secret_files", why, "run it as the account of the server, or as root" if hidden else "")
-    return ok("secret_files", f"{seen} files, readable by their owner only")
+    return ok("secret_files", f"{seen} files, readable by the server only")
 
 
 def _check_folders(settings: Settings, data_dir: Path | None) -> CheckResult:

@@ -10,6 +10,13 @@ PROC: Final = Path("/proc")
 URL_NAMES: Final = ("NORMSTAT_DATABASE_URL", "DATABASE_URL")
 # Beside NORMSTAT_*; the second one is a folder of files with settings.
 OTHER_NAMES: Final = ("DATABASE_URL", "CREDENTIALS_DIRECTORY")
+# Options of `normstat serve` that are settings, too.
+OPTIONS: Final = {
+    "--workers": "NORMSTAT_WORKERS",
+    "--tls-cert": "NORMSTAT_TLS_CERT",
+    "--tls-key": "NORMSTAT_TLS_KEY",
+    "--tls-client-ca": "NORMSTAT_TLS_CLIENT_CA",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +48,9 @@ def find_running_servers(proc: Path = PROC) -> list[RunningServer]:
         except (OSError, UnicodeDecodeError):
             # It ended, or belongs to somebody else.
             continue
-        n_workers = next((value for name, value in pairwise(arguments) if name == "--workers"), None)
-        if n_workers is not None:
-            environment["NORMSTAT_WORKERS"] = n_workers
+        for option, value in pairwise(arguments):
+            if option in OPTIONS:
+                # Paths are from its own folder.
+                environment[OPTIONS[option]] = value if option == "--workers" else str(process / "cwd" / value)
         found.append(RunningServer(int(process.name), owner, environment))
     return found

@@ -283,6 +283,15 @@ def test_the_configuration_may_be_read_by_its_group(tmp_path: Path) -> None:
         assert by_name(check_files(given, None, config))["secret_files"].status is status, oct(mode)
 
 
+def test_the_key_of_tls(tmp_path: Path) -> None:
+    key = tmp_path / "key.pem"
+    key.touch()
+    given = Settings.model_validate({"database_url": "postgresql:///x", "tls_cert": tmp_path / "cert.pem", "tls_key": key})
+    for mode, status in ((0o640, CheckStatus.OK), (0o644, CheckStatus.ERROR)):
+        key.chmod(mode)
+        assert by_name(check_files(given, None, tmp_path / "etc"))["secret_files"].status is status
+
+
 def test_the_account_of_the_server() -> None:
     assert [check_account(owner).status for owner in (None, 0, 999)] == [
         CheckStatus.NOT_CHECKED,
@@ -293,7 +302,11 @@ def test_the_account_of_the_server() -> None:
 
 def test_servers_are_found_with_their_settings(tmp_path: Path) -> None:
     for pid, words, environment in (
-        (30, ["/x/bin/python", "-m", "normstat", "serve", "--workers", "4"], ["NORMSTAT_DATABASE_URL=postgresql:///a", "HOME=/x"]),
+        (
+            30,
+            ["/x/bin/python", "-m", "normstat", "serve", "--workers", "4", "--tls-cert", "/c.pem"],
+            ["NORMSTAT_DATABASE_URL=postgresql:///a", "HOME=/x"],
+        ),
         (4, ["/opt/bin/python", "/opt/bin/normstat", "serve"], ["DATABASE_URL=postgresql:///b", "NORMSTAT_COOKIE_SECURE=true"]),
         (50, ["/x/bin/normstat", "compare", "serve"], []),
     ):
@@ -304,4 +317,8 @@ def test_servers_are_found_with_their_settings(tmp_path: Path) -> None:
     first, second = find_running_servers(tmp_path)
     assert (first.pid, first.database_url) == (4, "postgresql:///b")
     assert (second.pid, second.database_url) == (30, "postgresql:///a")
-    assert dict(second.environment) == {"NORMSTAT_DATABASE_URL": "postgresql:///a", "NORMSTAT_WORKERS": "4"}
+    assert dict(second.environment) == {
+        "NORMSTAT_DATABASE_URL": "postgresql:///a",
+        "NORMSTAT_WORKERS": "4",
+        "NORMSTAT_TLS_CERT": "/c.pem",
+    }

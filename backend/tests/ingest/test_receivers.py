@@ -14,7 +14,7 @@ from normstat.ingest.receivers.remote_write import read_request_2, read_write_re
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.exposition_line import format_series, format_value, parse_line, parse_series
 from normstat.stats.readers import read
-from normstat.stats.records import LineKind
+from normstat.stats.records import LineKind, State
 from tests.ingest.remote_writes import Series, double, pack, plain_request, sub, write_request, write_request_2
 
 NOW_MS = 1_795_262_400_000
@@ -79,7 +79,9 @@ def requests_of(scrapes: Sequence[Scrape], size: int) -> list[bytes]:
 
 
 def samples_of(texts: Sequence[bytes]) -> set[tuple[str, str, int, str, float]]:
-    found, offset, state = [], 0, {}
+    found: list[tuple[str, str, int, str, float]] = []
+    state: State = {}
+    offset = 0
     for number, text in enumerate([*texts, b""]):
         result = read(require_spec("prometheus"), text, state=state, offset=offset, is_final=number == len(texts))
         state, offset = result.state, offset + len(text)
@@ -139,10 +141,20 @@ def test_a_label_twice_and_native_histograms_are_kept_with_a_reason() -> None:
     sample = sub(2, double(1, 1.0) + b"\x10\x01")
     text = texts_of(read_write_request(sub(1, name + label + label + sample) + sub(1, name + sub(4, b""))), bound="web1")["web1"]
     result = read(require_spec("prometheus"), text, state={}, offset=0)
-    assert [line.reason for line in result.rejected] == [
+    assert sorted(line.reason for line in result.rejected) == [
         "a label name twice",
         "native histograms are not stored; have the exporter send classic buckets",
     ]
+
+
+def test_many_samples_of_a_series_at_once_make_whole_rows() -> None:
+    """Some senders bring all samples of a series, then those of the next one."""
+    samples = [(10.0 * number, NOW_MS - 60_000 + 5000 * number) for number in range(10)]
+    series: list[Series] = [({"__name__": name, "device": "sda"}, samples) for name in NAMES[:3]]
+    text = texts_of(read_write_request(plain_request(series)), bound="web1")["web1"]
+    (block,) = [block for block in read(require_spec("prometheus"), text, state={}, offset=0).blocks if len(block) > 1]
+    assert len(block) == 9
+    assert len(block.fields) == 3
 
 
 def test_types_are_written_where_they_are_known() -> None:

@@ -41,6 +41,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterato
     load_settings.cache_clear()
     local_database._searched.clear()
     local_database._several.clear()
+    local_database._chosen.clear()
 
 
 def make_process(proc: Path, pid: int, cwd: Path, *arguments: str) -> None:

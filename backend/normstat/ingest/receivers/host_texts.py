@@ -75,7 +75,7 @@ def write_texts(
     Raises: TooLarge for more than `max_bytes` of text
     """
     result = HostTexts()
-    lines: dict[str, list[str]] = {}
+    lines: dict[str, list[tuple[int, str]]] = {}
     names: dict[str, set[str]] = {}
     n_bytes = 0
     for series in found.series:
@@ -87,32 +87,37 @@ def write_texts(
             continue
         own = lines.setdefault(host, [])
         names.setdefault(host, set()).add(series.name)
-        for line, is_refused in _lines_of(series, now_ms):
+        for time_ms, line, is_refused in _lines_of(series, now_ms):
             n_bytes += len(line)
             if n_bytes > max_bytes:
                 raise TooLarge(f"The samples are more than {max_bytes} bytes of text; send less at once; nothing was stored")
-            own.append(line)
+            own.append((time_ms, line))
             result.n_refused += is_refused
         result.n_samples += series.n_samples
     types = {**known_types, **found.types}
-    for host, own in lines.items():
-        digest = hashlib.blake2b("\n".join(own).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+    for host, timed in lines.items():
+        # Some senders bring several samples of a series, then those of the next one. Rows are made of samples of a time.
+        timed.sort(key=lambda item: item[0])
+        texts_in_order = [line for _, line in timed]
+        digest = hashlib.blake2b("\n".join(texts_in_order).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
         # Types are not part of the name: more of them may be known when the batch is sent again.
-        text = "\n".join([f"# BATCH {digest}", *_type_lines(names[host], types), *own, ""])
+        text = "\n".join([f"# BATCH {digest}", *_type_lines(names[host], types), *texts_in_order, ""])
         result.texts[host] = text.encode("utf-8", "backslashreplace")
     return result
 
 
-def _lines_of(series: HostSeries, now_ms: int) -> Iterator[tuple[str, bool]]:
+def _lines_of(series: HostSeries, now_ms: int) -> Iterator[tuple[int, str, bool]]:
+    """Yield time, line, and whether it is refused."""
     text = format_series(series.name, series.labels) if not series.reason else ""
     for value, time_ms, since_ms in series.samples:
         reason = series.reason or (AHEAD if time_ms > now_ms + MAX_AHEAD_MS else "")
         if reason:
             shown = format_series(series.name[:100] or "?", [(name[:50], word[:50]) for name, word in series.labels[:10]])
-            yield f"# REFUSED {reason}: {shown[:MAX_REFUSED_TEXT]} {value!r} {time_ms}", True
+            yield time_ms, f"# REFUSED {reason}: {shown[:MAX_REFUSED_TEXT]} {value!r} {time_ms}", True
         else:
             word = STALE if is_stale(value) else format_value(value)
-            yield f"{text} {word} {time_ms}" if since_ms is None else f"{text} {word} {time_ms} {since_ms}", False
+            since = "" if since_ms is None else f" {since_ms}"
+            yield time_ms, f"{text} {word} {time_ms}{since}", False
 
 
 def _type_lines(names: set[str], types: Mapping[str, str]) -> list[str]:
