@@ -45,7 +45,16 @@ test("a new viewer sees the graphs, but no actions that viewers may not take", a
   await expect(guest.getByLabel("Revoke the API tokens of this account")).toBeChecked();
   await context.close();
 
-  await page.getByRole("row").filter({ hasText: "guest" }).getByRole("button", { name: "Disable" }).click();
+  const row = page.getByRole("row").filter({ hasText: "guest" });
+  await row.getByRole("button", { name: "Sessions" }).click();
+  await expect(page.getByRole("dialog").getByRole("row")).toHaveCount(2);
+  await expect(page.getByRole("dialog")).toContainText("by password");
+  await page.getByRole("dialog").getByRole("button", { name: "End all sessions" }).click();
+  await expect(page.getByRole("dialog")).toContainText("No sessions");
+  await expectAccessible(page);
+  await page.getByRole("dialog").getByRole("button").first().click();
+
+  await row.getByRole("button", { name: "Disable" }).click();
   await expect(page.getByRole("row").filter({ hasText: "guest" })).toContainText("disabled");
   await page.getByRole("row").filter({ hasText: "guest" }).getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();

@@ -79,6 +79,7 @@ class Me(Body):
     has_password: bool
     has_second_factor: bool
     must_set_second_factor: bool
+    is_from_provider: bool
 
 
 class LoggedOut(Body):

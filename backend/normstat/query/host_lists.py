@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
-from sqlalchemy import func, select
-from sqlalchemy.dialects.postgresql import distinct_on
+from sqlalchemy import BigInteger, cast, exists, func, select, tuple_
+from sqlalchemy.dialects.postgresql import aggregate_order_by, distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from normstat.errors import NotFound
 from normstat.field_docs import Documented
@@ -42,6 +43,10 @@ class StreamState(StrEnum):
     LATE = "late"
     SILENT = "silent"
     RECORDED = "recorded"
+
+
+# The best first.
+STATES: Final = tuple(StreamState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +198,7 @@ class InstanceInfo(Documented):
 
 async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
     """Return all hosts by name, with the state of their streams at `now`."""
-    is_there = Host.id.not_in(select(HostDeletionRow.host_id))
-    hosts = sorted((await session.scalars(select(Host).where(is_there))).all(), key=lambda host: lookup.natural_key(host.name))
+    hosts = sorted(await _read_hosts(session, None), key=lambda host: lookup.natural_key(host.name))
     totals = await _read_totals(session, now, None)
     patient = await _read_patient(session, now, None)
     rejects = await read_reject_counts(session, now, None)
@@ -217,7 +221,7 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
     Raises: NotFound
     """
     host_id = await lookup.require_host(session, name)
-    host = await session.get_one(Host, host_id)
+    [host] = await _read_hosts(session, host_id)
     totals = await _read_totals(session, now, host_id)
     patient = await _read_patient(session, now, host_id)
     rejects = await read_reject_counts(session, now, host_id)
@@ -302,8 +306,31 @@ async def list_instances(session: AsyncSession, name: str, stat: str, window: Wi
     return records, n_all - len(records)
 
 
-@dataclass(frozen=True, slots=True)
-class _Totals:
+class _HostRow(NamedTuple):
+    """What is stored of a host itself. Plain rows: objects of ten thousand hosts take longer to make than all else about them."""
+
+    id: int
+    name: str
+    os: str
+    agent_version: str
+    created_at: datetime
+    last_seen_at: datetime | None
+    clock_offset_s: float | None
+    tags: list[str]
+    agent_tags: list[str]
+
+
+async def _read_hosts(session: AsyncSession, host_id: int | None) -> list[_HostRow]:
+    """Return one host, or all that are not being deleted."""
+    statement = select(*(getattr(Host, name) for name in _HostRow._fields))
+    if host_id is None:
+        statement = statement.where(Host.id.not_in(select(HostDeletionRow.host_id)))
+    else:
+        statement = statement.where(Host.id == host_id)
+    return [_HostRow(*row) for row in await session.execute(statement)]
+
+
+class _Totals(NamedTuple):
     """Sums over all streams of a host; `n_recorded` are imported files, which do not count in `n_live` and `last_received_at`."""
 
     n_streams: int
@@ -324,7 +351,7 @@ async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None
         func.count(Stream.id),
         func.count(Stream.id).filter(Stream.is_finished),
         func.count(Stream.id).filter(~Stream.is_finished, Stream.last_received_at > now - LIVE_WITHIN),
-        func.sum(Stream.n_rejected),
+        cast(func.sum(Stream.n_rejected), BigInteger),
         func.max(Stream.last_received_at).filter(~Stream.is_finished),
         func.min(Stream.first_sample_at),
         func.max(Stream.last_sample_at),
@@ -332,19 +359,17 @@ async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None
     if host_id is not None:
         statement = statement.where(Stream.host_id == host_id)
     rows = await session.execute(statement)
-    return {row[0]: _Totals(row[1], row[2], row[3], int(row[4]), *row[5:]) for row in rows}
+    return {row[0]: _Totals(row[1], row[2], row[3], row[4], *row[5:]) for row in rows}
 
 
 async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mapping[int, list[str]]:
     """Return the stats that have samples, for each host: one index lookup per host and stat."""
     has_samples = select(Instance.id).where(Instance.host_id == Host.id, Instance.stat_id == StatTable.id).exists()
-    statement = select(Host.id, StatTable.name).join(StatTable, has_samples).order_by(StatTable.name)
+    ordered = aggregate_order_by(StatTable.name, StatTable.name)
+    statement = select(Host.id, func.array_agg(ordered)).join(StatTable, has_samples).group_by(Host.id)
     if host_id is not None:
         statement = statement.where(Host.id == host_id)
-    names: dict[int, list[str]] = {}
-    for own_id, stat in await session.execute(statement):
-        names.setdefault(own_id, []).append(stat)
-    return names
+    return {row[0]: list(row[1]) for row in await session.execute(statement)}
 
 
 async def read_newest(session: AsyncSession, host_id: int) -> set[int]:
@@ -355,15 +380,20 @@ async def read_newest(session: AsyncSession, host_id: int) -> set[int]:
 
 async def _read_patient(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, list[StreamState]]:
     """Return the states of streams without data for 30 s that are not silent because they report at a longer interval, by host."""
-    chosen = [~Stream.is_finished] + ([] if host_id is None else [Stream.host_id == host_id])
-    newest = (
-        select(Stream.host_id, Stream.command, Stream.last_received_at)
-        .where(*chosen)
-        .ext(distinct_on(Stream.host_id, Stream.spec))
-        .order_by(Stream.host_id, Stream.spec, Stream.created_at.desc(), Stream.id.desc())
-    ).subquery()
     oldest = now - timedelta(seconds=MAX_INTERVAL_S) - LATE_WITHIN - GRACE
-    asked = select(newest).where(newest.c.last_received_at.between(oldest, now - LIVE_WITHIN))
+    later = aliased(Stream)
+    # Few streams have been silent for so long and no longer; only of these it matters whether another one went on.
+    has_successor = exists().where(
+        later.host_id == Stream.host_id,
+        later.spec == Stream.spec,
+        ~later.is_finished,
+        tuple_(later.created_at, later.id) > tuple_(Stream.created_at, Stream.id),
+    )
+    asked = select(Stream.host_id, Stream.command, Stream.last_received_at).where(
+        ~Stream.is_finished, Stream.last_received_at.between(oldest, now - LIVE_WITHIN), ~has_successor
+    )
+    if host_id is not None:
+        asked = asked.where(Stream.host_id == host_id)
     states: dict[int, list[StreamState]] = {}
     for own_id, command, last_received_at in await session.execute(asked):
         state = to_state(last_received_at, now, interval_s=stream_interval(command))
@@ -393,7 +423,7 @@ def _states_of(totals: _Totals, patient: Sequence[StreamState], now: datetime) -
 
 
 def _to_host(
-    host: Host, totals: _Totals, rejects: RejectCounts, stats: Sequence[str], *, states: Sequence[StreamState]
+    host: _HostRow, totals: _Totals, rejects: RejectCounts, stats: Sequence[str], *, states: Sequence[StreamState]
 ) -> HostInfo:
     return HostInfo(
         name=host.name,
@@ -404,7 +434,7 @@ def _to_host(
         first_sample_at=totals.first_sample_at,
         last_sample_at=totals.last_sample_at,
         clock_offset_s=host.clock_offset_s,
-        state=next(state for state in StreamState if state in states),
+        state=min(states, key=STATES.index),
         n_streams_live=states[:-1].count(StreamState.LIVE),
         n_streams=totals.n_streams,
         n_rejected=totals.n_rejected,

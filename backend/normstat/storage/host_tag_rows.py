@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from sqlalchemy import ColumnElement, or_, select
@@ -47,7 +48,13 @@ def sort_tags(tags: Iterable[str]) -> list[str]:
     >>> sort_tags(["web10", "web9", "web10"])
     ['web9', 'web10']
     """
-    return sorted(set(tags), key=natural_key)
+    return list(_sort(frozenset(tags)))
+
+
+# Thousands of hosts have the same few sets of tags.
+@lru_cache(maxsize=4096)
+def _sort(tags: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(tags, key=natural_key))
 
 
 def read_tags(text: str) -> list[str]:

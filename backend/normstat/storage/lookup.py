@@ -53,6 +53,7 @@ class InstanceRef:
     last_sample_at: datetime
 
 
+@lru_cache(maxsize=65_536)
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     """Return a key that sorts names naturally: texts before numbers (`all` before `0`), and 9 before 10."""
     parts = [part for part in DIGITS.split(name) if part]

@@ -8,7 +8,7 @@ from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from tests.api.people import People
 from tests.api.test_access import assert_envelope
-from tests.ingest.remote_writes import write_request
+from tests.ingest.remote_writes import Series, write_request
 
 PATH = "/api/v1/federate"
 BEGIN_MS = int(time.time() - 60) * 1000
@@ -17,7 +17,7 @@ EVIL = 'a"b\\c\n<script>{},'
 
 async def test_the_official_parser_reads_the_newest_values(people: People, state: AppState) -> None:
     labels = {"__name__": "node_disk_read_bytes_total", "instance": "web1:9100"}
-    series = [
+    series: list[Series] = [
         ({**labels, "device": device}, [(value * number, BEGIN_MS + 15_000 * number) for number in range(3)])
         for device, value in (("sda", 15), (EVIL, 30))
     ]

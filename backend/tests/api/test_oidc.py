@@ -108,7 +108,7 @@ async def test_the_way_through_with_a_real_provider(people: People, app: FastAPI
     assert (await client.get("/api/v1/auth/methods")).json() == {"provider": "single sign-on"}
     assert place_of(await log_in_there(client, issuer, "ann", ["staff", "ops"])) == "/graph?x=1"
     me = (await client.get("/api/v1/auth/me")).json()
-    assert (me["name"], me["role"], me["has_password"]) == ("ann", "operator", False)
+    assert (me["name"], me["role"], me["has_password"], me["is_from_provider"]) == ("ann", "operator", False, True)
     # The groups are asked at each login.
     await log_in_there(client, issuer, "ann", ["unix"])
     assert (await client.get("/api/v1/auth/me")).json()["role"] == "administrator"

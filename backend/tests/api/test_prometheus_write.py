@@ -56,12 +56,10 @@ async def test_the_token_may_be_the_password(people: People, state: AppState) ->
     async with await people.agent("db1") as agent:
         token = agent.headers.pop("authorization").removeprefix("Bearer ")
         series = [({"__name__": "node_load1"}, [(0.5, BEGIN_MS), (0.25, BEGIN_MS + 15_000)])]
-        send = {
-            "content": write_request_2(series, 2),
-            "headers": {**HEADERS, "Content-Type": PROTO_2},
-        }
-        assert (await agent.post(PATH, auth=("anybody", token), **send)).status_code == 204
-        assert_envelope(await agent.post(PATH, auth=("anybody", "wrong"), **send), 401, "not_authenticated")
+        body = write_request_2(series, 2)
+        headers = {**HEADERS, "Content-Type": PROTO_2}
+        assert (await agent.post(PATH, auth=("anybody", token), content=body, headers=headers)).status_code == 204
+        assert_envelope(await agent.post(PATH, auth=("anybody", "wrong"), content=body, headers=headers), 401, "not_authenticated")
         assert_envelope(await agent.post(PATH, headers={**HEADERS, "Authorization": "Basic %%%"}), 401, "not_authenticated")
     # Of the host that the token is bound to, without any label; the second row waits for what the first one had.
     assert await rows(state, "node_system", "load1") == [("db1", "", 0.5), ("db1", "", 0.25)]

@@ -14,7 +14,7 @@ from normstat.ingest.receivers.remote_write import read_request_2, read_write_re
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.exposition_line import format_series, format_value, parse_line, parse_series
 from normstat.stats.readers import read
-from normstat.stats.records import LineKind
+from normstat.stats.records import LineKind, State
 from tests.ingest.remote_writes import Series, double, pack, plain_request, sub, write_request, write_request_2
 
 NOW_MS = 1_795_262_400_000
@@ -79,7 +79,9 @@ def requests_of(scrapes: Sequence[Scrape], size: int) -> list[bytes]:
 
 
 def samples_of(texts: Sequence[bytes]) -> set[tuple[str, str, int, str, float]]:
-    found, offset, state = [], 0, {}
+    found: list[tuple[str, str, int, str, float]] = []
+    state: State = {}
+    offset = 0
     for number, text in enumerate([*texts, b""]):
         result = read(require_spec("prometheus"), text, state=state, offset=offset, is_final=number == len(texts))
         state, offset = result.state, offset + len(text)

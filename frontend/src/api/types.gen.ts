@@ -8390,6 +8390,8 @@ export interface components {
       has_password: boolean;
       /** Has Second Factor */
       has_second_factor: boolean;
+      /** Is From Provider */
+      is_from_provider: boolean;
       /** Must Set Second Factor */
       must_set_second_factor: boolean;
       /** Name */

@@ -8,7 +8,7 @@ import { words } from "../words";
 /** Reminds a user who logged in by a one-time link to set a password; can be dismissed for this visit. */
 export function PasswordPrompt({ me }: { readonly me: Me }) {
   const [isDismissed, setDismissed] = useState(false);
-  if (me.has_password || isDismissed) {
+  if (me.has_password || me.is_from_provider || isDismissed) {
     return null;
   }
   return (

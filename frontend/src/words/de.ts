@@ -3957,6 +3957,7 @@ action = "Nichts zu tun."
     failed: "Die Anmeldung ist fehlgeschlagen",
     logInBy: (provider: string) => `Anmelden über ${provider}`,
     or: "oder mit Passwort",
+    noPasswordHere: "Das Konto meldet sich beim Anmeldedienst der Firma an; dort liegen Passwort und zweiter Faktor.",
     problems: {
       expired: "Es hat zu lange gedauert oder in einem anderen Browser begonnen. Noch einmal versuchen.",
       denied: "Der Anmeldedienst hat die Anmeldung abgelehnt.",

@@ -3907,6 +3907,7 @@ action = "Nothing to do."
     failed: "The login did not work",
     logInBy: (provider: string) => `Log in by ${provider}`,
     or: "or by password",
+    noPasswordHere: "Your account logs in at the company's login provider, which has your password and second factor.",
     problems: {
       expired: "It took too long, or began in another browser. Try again.",
       denied: "The login provider did not let you in.",

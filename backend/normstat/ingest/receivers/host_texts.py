@@ -98,10 +98,10 @@ def write_texts(
     for host, timed in lines.items():
         # Some senders bring several samples of a series, then those of the next one. Rows are made of samples of a time.
         timed.sort(key=lambda item: item[0])
-        own = [line for _, line in timed]
-        digest = hashlib.blake2b("\n".join(own).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+        texts_in_order = [line for _, line in timed]
+        digest = hashlib.blake2b("\n".join(texts_in_order).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
         # Types are not part of the name: more of them may be known when the batch is sent again.
-        text = "\n".join([f"# BATCH {digest}", *_type_lines(names[host], types), *own, ""])
+        text = "\n".join([f"# BATCH {digest}", *_type_lines(names[host], types), *texts_in_order, ""])
         result.texts[host] = text.encode("utf-8", "backslashreplace")
     return result
 

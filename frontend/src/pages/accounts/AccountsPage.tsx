@@ -1,4 +1,4 @@
-import { Group, Tabs, Title } from "@mantine/core";
+import { Group, Tabs, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -60,10 +60,14 @@ export function AccountsPage() {
           ))}
         </Tabs.List>
         <Tabs.Panel value="me">
-          <Group align="flex-start" gap="md">
-            <PasswordForm me={me} />
-            <SecondFactor me={me} />
-          </Group>
+          {me.is_from_provider ? (
+            <Text>{words.signOn.noPasswordHere}</Text>
+          ) : (
+            <Group align="flex-start" gap="md">
+              <PasswordForm me={me} />
+              <SecondFactor me={me} />
+            </Group>
+          )}
         </Tabs.Panel>
         <Tabs.Panel value="sessions">
           <Sessions account={null} zone={zone} />

@@ -136,7 +136,7 @@ class ExpositionLayout(Layout):
 LAYOUT: Final = ExpositionLayout
 
 
-class StoredPlace(NamedTuple):
+class SeriesPlace(NamedTuple):
     """Where the samples of a series go. `factor` turns a rate into the column's unit; `is_rate` for counters."""
 
     stat: str
@@ -146,7 +146,7 @@ class StoredPlace(NamedTuple):
     factor: float
 
 
-class Pending:
+class OpenRow:
     """A row that may get more columns: values by column, and the columns that have come, with or without a value."""
 
     __slots__ = ("arrived", "offset", "values")
@@ -157,7 +157,7 @@ class Pending:
         self.arrived = arrived if arrived is not None else set()
 
 
-class InstanceMemory:
+class InstanceState:
     """What is known of an instance of a stat: the last sample of each column, and rows that are not complete."""
 
     __slots__ = ("columns", "done_ms", "last", "pending")
@@ -167,7 +167,7 @@ class InstanceMemory:
         self.done_ms = -1
         self.columns: set[str] = set()
         self.last: dict[str, tuple[int, str]] = {}
-        self.pending: dict[int, Pending] = {}
+        self.pending: dict[int, OpenRow] = {}
 
 
 class Reader(LineReader[ExpositionLayout]):
@@ -184,7 +184,7 @@ class Reader(LineReader[ExpositionLayout]):
         self._is_repeated = own.get("repeated") is True
         newest = own.get("newest")
         self._newest_ms = newest if isinstance(newest, int) else -1
-        self._instances: dict[tuple[str, str], InstanceMemory] = {}
+        self._instances: dict[tuple[str, str], InstanceState] = {}
         for stat, name, *rest in instances if isinstance(instances, list) else ():
             self._instances[stat, name] = _instance_of(rest)
         self._n_series = sum(len(instance.last) for instance in self._instances.values())
@@ -244,7 +244,7 @@ class Reader(LineReader[ExpositionLayout]):
 
     # Internals.
 
-    def _take_sample(self, place: StoredPlace, words: ExpositionLine, time_ms: int, offset: int) -> Outcome:
+    def _take_sample(self, place: SeriesPlace, words: ExpositionLine, time_ms: int, offset: int) -> Outcome:
         if words.value == STALE:
             self._end_series(place)
             return LineKind.STATE_CHANGE
@@ -303,7 +303,7 @@ class Reader(LineReader[ExpositionLayout]):
         is_counter = is_increase or suffix == "total" or (self._types.get(base) == "counter" and suffix != "created")
         return SeriesKind.COUNTER if is_counter or is_group_counter(self.layout, name) else SeriesKind.GAUGE
 
-    def _end_series(self, place: StoredPlace) -> None:
+    def _end_series(self, place: SeriesPlace) -> None:
         """Forget the last sample: what comes after the end is like a first one."""
         instance = self._instances.get((place.stat, place.instance))
         if instance is None:
@@ -317,14 +317,14 @@ class Reader(LineReader[ExpositionLayout]):
         if not instance.last and not instance.pending:
             del self._instances[place.stat, place.instance]
 
-    def _take_value(self, place: StoredPlace, time_ms: int, word: str, span_ms: int | None, offset: int) -> Outcome:
+    def _take_value(self, place: SeriesPlace, time_ms: int, word: str, span_ms: int | None, offset: int) -> Outcome:
         key = place.stat, place.instance
         instance = self._instances.get(key)
         known = None if instance is None else instance.last.get(place.column)
         if known is None and self._n_series >= MAX_SERIES:
             return TOO_MANY
         if instance is None:
-            instance = self._instances[key] = InstanceMemory()
+            instance = self._instances[key] = InstanceState()
         self._newest_ms = max(self._newest_ms, time_ms)
         if known is not None and known[0] == time_ms:
             return LineKind.IGNORED if known[1] == word else ANOTHER
@@ -341,7 +341,7 @@ class Reader(LineReader[ExpositionLayout]):
         self._put(place, instance, time_ms, value, offset)
         return LineKind.SAMPLE
 
-    def _put(self, place: StoredPlace, instance: InstanceMemory, time_ms: int, value: str | float | None, offset: int) -> None:
+    def _put(self, place: SeriesPlace, instance: InstanceState, time_ms: int, value: str | float | None, offset: int) -> None:
         """Add the value to the row of its time, and complete rows that lack nothing."""
         row = instance.pending.get(time_ms)
         if row is None:
@@ -349,9 +349,9 @@ class Reader(LineReader[ExpositionLayout]):
                 # The row of that time is gone: the value has one of its own, and the next rows wait for its column.
                 instance.columns.add(place.column)
                 if value is not None:
-                    self._add((place.stat, place.instance), time_ms, Pending(offset, {place.column: value}, {place.column}))
+                    self._add((place.stat, place.instance), time_ms, OpenRow(offset, {place.column: value}, {place.column}))
                 return
-            row = instance.pending[time_ms] = Pending(offset)
+            row = instance.pending[time_ms] = OpenRow(offset)
         row.arrived.add(place.column)
         if value is not None:
             row.values[place.column] = value
@@ -366,7 +366,7 @@ class Reader(LineReader[ExpositionLayout]):
             instance.columns = set(instance.pending[first_ms].arrived)
             self._complete(place, instance, first_ms)
 
-    def _complete(self, place: StoredPlace, instance: InstanceMemory, time_ms: int) -> None:
+    def _complete(self, place: SeriesPlace, instance: InstanceState, time_ms: int) -> None:
         """Add the row and those before it."""
         for own_ms in sorted(own_ms for own_ms in instance.pending if own_ms <= time_ms):
             row = instance.pending.pop(own_ms)
@@ -374,7 +374,7 @@ class Reader(LineReader[ExpositionLayout]):
             self._add((place.stat, place.instance), own_ms, row)
         instance.done_ms = max(instance.done_ms, time_ms)
 
-    def _add(self, key: tuple[str, str], time_ms: int, row: Pending) -> None:
+    def _add(self, key: tuple[str, str], time_ms: int, row: OpenRow) -> None:
         if not row.values:
             return
         name, instance = key
@@ -406,7 +406,7 @@ class Reader(LineReader[ExpositionLayout]):
 
 
 @functools.lru_cache(CACHED)
-def place_series(layout: ExpositionLayout, text: str, kind: SeriesKind) -> StoredPlace:
+def place_series(layout: ExpositionLayout, text: str, kind: SeriesKind) -> SeriesPlace:
     """Return where the samples of a series go; `text` is one that parse_series knows."""
     series = parse_series(text)
     assert series is not None
@@ -421,24 +421,24 @@ def place_series(layout: ExpositionLayout, text: str, kind: SeriesKind) -> Store
                 return _place(group.stat, instance, name, stem, is_rate=kind is SeriesKind.COUNTER)
     instance = _general_instance(name, values, kind)
     if kind is SeriesKind.COUNTER:
-        return StoredPlace(layout.counters, instance, "value/s", is_rate=True, factor=1.0)
+        return SeriesPlace(layout.counters, instance, "value/s", is_rate=True, factor=1.0)
     if kind is SeriesKind.BUCKET:
-        return StoredPlace(layout.buckets, instance, "value/s", is_rate=True, factor=1.0)
+        return SeriesPlace(layout.buckets, instance, "value/s", is_rate=True, factor=1.0)
     if kind is SeriesKind.GAUGE:
-        return StoredPlace(layout.gauges, instance, "value", is_rate=False, factor=1.0)
-    return StoredPlace(layout.distributions, instance, f"{kind.value}/s", is_rate=True, factor=1.0)
+        return SeriesPlace(layout.gauges, instance, "value", is_rate=False, factor=1.0)
+    return SeriesPlace(layout.distributions, instance, f"{kind.value}/s", is_rate=True, factor=1.0)
 
 
-def _place(stat: str, instance: str, name: str, stem: str, *, is_rate: bool) -> StoredPlace:
+def _place(stat: str, instance: str, name: str, stem: str, *, is_rate: bool) -> SeriesPlace:
     stem = stem.removesuffix("_total")
     if NOT_A_LETTER.match(stem) is not None:
         stem = f"x_{stem}"
     if not is_rate:
-        return StoredPlace(stat, instance, stem, is_rate=False, factor=1.0)
+        return SeriesPlace(stat, instance, stem, is_rate=False, factor=1.0)
     if name.removesuffix("_total").endswith("seconds"):
         # Seconds per second are a share of the time.
-        return StoredPlace(stat, instance, f"%{stem.removesuffix('seconds').rstrip('_')}", is_rate=True, factor=100.0)
-    return StoredPlace(stat, instance, f"{stem}/s", is_rate=True, factor=1.0)
+        return SeriesPlace(stat, instance, f"%{stem.removesuffix('seconds').rstrip('_')}", is_rate=True, factor=100.0)
+    return SeriesPlace(stat, instance, f"{stem}/s", is_rate=True, factor=1.0)
 
 
 def _general_instance(name: str, labels: dict[str, str], kind: SeriesKind) -> str:
@@ -467,15 +467,15 @@ def _rate(known: tuple[int, str] | None, time_ms: int, value: float) -> float | 
     return growth / (time_ms - known[0]) * MILLI if growth >= 0 and math.isfinite(growth) else None
 
 
-def _to_state(instance: InstanceMemory) -> list[object]:
+def _to_state(instance: InstanceState) -> list[object]:
     pending = [[time_ms, row.offset, row.values, sorted(row.arrived)] for time_ms, row in instance.pending.items()]
     last = {column: [time_ms, word] for column, (time_ms, word) in instance.last.items()}
     return [instance.done_ms, sorted(instance.columns), last, pending]
 
 
-def _instance_of(state: list[object]) -> InstanceMemory:
+def _instance_of(state: list[object]) -> InstanceState:
     done_ms, columns, last, pending = state
-    instance = InstanceMemory()
+    instance = InstanceState()
     assert isinstance(done_ms, int)
     assert isinstance(columns, list)
     assert isinstance(last, dict)
@@ -483,5 +483,5 @@ def _instance_of(state: list[object]) -> InstanceMemory:
     instance.done_ms = done_ms
     instance.columns = set(columns)
     instance.last = {column: (time_ms, word) for column, (time_ms, word) in last.items()}
-    instance.pending = {time_ms: Pending(offset, values, set(arrived)) for time_ms, offset, values, arrived in pending}
+    instance.pending = {time_ms: OpenRow(offset, values, set(arrived)) for time_ms, offset, values, arrived in pending}
     return instance
