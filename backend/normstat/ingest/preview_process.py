@@ -19,7 +19,7 @@ from normstat.stats.catalogue import UserSpecText, parse_user_spec
 from normstat.stats.preview import SpecPreview, SpecPreviewLine, SpecPreviewRow, preview_spec
 from normstat.stats.user_spec import find_name
 
-TIMEOUT_S: Final = 15.0
+TIMEOUT_S: Final = 30.0
 # CPU seconds; a busy machine may need more wall time.
 MAX_CPU_S: Final = 10
 # On top of what the program itself needs.

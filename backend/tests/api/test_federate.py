@@ -11,17 +11,17 @@ from tests.api.test_access import assert_envelope
 from tests.ingest.remote_writes import Series, write_request
 
 PATH = "/api/v1/federate"
-BEGIN_MS = int(time.time() - 60) * 1000
 EVIL = 'a"b\\c\n<script>{},'
 
 
 async def test_the_official_parser_reads_the_newest_values(people: People, state: AppState) -> None:
+    begin_ms = int(time.time() - 60) * 1000
     labels = {"__name__": "node_disk_read_bytes_total", "instance": "web1:9100"}
     series: list[Series] = [
-        ({**labels, "device": device}, [(value * number, BEGIN_MS + 15_000 * number) for number in range(3)])
+        ({**labels, "device": device}, [(value * number, begin_ms + 15_000 * number) for number in range(3)])
         for device, value in (("sda", 15), (EVIL, 30))
     ]
-    series += [({"__name__": "node_load1", "instance": "web2"}, [(0.5, BEGIN_MS), (0.25, BEGIN_MS + 15_000)])]
+    series += [({"__name__": "node_load1", "instance": "web2"}, [(0.5, begin_ms), (0.25, begin_ms + 15_000)])]
     async with await people.agent() as agent:
         body = write_request(series)
         response = await agent.post("/api/v1/prometheus/write", content=body, headers={"Content-Encoding": "snappy"})
@@ -40,7 +40,7 @@ async def test_the_official_parser_reads_the_newest_values(people: People, state
         (load,) = families["normstat_node_system_load1"].samples
         assert (load.labels, load.value) == ({"host": "web2"}, 0.25)
         assert load.timestamp is not None
-        assert float(load.timestamp) == (BEGIN_MS + 15_000) / 1000
+        assert float(load.timestamp) == (begin_ms + 15_000) / 1000
         chosen = await viewer.get(PATH, params={"host": "web1", "stat": "node_system"})
         assert (chosen.status_code, chosen.text) == (200, "")
         assert (await viewer.get(PATH, params={"host": "web2", "max_age": 1})).text == ""

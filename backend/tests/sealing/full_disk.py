@@ -51,13 +51,19 @@ async def fill(sessions: Sessions) -> None:
 
 
 def take_all_but(n_bytes: int, ballast: Path) -> None:
-    with ballast.open("wb") as file:
+    with ballast.open("ab") as file:
         while (left := _free(ballast.parent) - n_bytes) > 0:
             try:
                 file.write(bytes(min(left, 1_000_000)))
                 file.flush()
             except OSError:
                 return
+
+
+async def keep_full(ballast: Path) -> None:
+    while True:
+        take_all_but(0, ballast)
+        await asyncio.sleep(0.005)
 
 
 def _free(folder: Path) -> int:
@@ -89,11 +95,15 @@ async def work(postgres: EmbeddedPostgres, folder: Path) -> bool:
     for n_bytes in LEFT_FREE:
         ballast = folder / "ballast"
         take_all_but(n_bytes, ballast)
+        # The database removes files meanwhile, too: what it frees must not help it in the round where nothing can grow.
+        filling = asyncio.create_task(keep_full(ballast)) if n_bytes == 0 else None
         try:
             await Sealing(sessions, 1).seal(now=LATER, budget_s=60, is_throttled=False)
             outcome = "sealed"
         except (Error, DBAPIError) as error:
             outcome = str(error).splitlines()[0]
+        if filling is not None:
+            filling.cancel()
         ballast.unlink()
         is_same &= await read_again(engine, postgres) == expected
         print(f"{n_bytes} bytes free: {outcome}", flush=True)
