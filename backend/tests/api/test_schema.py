@@ -103,7 +103,7 @@ def session() -> Iterator[requests.Session]:
         yield session
 
 
-@schemathesis.serializer("application/x-normstat-frames", "application/zip")
+@schemathesis.serializer("application/x-normstat-frames", "application/x-protobuf", "application/zip")
 def as_bytes(ctx: schemathesis.SerializationContext, value: bytes | str) -> bytes:
     return value if isinstance(value, bytes) else value.encode()
 
