@@ -71,15 +71,24 @@ async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames
         frames=frames,
         tags=headers.get("normstat-tags", ""),
     )
+    return await submit(state, job)
+
+
+async def submit(state: AppState, job: IngestRequest) -> list[Ack]:
+    """Store what an agent or another sender brought, together with what others bring; all is committed on return.
+
+    Raises: what storing raises, NotAuthenticated for a token that was revoked in the meantime, Overloaded
+    """
     try:
         return await state.ingest_queue.submit(job, longest_wait_s=MAX_WAIT_S)
     except TimeoutError:
         state.ingest_gate.refuse()
     except NotAuthenticated:
         # Revoked elsewhere while it was cached.
-        state.agents.forget(agent.token_id)
-        source = f"agent token {agent.token_id}"
-        state.security_log.note("token_refused", source, kind="agent", reason="revoked", token_id=agent.token_id)
+        token_id = job.agent.token_id
+        state.agents.forget(token_id)
+        source = f"agent token {token_id}"
+        state.security_log.note("token_refused", source, kind="agent", reason="revoked", token_id=token_id)
         raise
 
 

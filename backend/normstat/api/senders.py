@@ -16,6 +16,7 @@ from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials
 
 from normstat.api.deps import State, agent_token_scheme, require_agent
+from normstat.api.ingest import submit
 from normstat.api.state import AppState
 from normstat.auth.access import AgentPrincipal
 from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated
@@ -26,8 +27,6 @@ from normstat.ingest.receivers.metric_samples import MetricSamples
 from normstat.storage.schema.models import Host
 from normstat.storage.session import open_read_session
 
-# Maximum wait for other requests to be stored before this one is refused.
-MAX_WAIT_S: Final = 15.0
 MAX_PLAIN_BYTES: Final = 16 << 20
 # Reading this much takes less time than a hop to another thread and back.
 INLINE_BYTES: Final = 64 * 1024
@@ -106,7 +105,7 @@ async def store_metrics(
     texts = make() if n_bytes <= INLINE_BYTES else await anyio.to_thread.run_sync(make, limiter=_decoding)
     key = f"{sender}.{agent.token_id}"
     jobs = [_job_of(agent, host, key, text) for host, text in texts.texts.items()]
-    outcomes = await asyncio.gather(*(_submit(state, job) for job in jobs), return_exceptions=True)
+    outcomes = await asyncio.gather(*(submit(state, job) for job in jobs), return_exceptions=True)
     failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failed:
         # One that is worth another attempt comes first: the sender drops the request after any other.
@@ -148,17 +147,6 @@ def _job_of(agent: AgentPrincipal, host: str, key: str, text: bytes) -> IngestRe
         host_time=None,
         frames=[Frame(FrameKind.APPEND, SPEC, key, 0, len(text), key.partition(".")[0], text)],
     )
-
-
-async def _submit(state: AppState, job: IngestRequest) -> None:
-    try:
-        await state.ingest_queue.submit(job, longest_wait_s=MAX_WAIT_S)
-    except TimeoutError:
-        state.ingest_gate.refuse()
-    except NotAuthenticated:
-        # Revoked elsewhere while it was cached.
-        state.agents.forget(job.agent.token_id)
-        raise
 
 
 def require_hosts(delivered: Delivered) -> None:
