@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from ipaddress import ip_address
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -18,6 +17,7 @@ from sqlalchemy.pool import QueuePool
 from normstat import metrics
 from normstat.api.deps import State
 from normstat.api.state import AppState
+from normstat.auth.client_address import is_loopback
 from normstat.errors import NotAuthenticated, NotFound
 from normstat.jobs.job_list import JobCount, count_jobs
 from normstat.storage.schema.job_models import JobKind, JobState
@@ -55,15 +55,8 @@ def _require_access(request: Request, state: AppState, credentials: HTTPAuthoriz
             raise NotAuthenticated("Expected the header `Authorization: Bearer <NORMSTAT_METRICS_TOKEN>`")
         return
     peer = request.client.host if request.client is not None else ""
-    if not _is_loopback(peer) or any(name in request.headers for name in FORWARDED):
+    if not is_loopback(peer) or any(name in request.headers for name in FORWARDED):
         raise NotFound("/metrics is served to this machine only; set NORMSTAT_METRICS_TOKEN to read it from elsewhere")
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return False
 
 
 async def measure_often(state: AppState) -> None:

@@ -36,11 +36,11 @@ async def write_prometheus(request: Request, agent: Sender, state: State, host_l
     if encoding != "snappy":
         raise UnsupportedMediaType(f"Unsupported Content-Encoding {shorten(encoding)}; expected snappy")
     is_2 = PROTO_2 in request.headers.get("content-type", "").lower()
-    async with body_of(request, state, agent, parse_size_within_limit) as body:
+    async with body_of(request, state, agent, partial(parse_size, max_plain=MAX_PLAIN_BYTES)) as body:
         delivered = await store_metrics(
             state,
             agent,
-            parse_size(body),
+            parse_size(body, MAX_PLAIN_BYTES),
             partial(_read, body, is_2=is_2),
             sender="prometheus",
             host_labels=host_label or DEFAULT_LABELS,
@@ -48,17 +48,6 @@ async def write_prometheus(request: Request, agent: Sender, state: State, host_l
     require_hosts(delivered)
     written = {"Samples": delivered.n_samples, "Histograms": 0, "Exemplars": 0}
     return Response(status_code=204, headers={f"X-Prometheus-Remote-Write-{name}-Written": str(n) for name, n in written.items()})
-
-
-def parse_size_within_limit(body: bytes) -> int:
-    """Return the size of the unpacked body.
-
-    Raises: BadRequest; TooLarge before anything is unpacked
-    """
-    size = parse_size(body)
-    if size > MAX_PLAIN_BYTES:
-        raise TooLarge(f"The body has {size} bytes when decompressed, more than the limit of {MAX_PLAIN_BYTES}; send less at once")
-    return size
 
 
 def _read(body: bytes, *, is_2: bool) -> MetricSamples:

@@ -57,6 +57,19 @@ def group_of(address: str) -> str:
     return _normalize(address)
 
 
+def is_loopback(address: str) -> bool:
+    """Return whether the text is an address of this machine's own network, such as 127.0.0.1 or ::1."""
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def is_this_machine(host: str) -> bool:
+    """Return whether the host of a URL is this machine: localhost, or a loopback address."""
+    return host == "localhost" or is_loopback(host)
+
+
 def parse_networks(texts: Sequence[str]) -> tuple[Network, ...]:
     """Return the networks; a single address is a network of one.
 

@@ -14,7 +14,6 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
@@ -24,6 +23,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, OKPKey, RSAKey
 
+from normstat.auth.client_address import is_this_machine
 from normstat.errors import BadRequest, NotAuthenticated, ProviderAway
 
 # Signatures by keys that only the provider has: no shared secrets (HS256), never "none".
@@ -94,18 +94,9 @@ def require_safe_url(url: object, what: str) -> str:
             host = parts.hostname or ""
         except ValueError:
             host = ""
-        if host and (parts.scheme == "https" or (parts.scheme == "http" and _is_this_machine(host))):
+        if host and (parts.scheme == "https" or (parts.scheme == "http" and is_this_machine(host))):
             return url
     raise ProviderAway(f"The login provider's {what} is not an https URL")
-
-
-def _is_this_machine(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class OidcClient:

@@ -17,9 +17,10 @@ from normstat.auth.accounts import require_right_over
 from normstat.auth.passwords import known_lane, verify_password
 from normstat.auth.security_log import log_after_commit, short_name
 from normstat.auth.throttle import Throttle
-from normstat.errors import Conflict, NotAllowed, NotFound, SecondFactorNeeded, shorten
+from normstat.errors import Conflict, NotAllowed, SecondFactorNeeded
 from normstat.storage import account_rows, session_rows
 from normstat.storage import second_factor_rows as rows
+from normstat.storage.schema.account_models import SecondFactor
 from normstat.storage.session import open_read_session, open_write_session
 
 # Codes of logged-in users are counted apart from their passwords.
@@ -63,19 +64,16 @@ async def require_code(session: AsyncSession, user_id: int, code: str | None, ke
         return False
     if not code:
         raise SecondFactorNeeded("Enter the code of your authenticator app, or a recovery code", {"reason": "missing"})
-    if not await _spend(session, user_id, code, key):
+    if not await _spend(session, *found, code, key):
         raise SecondFactorNeeded("The code is wrong, or was used before; wait for the next one", {"reason": "wrong"})
     return True
 
 
-async def _spend(session: AsyncSession, user_id: int, code: str, key: str | None) -> bool:
+async def _spend(session: AsyncSession, factor: SecondFactor, now_s: float, code: str, key: str | None) -> bool:
+    user_id = factor.user_id
     # Recovery codes first: they work also where the secret cannot be read.
     if await rows.spend_recovery_code(session, user_id, totp.hash_recovery_code(code)):
         return True
-    found = await rows.lock_factor(session, user_id)
-    if found is None:
-        return False
-    factor, now_s = found
     step = totp.matching_step(totp.open_secret(factor.secret, key, user_id), code, now_s=now_s, last_step=factor.last_step)
     if step is None:
         return False
@@ -171,9 +169,7 @@ async def reset_of(session: AsyncSession, by: Principal | None, name: str) -> bo
 
     Raises: NotFound, NotAllowed for an API token and an administrator
     """
-    user = await account_rows.find_user(session, name)
-    if user is None:
-        raise NotFound(f"There is no account {shorten(name)}")
+    user = await account_rows.require_user(session, name)
     if by is not None:
         require_right_over(by, user)
     had_one = await rows.delete_factor(session, user.id)

@@ -5,9 +5,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.auth.access import Principal
 from normstat.auth.accounts import require_right_over
 from normstat.auth.security_log import log_after_commit, short_name
-from normstat.errors import NotAllowed, NotFound, shorten
+from normstat.errors import NotAllowed, NotFound
 from normstat.storage import account_rows, session_rows
-from normstat.storage.schema.models import Session, User
+from normstat.storage.schema.models import Session
 
 
 async def list_own(session: AsyncSession, principal: Principal) -> list[Session]:
@@ -20,7 +20,7 @@ async def list_of(session: AsyncSession, name: str) -> list[Session]:
 
     Raises: NotFound
     """
-    return await session_rows.list_sessions(session, (await _find(session, name)).id)
+    return await session_rows.list_sessions(session, (await account_rows.require_user(session, name)).id)
 
 
 async def end_own(session: AsyncSession, principal: Principal, session_id: int) -> None:
@@ -48,7 +48,7 @@ async def end_of(session: AsyncSession, by: Principal, name: str, session_id: in
 
     Raises: NotFound, NotAllowed for an API token and an administrator
     """
-    user = await _find(session, name)
+    user = await account_rows.require_user(session, name)
     require_right_over(by, user)
     await _end(session, user.name, user.id, session_id, by=by.name)
 
@@ -58,7 +58,7 @@ async def end_all_of(session: AsyncSession, by: Principal, name: str) -> int:
 
     Raises: NotFound, NotAllowed for an API token and an administrator
     """
-    user = await _find(session, name)
+    user = await account_rows.require_user(session, name)
     require_right_over(by, user)
     n_ended = await session_rows.end_sessions(session, user.id)
     log_after_commit(session, "sessions_ended", account=short_name(name), n=n_ended, by=short_name(by.name))
@@ -69,13 +69,6 @@ async def _end(session: AsyncSession, name: str, user_id: int, session_id: int, 
     if not await session_rows.end_session(session, user_id, session_id):
         raise NotFound(f"{name} has no session {session_id}; it may have ended")
     log_after_commit(session, "sessions_ended", account=short_name(name), n=1, by=short_name(by))
-
-
-async def _find(session: AsyncSession, name: str) -> User:
-    user = await account_rows.find_user(session, name)
-    if user is None:
-        raise NotFound(f"There is no account {shorten(name)}")
-    return user
 
 
 def _require_login(principal: Principal) -> None:

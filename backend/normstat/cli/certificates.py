@@ -113,12 +113,12 @@ class ServerCertificate:
         """
         self._files = files
         self._seen = files.identify()
-        self._current, self._end = _load(files)
+        # Every handshake begins in this context, and goes on in the current one. Loading a renewed certificate into one in use
+        # could leave it with half of a pair.
+        self.context, self._end = _load(files)
+        self._current = self.context
         self._next_look_s = 0.0
         self._next_warning_s = 0.0
-        # The first context of a connection is only where its handshake begins. Loading a certificate into a context that is in use
-        # could leave it with half of a pair.
-        self.context, _ = _load(files)
         self.context.sni_callback = self._choose_context
         set_certificate_end(self._end)
 

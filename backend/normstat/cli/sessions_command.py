@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from normstat.cli.db_session import format_instant, print_table, run_in_session
-from normstat.errors import NotFound, shorten
+from normstat.errors import NotFound
 from normstat.storage import account_rows, session_rows
 from normstat.storage.schema.models import Session
 from normstat.storage.session import WriteSession
@@ -25,7 +25,10 @@ def list_(account: Annotated[str | None, typer.Option(help="only the sessions of
     async def read(session: WriteSession) -> list[tuple[Session, str]]:
         if account is None:
             return await session_rows.list_all_sessions(session)
-        return [(row, account) for row in await session_rows.list_sessions(session, await _find_id(session, account))]
+        return [
+            (row, account)
+            for row in await session_rows.list_sessions(session, (await account_rows.require_user(session, account)).id)
+        ]
 
     found = run_in_session(read)
     if not found:
@@ -43,7 +46,7 @@ def end(
     """End the sessions of an account, or one of them; the account can log in again."""
 
     async def work(session: WriteSession) -> int:
-        user_id = await _find_id(session, account)
+        user_id = (await account_rows.require_user(session, account)).id
         if number is None:
             return await session_rows.end_sessions(session, user_id)
         if not await session_rows.end_session(session, user_id, number):
@@ -51,13 +54,6 @@ def end(
         return 1
 
     typer.echo(f"ended: {run_in_session(work)}")
-
-
-async def _find_id(session: WriteSession, account: str) -> int:
-    user = await account_rows.find_user(session, account)
-    if user is None:
-        raise NotFound(f"There is no account {shorten(account)}")
-    return user.id
 
 
 def _to_cells(row: Session, name: str) -> tuple[str, ...]:

@@ -6,10 +6,10 @@ from datetime import date
 from typing import Final
 
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok, warning
+from normstat.local.binaries import MIN_MAJOR
 from normstat.query.disk_usage import StorageInfo
 from normstat.storage.database_facts import DatabaseFacts
 
-MIN_MAJOR: Final = 14
 # The last day with updates of each major version. Source: https://www.postgresql.org/support/versioning/
 SUPPORT_ENDS: Final = {
     14: date(2026, 11, 12),

@@ -1,13 +1,12 @@
 """Checks of the settings: address, TLS, proxies, secrets, page. Pure."""
 
-import ipaddress
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from normstat.auth.client_address import parse_networks
+from normstat.auth.client_address import is_this_machine, parse_networks
 from normstat.doctor.address_probe import AddressFacts
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok, warning
 from normstat.errors import BadRequest
@@ -50,7 +49,7 @@ def check_address(facts: AddressFacts, own_version: str, now: datetime) -> Itera
 
 
 def _no_tls(url: str) -> CheckResult:
-    if _is_loopback(url):
+    if is_this_machine(_host_of(url)):
         return ok("certificate", "none needed: the public URL is this machine only")
     advice = "put a TLS proxy in front, set NORMSTAT_PUBLIC_URL=https://... and NORMSTAT_COOKIE_SECURE=true"
     return warning("certificate", f"{url}: passwords and tokens travel unencrypted", "https", advice)
@@ -60,7 +59,7 @@ def check_settings(settings: Settings, n_hosts: int | None, *, speaks_tls: bool)
     """Yield the checks of cookies, proxies and secrets. `n_hosts`: hosts that send, None when unknown."""
     yield _check_cookies(settings, speaks_tls=speaks_tls)
     yield _check_proxies(settings, speaks_tls=speaks_tls)
-    if n_hosts is not None and n_hosts > 1 and _is_loopback(settings.public_url):
+    if n_hosts is not None and n_hosts > 1 and is_this_machine(_host_of(settings.public_url)):
         found = f"{settings.public_url}, but {n_hosts} hosts send"
         advice = "set NORMSTAT_PUBLIC_URL to the URL that browsers and agents use"
         yield warning("public_url", found, "a URL that other hosts reach: commands to add a host name it", advice)
@@ -133,9 +132,5 @@ def check_page(page_dir: Path | None, agents_dir: Path | None) -> CheckResult:
     return ok("page", f"page in {page_dir}, agent's files in {agents_dir}")
 
 
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def _host_of(url: str) -> str:
+    return urlsplit(url).hostname or ""

@@ -6,7 +6,7 @@ from typing import Final
 
 from normstat.doctor.check_result import CheckResult, error, name_some, not_checked, ok, warning
 from normstat.query.own_figures import BEHIND_S, SENDING, SeenHost, StreamFigures
-from normstat.query.reject_rise import MIN_LINES, TIMES
+from normstat.query.reject_rise import RejectCounts
 from normstat.storage.database_facts import JobFacts
 
 JOB_WAIT_WARNING_S: Final = 300.0
@@ -114,10 +114,10 @@ def _check_rejects(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigu
     rises, n_lines = [], 0
     for host in sending:
         own = streams[host.id].host if host.id in streams else {}
-        last, before = int(own.get("host.rejected", 0)), int(own.get("host.rejected_before", 0))
-        n_lines += last
-        if last >= MIN_LINES and last >= TIMES * before:
-            rises.append(f"{host.name} ({before} -> {last})")
+        counts = RejectCounts(int(own.get("host.rejected", 0)), int(own.get("host.rejected_before", 0)))
+        n_lines += counts.last_hour
+        if counts.is_rise:
+            rises.append(f"{host.name} ({counts.hour_before} -> {counts.last_hour})")
     if not rises:
         return ok("rejected_lines", f"no rise ({n_lines} in the last hour)")
     found = f"rising on {len(rises)} hosts, lines an hour: {name_some(rises)}"

@@ -8,6 +8,7 @@ from sqlalchemy import CursorResult, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.errors import NotFound, shorten
 from normstat.storage.schema.models import AgentToken, ApiToken, Host, KnownBrowser, LoginLink, Session, User
 
 # `last_used_at` is for people; writing it for every request of an agent would cost too much.
@@ -27,6 +28,17 @@ async def list_users(session: AsyncSession) -> list[User]:
 async def find_user(session: AsyncSession, name: str) -> User | None:
     """Return the account of that name, or None."""
     return await session.scalar(select(User).where(User.name == name))
+
+
+async def require_user(session: AsyncSession, name: str) -> User:
+    """Return the account of that name.
+
+    Raises: NotFound
+    """
+    user = await find_user(session, name)
+    if user is None:
+        raise NotFound(f"There is no account {shorten(name)}")
+    return user
 
 
 async def find_user_by_id(session: AsyncSession, user_id: int) -> User:

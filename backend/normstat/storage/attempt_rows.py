@@ -19,6 +19,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     Text,
+    and_,
     delete,
     func,
     or_,
@@ -116,10 +117,10 @@ async def delete_idle_attempts(
     rank = func.row_number().over(partition_by=LoginAttempt.kind, order_by=LoginAttempt.last_at.desc())
     ranked = select(LoginAttempt.kind, LoginAttempt.key, rank.label("rank")).subquery()
     beyond = select(ranked.c.kind, ranked.c.key).where(ranked.c.rank > sql_cast(max_keys, BigInteger))
-    is_idle = LoginAttempt.last_at < now - timedelta(seconds=rules.forget_after_s), LoginAttempt.paid_at < now
+    is_idle = and_(LoginAttempt.last_at < now - timedelta(seconds=rules.forget_after_s), LoginAttempt.paid_at < now)
     row = tuple_(LoginAttempt.kind, LoginAttempt.key)
     # It waits for no attempt, so none can wait for it in a circle.
-    free = select(LoginAttempt.kind, LoginAttempt.key).where(or_(row.in_(beyond), (is_idle[0]) & (is_idle[1])))
+    free = select(LoginAttempt.kind, LoginAttempt.key).where(or_(row.in_(beyond), is_idle))
     async with _autocommit(sessions) as session:
         done = await session.execute(delete(LoginAttempt).where(row.in_(free.with_for_update(skip_locked=True))))
         assert isinstance(done, CursorResult)

@@ -21,6 +21,7 @@ MAX_LABEL_VALUE: Final = 8192
 STALE_BITS: Final = 0x7FF0000000000002
 BITS: Final = struct.Struct("<Q")
 DOUBLE: Final = struct.Struct("<d")
+STALE_NAN: Final[float] = DOUBLE.unpack(BITS.pack(STALE_BITS))[0]
 # Value, time in milliseconds since the epoch, and for an increase the time since which it counts.
 Sample = tuple[float, int, int | None]
 

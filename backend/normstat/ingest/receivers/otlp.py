@@ -18,7 +18,7 @@ from typing import Any, Final
 import orjson
 
 from normstat.errors import BadRequest
-from normstat.ingest.receivers.metric_samples import HostSeries, MetricSamples, Sample, SampleCounter, label_trouble
+from normstat.ingest.receivers.metric_samples import STALE_NAN, HostSeries, MetricSamples, Sample, SampleCounter, label_trouble
 from normstat.ingest.receivers.wire_fields import WireField, bad_body, fields_of_message, to_varint
 from normstat.stats.engine.exposition_line import format_value
 
@@ -42,7 +42,6 @@ NOT_IN_NAME: Final = re.compile(r"[^a-zA-Z0-9_:]+", re.ASCII)
 # What OTLP says of a point that has no value.
 NO_VALUE_FLAG: Final = 1
 EXPONENTIAL: Final = "exponential histograms are not stored as buckets; have the sender use explicit ones"
-STALE_BITS: Final = struct.unpack("<d", struct.pack("<Q", 0x7FF0000000000002))[0]
 # A message as names and values: what JSON gives, and what protocol buffers are turned into.
 Tree = Mapping[str, Any]
 
@@ -234,11 +233,8 @@ def _metric_series(metric: Tree, own: dict[str, str], types: dict[str, str], cou
             for point in body.get("dataPoints") or ():
                 yield from _distribution(full, point, own, counter, is_delta=_temporality(body) == DELTA)
                 if kind == "exponentialHistogram":
-                    yield (
-                        HostSeries(full, (), [(0.0, 0, None)], EXPONENTIAL)
-                        if HOST_LABEL not in own
-                        else HostSeries(full, ((HOST_LABEL, own[HOST_LABEL]),), [(0.0, 0, None)], EXPONENTIAL)
-                    )
+                    labels = ((HOST_LABEL, own[HOST_LABEL]),) if HOST_LABEL in own else ()
+                    yield HostSeries(full, labels, [(0.0, 0, None)], EXPONENTIAL)
 
 
 def _distribution(name: str, point: Tree, own: dict[str, str], counter: SampleCounter, *, is_delta: bool) -> Iterator[HostSeries]:
@@ -265,7 +261,7 @@ def _one(name: str, point: Tree, own: Mapping[str, str], counter: SampleCounter,
     time_ms = int(point.get("timeUnixNano") or 0) // NANO_PER_MS
     since_ms = int(point.get("startTimeUnixNano") or 0) // NANO_PER_MS if is_delta else None
     if int(point.get("flags") or 0) & NO_VALUE_FLAG:
-        value = STALE_BITS
+        value = STALE_NAN
     reason = label_trouble(labels, len(own) + len(attributes)) or ("" if abs(time_ms) < MAX_TIME_MS else "an impossible time")
     if is_delta and not since_ms:
         reason = reason or "an increase without the time since which it counts"

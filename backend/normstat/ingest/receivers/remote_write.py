@@ -3,7 +3,7 @@
 Both are a protocol buffer in one block of Snappy. Version 2.0 has one table of texts, and labels are pairs of places in it.
 Source: https://prometheus.io/docs/specs/prw/remote_write_spec/ and remote_write_spec_2_0/
 
->>> parse_size(bytes([200, 1]) + b"x")
+>>> parse_size(bytes([200, 1]) + b"x", 1000)
 200
 """
 
@@ -28,15 +28,19 @@ TYPES: Final = {1: "counter", 2: "gauge", 3: "histogram", 4: "gauge", 5: "summar
 NATIVE: Final = "native histograms are not stored; have the exporter send classic buckets"
 
 
-def parse_size(body: bytes) -> int:
+def parse_size(body: bytes, max_plain: int) -> int:
     """Return the size that a block of Snappy says it has unpacked.
 
-    Raises: BadRequest
+    Raises: BadRequest, TooLarge
     """
     size = 0
     for at, byte in enumerate(body[:MAX_SIZE_BYTES]):
         size |= (byte & 0x7F) << (7 * at)
         if byte < 0x80:
+            if size > max_plain:
+                raise TooLarge(
+                    f"The body has {size} bytes when decompressed, more than the limit of {max_plain}; send less at once"
+                )
             return size
     raise BadRequest("The body is not a block of Snappy; remote-write always packs; nothing was stored")
 
@@ -46,9 +50,7 @@ def unpack_snappy(body: bytes, max_plain: int) -> bytes:
 
     Raises: BadRequest, TooLarge before anything is unpacked
     """
-    size = parse_size(body)
-    if size > max_plain:
-        raise TooLarge(f"The body has {size} bytes when decompressed, more than the limit of {max_plain}; send less at once")
+    size = parse_size(body, max_plain)
     try:
         return bytes(CODEC.decompress(body, size, asbytes=True)) if size else b""
     except (pa.ArrowException, OSError) as error:
