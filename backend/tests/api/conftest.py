@@ -71,7 +71,7 @@ def _patient_health(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @functools.cache
 def built_app(settings: Settings) -> FastAPI:
-    # Making all routes takes a tenth of a second; what tests change is in the state.
+    # A new one prepares its routes again, which takes half a second; what tests change is in the state.
     return create_app(settings)
 
 
@@ -106,7 +106,8 @@ async def empty_tables(session: AsyncSession) -> None:
 @pytest.fixture
 async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     """The application without its background tasks, with a fresh state, on an empty database."""
-    app = built_app(settings)
+    # The folder of imports concerns the state alone.
+    app = built_app(settings.model_copy(update={"import_dir": None}))
     state = app.state.normstat = make_state(settings)
     async with open_write_session(state.sessions) as session:
         await empty_tables(session)
