@@ -1832,6 +1832,9 @@ export interface paths {
     /**
      * List Hosts
      * @description List all hosts by name.
+     *
+     *     From 300 hosts on, what agents sent may be some seconds old (ten at ten thousand hosts); which hosts there are and their tags
+     *     never are. The list is not sent again to who has it (`ETag`, `If-None-Match`).
      */
     get: operations["listHosts"];
     put?: never;

@@ -12,6 +12,9 @@ Keys of `[layout]`:
     groups         stat, `names` (pattern of the metric's name; its group `column` is the column's stem), `labels` (those that are
                    the instance), `pivot` (the label whose value completes the column), `counters` (untyped names are counters)
     means          stat, `column`, `of`, `by`, `factor`: quotients of two rates of a row
+    used           stat, `column`, `share`, `size`, `free`, `left`: what is in use, and its share of what programs may use, as df
+    in_flight      `name` of a counter of seconds and `column`: its rate is how many were in flight on average, no share of the time
+    totals         stat, `instance`: the mean of all instances at a time, once all have come (the CPUs of a host)
     counters, gauges, distributions, buckets    the stats of all other metrics
     ignored        pattern of names that have no samples
 
@@ -37,6 +40,7 @@ from typing import Final, NamedTuple
 
 from normstat.stats.engine.block import Row
 from normstat.stats.engine.exposition_line import STALE, ExpositionLine, format_series, parse_line, parse_series
+from normstat.stats.engine.exposition_totals import StatTotal
 from normstat.stats.engine.header import fields_of
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
@@ -113,6 +117,34 @@ class Mean:
     factor: int = 1
 
 
+@dataclass(frozen=True)
+class Used:
+    """What is in use, of columns of a row: `size` less `free`; its `share` is of that and of what is `left` for programs."""
+
+    stat: StatName
+    share: str
+    size: str
+    free: str
+    left: str
+    column: str = ""
+
+
+@dataclass(frozen=True)
+class InFlight:
+    """A counter that grows by a second for each request in flight."""
+
+    name: str
+    column: str
+
+
+@dataclass(frozen=True)
+class Total:
+    """An instance that holds the means of all others of its stat."""
+
+    stat: StatName
+    instance: str
+
+
 # Compared by identity: it is part of a key.
 @dataclass(frozen=True, eq=False)
 class ExpositionLayout(Layout):
@@ -124,6 +156,9 @@ class ExpositionLayout(Layout):
     distributions: StatName
     buckets: StatName
     means: tuple[Mean, ...] = ()
+    used: tuple[Used, ...] = ()
+    in_flight: tuple[InFlight, ...] = ()
+    totals: tuple[Total, ...] = ()
     ignored: AnyPattern = None
 
     def validate(self, stats: Sequence[Stat]) -> None:  # noqa: ARG002 (the key is looked at, not the stats)
@@ -189,6 +224,12 @@ class Reader(LineReader[ExpositionLayout]):
             self._instances[stat, name] = _instance_of(rest)
         self._n_series = sum(len(instance.last) for instance in self._instances.values())
         self._known_fields: dict[tuple[str, tuple[str, ...]], tuple[Field, ...]] = {}
+        self._totals = {total.stat: StatTotal(total.instance) for total in self.layout.totals}
+        totals = own.get("totals")
+        for stat, state in totals.items() if isinstance(totals, dict) else ():
+            if stat in self._totals:
+                self._totals[stat].load(state, {name for own_stat, name in self._instances if own_stat == stat})
+        self._used = {stat: [used for used in self.layout.used if used.stat == stat] for stat in self._stats}
         self._means = {stat: [mean for mean in self.layout.means if mean.stat == stat] for stat in self._stats}
 
     def load_after_gap(self, own: State) -> None:
@@ -204,6 +245,7 @@ class Reader(LineReader[ExpositionLayout]):
                 "batches": self._batches,
                 "repeated": self._is_repeated,
                 "newest": self._newest_ms,
+                "totals": {stat: total.to_state() for stat, total in self._totals.items() if total.members},
                 "instances": [
                     [*key, *_to_state(instance)]
                     for key, instance in self._instances.items()
@@ -220,6 +262,7 @@ class Reader(LineReader[ExpositionLayout]):
         for key, instance in self._instances.items():
             for time_ms in sorted(instance.pending):
                 self._add(key, time_ms, instance.pending.pop(time_ms))
+        self._end_request()
 
     def take_line(self, line: Line) -> Outcome:
         """Return what the line is, after adding what it completes."""
@@ -270,6 +313,7 @@ class Reader(LineReader[ExpositionLayout]):
         if word == "REFUSED":
             return LineKind.IGNORED if self._is_repeated else Rejected(f"{name} {rest}".partition(": ")[0][:200])
         if word == "BATCH":
+            self._end_request()
             self._is_repeated = name in self._batches
             if not self._is_repeated:
                 self._batches = [*self._batches[1 - MAX_BATCHES :], name]
@@ -316,6 +360,8 @@ class Reader(LineReader[ExpositionLayout]):
                 self._complete(place, instance, time_ms)
         if not instance.last and not instance.pending:
             del self._instances[place.stat, place.instance]
+            if place.stat in self._totals:
+                self._totals[place.stat].members.pop(place.instance, None)
 
     def _take_value(self, place: SeriesPlace, time_ms: int, word: str, span_ms: int | None, offset: int) -> Outcome:
         key = place.stat, place.instance
@@ -323,8 +369,13 @@ class Reader(LineReader[ExpositionLayout]):
         known = None if instance is None else instance.last.get(place.column)
         if known is None and self._n_series >= MAX_SERIES:
             return TOO_MANY
+        total = self._totals.get(place.stat)
         if instance is None:
             instance = self._instances[key] = InstanceState()
+            if total is not None:
+                total.add_member(place.instance, time_ms)
+        if total is not None:
+            total.newest_ms = max(total.newest_ms, time_ms)
         self._newest_ms = max(self._newest_ms, time_ms)
         if known is not None and known[0] == time_ms:
             return LineKind.IGNORED if known[1] == word else ANOTHER
@@ -374,15 +425,51 @@ class Reader(LineReader[ExpositionLayout]):
             self._add((place.stat, place.instance), own_ms, row)
         instance.done_ms = max(instance.done_ms, time_ms)
 
+    def _add_to_total(self, key: tuple[str, str], time_ms: int, row: OpenRow) -> None:
+        name, instance = key
+        total = self._totals.get(name)
+        if total is None or instance == total.instance:
+            return
+        waiting = total.find_open(time_ms)
+        if waiting is not None:
+            waiting.add(instance, row.values, row.offset)
+            if total.is_complete(time_ms, is_end=False):
+                self._add_total(name, time_ms)
+
+    def _end_request(self) -> None:
+        """Add the means of times that lack nothing: what the request brought is known."""
+        for stat, total in self._totals.items():
+            for time_ms in [own_ms for own_ms in sorted(total.pending) if total.is_complete(own_ms, is_end=True)]:
+                self._add_total(stat, time_ms)
+
+    def _add_total(self, stat: str, time_ms: int) -> None:
+        total = self._totals[stat]
+        total.done_ms = max(total.done_ms, time_ms)
+        row = total.pending.pop(time_ms)
+        means = row.make_means()
+        self._add((stat, total.instance), time_ms, OpenRow(row.offset, means, set(means)))
+
+    def _work_out(self, stat: str, found: dict[str, str | float]) -> None:
+        """Add the columns that follow from others of the row."""
+        for mean in self._means[stat]:
+            of, by = found.get(mean.of), found.get(mean.by)
+            if isinstance(of, float) and isinstance(by, float) and by > 0:
+                found[mean.column] = of / by * mean.factor
+        for own in self._used[stat]:
+            size, free, left = (float(found.get(column, "nan")) for column in (own.size, own.free, own.left))
+            used = size - free
+            if own.column and used >= 0:
+                found[own.column] = used
+            if used >= 0 and left >= 0 and used + left > 0:
+                found[own.share] = 100 * used / (used + left)
+
     def _add(self, key: tuple[str, str], time_ms: int, row: OpenRow) -> None:
+        self._add_to_total(key, time_ms, row)
         if not row.values:
             return
         name, instance = key
         found = row.values
-        for mean in self._means[name]:
-            of, by = found.get(mean.of), found.get(mean.by)
-            if isinstance(of, float) and isinstance(by, float) and by > 0:
-                found[mean.column] = of / by * mean.factor
+        self._work_out(name, found)
         # In the order of their names: the order in which they came is chance.
         columns = tuple(sorted(found))
         stat = self.stat(name)
@@ -418,6 +505,9 @@ def place_series(layout: ExpositionLayout, text: str, kind: SeriesKind) -> Serie
             if found is not None and (not group.pivot or group.pivot in values):
                 stem = (found["column"] or "") + values.get(group.pivot, "")
                 instance = " ".join(values[label] for label in group.labels if values.get(label))
+                column = next((own.column for own in layout.in_flight if own.name == name), None)
+                if column is not None:
+                    return SeriesPlace(group.stat, instance, column, is_rate=kind is SeriesKind.COUNTER, factor=1.0)
                 return _place(group.stat, instance, name, stem, is_rate=kind is SeriesKind.COUNTER)
     instance = _general_instance(name, values, kind)
     if kind is SeriesKind.COUNTER:
