@@ -264,9 +264,7 @@ def test_an_archive_of_pcp_is_read_by_pmdumplog_in_its_folder(tmp_path: Path, mo
         put(tmp_path, name, PCP_LABEL if not name.startswith("notes") else b"text\n")
     found = {path.name: walk(path) for path, _ in list_files([tmp_path], Budget(MUCH, 1000)) if path != tool}
     assert found["web1.meta.xz"] == {" (pmdumplog)": f"-xxx -d -m {tmp_path}/web1\n".encode()}
-    assert found["bad.meta"] == {
-        "(pmdumplog)": "an archive of Performance Co-Pilot that pmdumplog cannot read: pmdumplog: corrupted"
-    }
+    assert str(found["bad.meta"][" (pmdumplog)"]).endswith("that pmdumplog cannot read: pmdumplog: corrupted")
     assert found["web1.0"] == {"": "read with web1.meta.xz"}
     assert found["bad.index"] == {"": "read with bad.meta"}
     assert "import the folder with all of its files" in str(found["alone.meta"][""])
