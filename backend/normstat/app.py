@@ -23,6 +23,7 @@ from normstat.api.direct_ingest import DirectIngest
 from normstat.api.fleet_answers import FleetAnswers
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.host_guard import HostGuard
+from normstat.api.host_list_answers import HostListAnswers
 from normstat.api.middleware import RequestContextMiddleware
 from normstat.api.oidc import make_oidc_login
 from normstat.api.page_files import PageFiles
@@ -142,7 +143,16 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(
         HostGuard,
         open_paths=frozenset(
-            f"{PREFIX}/{path}" for path in ("ingest", "ingest/events", "ingest/artefacts", "prometheus/write", "otlp/v1/metrics")
+            f"{PREFIX}/{path}"
+            for path in (
+                "ingest",
+                "ingest/events",
+                "ingest/artefacts",
+                "ingest/enrol",
+                "ingest/token",
+                "prometheus/write",
+                "otlp/v1/metrics",
+            )
         ),
     )
     app.add_middleware(
@@ -185,7 +195,7 @@ def make_state(settings: Settings) -> AppState:
         ),
         # As many wait as may be inside: a whole fleet may come at once after the server was started.
         lobby=Lobby(n_at_once=LOOKUPS_AT_ONCE, n_waiting=settings.ingest_max_requests),
-        agents=AgentTokenCache(),
+        agents=AgentTokenCache(max_age=settings.agent_token_max_age),
         ingest_queue=IngestQueue(ingest_engine, settings.ingest_limits),
         metric_types=TypeMemory(),
         preview_slots=Slots(
@@ -205,6 +215,7 @@ def make_state(settings: Settings) -> AppState:
         fleet_memory=FleetMemory(MinuteStore(FLEET_MAX_BYTES, time.monotonic), NormalsCache()),
         fleet_answers=FleetAnswers(time.monotonic),
         use_answers=FleetAnswers(time.monotonic),
+        host_list=HostListAnswers(sessions, time.monotonic),
         imports=ImportQueue(
             engine,
             settings.database_url,
@@ -237,6 +248,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         "audit_trail": keep_running("audit_trail", state.audit_trail.run),
         "security_log": keep_running("security_log", state.security_log.run),
         "live": keep_running("live", state.live.run),
+        "host_list": keep_running("host_list", state.host_list.run),
         "schedule": run_schedule(state.engine, state.sessions, settings),
         "due_work": keep_running("due_work", due.run, max_pause_s=SELDOM_S),
         "imports": state.imports.run(check_s=SELDOM_S),

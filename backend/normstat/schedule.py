@@ -41,8 +41,10 @@ log = structlog.get_logger()
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# How often a process tries to become the leader.
-CHECK_S: Final = 30.0
+# How often a process tries to become the leader: so long nobody watches rules after the leader was killed.
+CHECK_S: Final = 10.0
+# A leader that hears nothing from the database for so long stops: the database may have given the lock to another one.
+ANSWER_S: Final = 20.0
 # Work left after this time waits for the next run.
 ROLLUPS_S: Final = 30.0
 SEALING_S: Final = 150.0
@@ -157,7 +159,8 @@ async def _lead(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession],
         try:
             while True:
                 await asyncio.sleep(check_s)
-                await leadership.check()
+                async with asyncio.timeout(ANSWER_S):
+                    await leadership.check()
         finally:
             scheduler.shutdown(wait=False)
             log.info("schedule_stopped")

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.api.backpressure import Gate, Lobby
 from normstat.api.comparison_cache import ComparisonCache
 from normstat.api.fleet_answers import FleetAnswers
+from normstat.api.host_list_answers import HostListAnswers
 from normstat.api.slots import Slots
 from normstat.artefacts.tree_cache import TreeCache
 from normstat.auth.access import AgentTokenCache
@@ -41,7 +42,7 @@ class AppState:
     somebody looks at; `comparison_slots`
     and `comparison_memory` the comparisons; `comparisons` keeps their
     results; `fleet_memory` what was read of the fleet, `fleet_answers` the answers made of it;
-    `use_answers` those of the fleet's USE matrices.
+    `use_answers` those of the fleet's USE matrices; `host_list` the list of all hosts.
     """
 
     settings: Settings
@@ -74,6 +75,7 @@ class AppState:
     fleet_memory: FleetMemory
     fleet_answers: FleetAnswers
     use_answers: FleetAnswers
+    host_list: HostListAnswers
 
     async def close(self) -> None:
         """Close the connections to the database."""

@@ -11,7 +11,7 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import ClauseElement, Select, select
 from sqlalchemy.dialects import postgresql
 
-from normstat.storage.session import KEEPALIVES, connect_arguments
+from normstat.storage.session import connect_arguments
 
 LOOK_S: Final = 1.0
 # Workers look by themselves, too, but seldom: should this connection hang, nothing waits longer.
@@ -50,7 +50,7 @@ class DueWork:
         # Compiled once, and prepared by the database once.
         statement = _compile(select(*(each.query.exists() for each in self._watched)))
         async with await psycopg.AsyncConnection.connect(
-            make_conninfo("", **(KEEPALIVES | connect_arguments(self._database_url))), autocommit=True
+            make_conninfo("", **connect_arguments(self._database_url)), autocommit=True
         ) as connection:
             while True:
                 found = await (await connection.execute(statement, prepare=True)).fetchone()

@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from normstat.errors import shorten
-from normstat.storage.session import KEEPALIVES, connect_arguments
+from normstat.storage.session import connect_arguments
 from normstat.storage.turns import retry_wait_s
 from normstat.storage.user_specs import SPECS_CHANNEL
 
@@ -118,7 +118,7 @@ class LiveHub:
         while True:
             try:
                 async with await psycopg.AsyncConnection.connect(
-                    make_conninfo("", **(KEEPALIVES | connect_arguments(self._database_url))), autocommit=True
+                    make_conninfo("", **connect_arguments(self._database_url)), autocommit=True
                 ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     await connection.execute(f"LISTEN {SPECS_CHANNEL}")

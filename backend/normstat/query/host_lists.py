@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from sqlalchemy import BigInteger, cast, exists, func, select, tuple_
+import anyio.to_thread
+from sqlalchemy import BigInteger, cast, exists, func, select, text, tuple_
 from sqlalchemy.dialects.postgresql import aggregate_order_by, distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -22,7 +23,6 @@ from normstat.stats.engine.calls import stream_interval
 from normstat.storage import lookup
 from normstat.storage.host_tag_rows import sort_tags
 from normstat.storage.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
-from normstat.storage.schema.retention_models import HostDeletionRow
 from normstat.window import Window
 
 LIVE_WITHIN: Final = timedelta(seconds=30)
@@ -33,6 +33,8 @@ GRACE: Final = timedelta(seconds=20)
 MAX_INTERVAL_S: Final = 86_400
 # Streams that have been silent for longer are counted but not listed.
 OLD_AFTER: Final = timedelta(days=7)
+# So many hosts are worth another thread.
+MANY: Final = 300
 
 
 class StreamState(StrEnum):
@@ -198,21 +200,27 @@ class InstanceInfo(Documented):
 
 async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
     """Return all hosts by name, with the state of their streams at `now`."""
-    hosts = sorted(await _read_hosts(session, None), key=lambda host: lookup.natural_key(host.name))
+    hosts = await _read_hosts(session, None)
     totals = await _read_totals(session, now, None)
     patient = await _read_patient(session, now, None)
     rejects = await read_reject_counts(session, now, None)
     stats = await _read_stat_names(session, None)
-    return [
-        _to_host(
-            host,
-            totals.get(host.id, NO_STREAMS),
-            rejects.get(host.id, NO_REJECTS),
-            stats.get(host.id, []),
-            states=_states_of(totals.get(host.id, NO_STREAMS), patient.get(host.id, []), now),
-        )
-        for host in hosts
-    ]
+
+    def make() -> list[HostInfo]:
+        hosts.sort(key=lambda host: lookup.natural_key(host.name))
+        return [
+            _to_host(
+                host,
+                totals.get(host.id, NO_STREAMS),
+                rejects.get(host.id, NO_REJECTS),
+                stats.get(host.id, []),
+                states=_states_of(totals.get(host.id, NO_STREAMS), patient.get(host.id, []), now),
+            )
+            for host in hosts
+        ]
+
+    # Of ten thousand hosts it takes a third of a second, during which agents want their answers.
+    return make() if len(hosts) < MANY else await anyio.to_thread.run_sync(make)
 
 
 async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDetail:
@@ -320,14 +328,31 @@ class _HostRow(NamedTuple):
     agent_tags: list[str]
 
 
+# As text, so that SQLAlchemy does not look at each value again: that takes longer than to read ten thousand rows.
+HOSTS: Final = """SELECT id, name, os, agent_version, created_at, last_seen_at, clock_offset_s, tags, agent_tags FROM hosts
+WHERE id = :host_id OR CAST(:host_id AS int8) IS NULL AND id NOT IN (SELECT host_id FROM host_deletions)"""
+# The hash of a row, so that the order of rows does not matter; numeric, so that the sum is exact.
+VERSION: Final = """SELECT count(*), CAST(coalesce(sum(hashtextextended(concat_ws(chr(31), name, os, agent_version,
+CAST(tags AS text), CAST(agent_tags AS text)), id)), 0) AS text)
+FROM hosts WHERE id NOT IN (SELECT host_id FROM host_deletions)"""
+
+
 async def _read_hosts(session: AsyncSession, host_id: int | None) -> list[_HostRow]:
     """Return one host, or all that are not being deleted."""
-    statement = select(*(getattr(Host, name) for name in _HostRow._fields))
-    if host_id is None:
-        statement = statement.where(Host.id.not_in(select(HostDeletionRow.host_id)))
-    else:
-        statement = statement.where(Host.id == host_id)
-    return [_HostRow(*row) for row in await session.execute(statement)]
+    return [_HostRow(*row) for row in await session.execute(text(HOSTS), {"host_id": host_id})]
+
+
+class HostsVersion(NamedTuple):
+    """Which hosts there are, and all about them that does not change while they only send: as a number and a hash."""
+
+    n_hosts: int
+    hash: str
+
+
+async def read_hosts_version(session: AsyncSession) -> HostsVersion:
+    """Return the version of the list: another one after a host came, left, or got other tags. 15 ms for ten thousand hosts."""
+    n_hosts, own_hash = (await session.execute(text(VERSION))).one()
+    return HostsVersion(n_hosts, own_hash)
 
 
 class _Totals(NamedTuple):
@@ -395,10 +420,14 @@ async def _read_patient(session: AsyncSession, now: datetime, host_id: int | Non
     if host_id is not None:
         asked = asked.where(Stream.host_id == host_id)
     states: dict[int, list[StreamState]] = {}
+    limits: dict[str, tuple[datetime, datetime]] = {}
     for own_id, command, last_received_at in await session.execute(asked):
-        state = to_state(last_received_at, now, interval_s=stream_interval(command))
-        if state is not StreamState.SILENT:
-            states.setdefault(own_id, []).append(state)
+        if command not in limits:
+            # A fleet has few commands, and many streams of each.
+            limits[command] = _state_limits(now, stream_interval(command))
+        live_from, late_from = limits[command]
+        if last_received_at > late_from:
+            states.setdefault(own_id, []).append(StreamState.LIVE if last_received_at > live_from else StreamState.LATE)
     return states
 
 
@@ -408,12 +437,18 @@ def to_state(
     """Return the state of a stream that last sent at `last_received_at`, by the server's clock, and reports every `interval_s`."""
     if is_recorded:
         return StreamState.RECORDED
+    live_from, late_from = _state_limits(now, interval_s)
+    if last_received_at is None or last_received_at <= late_from:
+        return StreamState.SILENT
+    return StreamState.LIVE if last_received_at > live_from else StreamState.LATE
+
+
+def _state_limits(now: datetime, interval_s: float | None) -> tuple[datetime, datetime]:
+    """Return the instants after which a stream that reports every `interval_s` must have sent to be live, and to be late."""
     longer = timedelta(0)
     if interval_s is not None and interval_s <= MAX_INTERVAL_S:
         longer = max(longer, timedelta(seconds=interval_s) + GRACE - LIVE_WITHIN)
-    if last_received_at is None or last_received_at <= now - LATE_WITHIN - longer:
-        return StreamState.SILENT
-    return StreamState.LIVE if last_received_at > now - LIVE_WITHIN - longer else StreamState.LATE
+    return now - LIVE_WITHIN - longer, now - LATE_WITHIN - longer
 
 
 def _states_of(totals: _Totals, patient: Sequence[StreamState], now: datetime) -> list[StreamState]:

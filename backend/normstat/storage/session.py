@@ -31,8 +31,19 @@ DRIVER_URL = "postgresql+psycopg://"
 CONNECT_TIMEOUT_S = 10
 # `normstat doctor` compares the versions of all that are connected.
 APPLICATION_NAME: Final = f"normstat {__version__}"
-# A connection whose other end silently vanished is noticed after about a minute, where nobody asks anything on it.
-KEEPALIVES: Final[dict[str, str | int]] = {"keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+# A database whose machine silently vanished is noticed after about a minute, whether something was asked of it or not.
+KEEPALIVES: Final[dict[str, str | int]] = {
+    "keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000,
+}  # fmt: skip
+# The same for the other end: the locks of a server whose machine vanished (leader, jobs, hosts) go with its connections, which the
+# database would keep for two hours. And text printed by PostgreSQL (and dates without a zone) must not depend on its own zone.
+SESSION_OPTIONS: Final = " ".join(
+    f"-c {name}={value}"
+    for name, value in {
+        "timezone": "UTC", "tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3,
+        "tcp_user_timeout": 60_000,
+    }.items()
+)  # fmt: skip
 # A request that gets no connection within this time is answered 503.
 MAX_POOL_WAIT_S = 10.0
 
@@ -46,11 +57,10 @@ def connect_arguments(database_url: str) -> dict[str, str | int]:
         parsed = conninfo_to_dict(database_url)
     except ProgrammingError as error:
         raise BadRequest(f"The database URL is not a valid libpq URL: {str(error).strip()}") from None
-    # Text printed by PostgreSQL (and dates without a zone) must not depend on the server's own zone.
-    defaults: dict[str, str | int] = {
+    defaults: dict[str, str | int] = KEEPALIVES | {
         "application_name": APPLICATION_NAME,
         "connect_timeout": CONNECT_TIMEOUT_S,
-        "options": "-c timezone=UTC",
+        "options": SESSION_OPTIONS,
     }
     return defaults | {key: value for key, value in parsed.items() if value is not None}
 

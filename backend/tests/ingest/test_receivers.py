@@ -108,6 +108,70 @@ def test_requests_of_any_size_and_repeated_ones_give_the_same(scrapes: list[Scra
     assert samples_of(repeated) == whole
 
 
+CPUS = ["0", "1", "2"]
+
+
+def cpu_requests(scrapes: Sequence[dict[str, float]], size: int) -> list[bytes]:
+    """The texts of requests of so many samples: idle seconds of CPUs, every five seconds."""
+    samples = [
+        ({"__name__": "node_cpu_seconds_total", "cpu": cpu, "mode": "idle"}, [(value, NOW_MS - 60_000 + 5000 * number)])
+        for number, scrape in enumerate(scrapes)
+        for cpu, value in scrape.items()
+    ]
+    requests = [samples[at : at + size] for at in range(0, len(samples), size)]
+    return [texts_of(read_write_request(plain_request(request)), bound="web1")["web1"] for request in requests]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    scrapes=st.lists(st.fixed_dictionaries({cpu: st.integers(0, 1000).map(float) for cpu in CPUS}), max_size=6),
+    size=st.integers(1, 7),
+)
+def test_all_cpus_are_the_mean_of_the_cpus_for_requests_of_any_size(scrapes: list[Scrape], size: int) -> None:
+    found = samples_of(cpu_requests(scrapes, size))
+    own = {(cpu, time): value for _, cpu, time, _, value in found}
+    times = {time for _, time in own}
+    for time in times:
+        cpus = [own[cpu, time] for cpu in CPUS if (cpu, time) in own]
+        assert own["all", time] == pytest.approx(sum(cpus) / len(cpus), abs=0.001)
+
+
+def test_a_cpu_that_comes_later_has_no_part_in_the_mean_before() -> None:
+    scrapes = [{"0": 1.0 * number} | ({"1": 3.0 * number} if number > 2 else {}) for number in range(6)]
+    means = {time: value for _, cpu, time, _, value in samples_of(cpu_requests(scrapes, 2)) if cpu == "all"}
+    # A share of 20 % for each second in five, and the new CPU counts from its second sample on.
+    assert [means[time] for time in sorted(means)] == [20.0, 20.0, 20.0, 40.0, 40.0]
+
+
+def test_cpus_that_come_one_after_the_other_have_no_mean_of_the_first_alone() -> None:
+    """Some senders bring all times of one CPU, then those of the next one."""
+    times = [NOW_MS - 60_000 + 5000 * number for number in range(8)]
+
+    def bring(begin: int, end: int) -> bytes:
+        lines = [
+            f'node_cpu_seconds_total{{cpu="{cpu}",mode="idle"}} {(cpu + 1) * number} {times[number]}\n'
+            for cpu in range(3)
+            for number in range(begin, end)
+        ]
+        return "".join([f"# BATCH {begin}\n", *lines]).encode()
+
+    found = samples_of([bring(0, 4), bring(4, 8)])
+    means = {time: value for _, cpu, time, _, value in found if cpu == "all"}
+    assert set(means.values()) == {40.0}
+    assert sorted(means) == [time * 1000 for time in times[4:]]
+
+
+def test_used_space_is_worked_out_as_by_df() -> None:
+    values = {"size_bytes": 1000.0, "free_bytes": 300.0, "avail_bytes": 100.0}
+    samples = [
+        ({"__name__": f"node_filesystem_{name}", "mountpoint": "/"}, [(value, NOW_MS - 9000)]) for name, value in values.items()
+    ]
+    found = {
+        key: value for _, _, _, key, value in samples_of([texts_of(read_write_request(plain_request(samples)), bound="w")["w"]])
+    }
+    assert found == values | {"used_bytes": 700.0, "used_pct": 87.5}
+
+
 def test_requests_that_overtake_each_other_make_whole_rows() -> None:
     """Of a sender with two queues, one is a scrape behind."""
     reads = [({"__name__": NAMES[0], "device": "sda"}, [(10.0 * number, NOW_MS - 60_000 + 5000 * number)]) for number in range(6)]

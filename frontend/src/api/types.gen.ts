@@ -38,6 +38,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/agent-tokens/{id}/rotation": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Rotate Agent Token
+     * @description Let the agent take a new token; the old one stays valid until the new one is used, or for so many days.
+     */
+    post: operations["rotateAgentToken"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/agent/{file}": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1832,6 +1847,9 @@ export interface paths {
     /**
      * List Hosts
      * @description List all hosts by name.
+     *
+     *     From 300 hosts on, what agents sent may be some seconds old (ten at ten thousand hosts); which hosts there are and their tags
+     *     never are. The list is not sent again to who has it (`ETag`, `If-None-Match`).
      */
     get: operations["listHosts"];
     put?: never;
@@ -2148,6 +2166,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/ingest/enrol": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Enrol Host
+     * @description Exchange a join token for an agent token of the host that the header `Normstat-Host` names; the body is ignored.
+     */
+    post: operations["enrolHost"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/ingest/events": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get?: never;
@@ -2172,6 +2205,21 @@ export interface paths {
      * @description Add a run of a host with an agent's token, for hosts that have only the shell agent.
      */
     post: operations["reportRun"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/ingest/token": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Replace Agent Token
+     * @description Give the agent a token in place of its own, which stays valid until the new one is used; the body is ignored.
+     */
+    post: operations["replaceAgentToken"];
     delete?: never;
     options?: never;
     head?: never;
@@ -2233,6 +2281,40 @@ export interface paths {
      */
     post: operations["stopJob"];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/join-tokens": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Join Tokens
+     * @description List join tokens, the newest first, with the latest hosts that enrolled with them.
+     */
+    get: operations["listJoinTokens"];
+    put?: never;
+    /**
+     * Create Join Token
+     * @description Create a token that hosts enrol with: so many of them, until it expires.
+     */
+    post: operations["createJoinToken"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/join-tokens/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Revoke Join Token
+     * @description Revoke a join token; hosts that enrolled with it keep their own tokens.
+     */
+    delete: operations["revokeJoinToken"];
     options?: never;
     head?: never;
     patch?: never;
@@ -3182,6 +3264,16 @@ export interface components {
       id: number;
     };
     /**
+     * AgentSecret
+     * @description A new token for the agent of this host.
+     */
+    AgentSecret: {
+      /** Host */
+      host: string;
+      /** Token */
+      token: string;
+    };
+    /**
      * AgentTokenCreate
      * @description A new agent token; without a host it may send for any host, and new hosts are created as needed.
      */
@@ -3190,6 +3282,14 @@ export interface components {
       host?: string | null;
       /** Name */
       name: string;
+    };
+    /**
+     * AgentTokenRotation
+     * @description The agent of the token is to take a new one; after `within_days` the old one ends in any case.
+     */
+    AgentTokenRotation: {
+      /** Within Days */
+      within_days?: number | null;
     };
     /**
      * AlertAcknowledge
@@ -4158,7 +4258,7 @@ export interface components {
        * Means
        * @enum {string}
        */
-      means: "session" | "api_token" | "link" | "command" | "none";
+      means: "session" | "api_token" | "join_token" | "link" | "command" | "none";
       /** Request Id */
       request_id: string;
       /** Target */
@@ -5235,6 +5335,23 @@ export interface components {
      * @description An empty body: the request was carried out.
      */
     Empty: Record<string, never>;
+    /**
+     * EnrolledHostInfo
+     * @description A host that enrolled, and when; `is_active` is false when its token was revoked since.
+     */
+    EnrolledHostInfo: {
+      /** Agent Token Id */
+      agent_token_id: number;
+      /**
+       * At
+       * Format: date-time
+       */
+      at: string;
+      /** Host */
+      host: string;
+      /** Is Active */
+      is_active: boolean;
+    };
     /**
      * EpisodeAcknowledge
      * @description A note of who looks after an episode.
@@ -7908,6 +8025,85 @@ export interface components {
      */
     JobState: "queued" | "running" | "done" | "failed" | "stopped";
     /**
+     * JoinTokenCreate
+     * @description A token that hosts enrol with. `host_pattern`: names they may have, with * and ?, separated by blanks; empty: any.
+     *
+     *     `allows_takeover`: also names that another token sends for, which is revoked then.
+     */
+    JoinTokenCreate: {
+      /**
+       * Allows Takeover
+       * @default false
+       */
+      allows_takeover: boolean;
+      /**
+       * Host Pattern
+       * @default
+       */
+      host_pattern: string;
+      /**
+       * Lifetime S
+       * @default 3600
+       */
+      lifetime_s: number;
+      /**
+       * Max Uses
+       * @default 50
+       */
+      max_uses: number;
+      /** Name */
+      name: string;
+      /**
+       * Tags
+       * @default []
+       */
+      tags: string[];
+    };
+    /**
+     * JoinTokenInfo
+     * @description A join token without its secret, and the hosts that enrolled with it, the latest first.
+     */
+    JoinTokenInfo: {
+      /** Allows Takeover */
+      allows_takeover: boolean;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /**
+       * Expires At
+       * Format: date-time
+       */
+      expires_at: string;
+      /** Host Pattern */
+      host_pattern: string;
+      /** Hosts */
+      hosts: components["schemas"]["EnrolledHostInfo"][];
+      /** Id */
+      id: number;
+      /** Max Uses */
+      max_uses: number;
+      /** N Uses */
+      n_uses: number;
+      /** Name */
+      name: string;
+      /** Revoked At */
+      revoked_at: string | null;
+      /** Tags */
+      tags: string[];
+    };
+    /**
+     * JoinTokenList
+     * @description Join tokens, newest first.
+     */
+    JoinTokenList: {
+      /** Tokens */
+      tokens: components["schemas"]["JoinTokenInfo"][];
+    };
+    /**
      * LaneBins
      * @description Events of a lane by pixel, as columns. Times are nanoseconds after the view's `start`.
      */
@@ -8607,6 +8803,17 @@ export interface components {
       significance: number;
       /** Stat */
       stat: string;
+    };
+    /**
+     * NewJoinToken
+     * @description The secret, shown once. `command` installs the agent on any number of hosts.
+     */
+    NewJoinToken: {
+      /** Command */
+      command: string;
+      info: components["schemas"]["JoinTokenInfo"];
+      /** Token */
+      token: string;
     };
     /**
      * NewToken
@@ -12203,6 +12410,9 @@ export interface components {
     /**
      * TokenInfo
      * @description A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
+     *
+     *     Of agent tokens: `is_rotating`: its agent was asked to take a new one; `replaces_id`: the token that it took the place of;
+     *     `expires_at`: when it ends in any case.
      */
     TokenInfo: {
       /**
@@ -12210,14 +12420,20 @@ export interface components {
        * Format: date-time
        */
       created_at: string;
+      /** Expires At */
+      expires_at: string | null;
       /** Host */
       host: string | null;
       /** Id */
       id: number;
+      /** Is Rotating */
+      is_rotating: boolean;
       /** Last Used At */
       last_used_at: string | null;
       /** Name */
       name: string;
+      /** Replaces Id */
+      replaces_id: number | null;
       /** Revoked At */
       revoked_at: string | null;
       role: components["schemas"]["Role"] | null;
@@ -12902,6 +13118,30 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  rotateAgentToken: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["AgentTokenRotation"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
@@ -17527,6 +17767,30 @@ export interface operations {
       507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  enrolHost: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AgentSecret"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Too Many Requests: too_many_requests */
+      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   reportEvent: {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     requestBody: { content: { "application/json": components["schemas"]["EventReport"] } };
@@ -17570,6 +17834,26 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  replaceAgentToken: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AgentSecret"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
@@ -17661,6 +17945,66 @@ export interface operations {
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Conflict: conflict */
       409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listJoinTokens: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JoinTokenList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createJoinToken: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["JoinTokenCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["NewJoinToken"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  revokeJoinToken: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

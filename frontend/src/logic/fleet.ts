@@ -118,7 +118,8 @@ export function formatShort(value: number | null, unit: string): string {
   if (value === null) {
     return "–";
   }
-  const scale = scaleFor(unit, Math.abs(value));
+  // One kind of units for all hosts of a table, whatever their tools print.
+  const scale = scaleFor(unit, Math.abs(value), "binary");
   const number = value / scale.factor;
   const size = Math.abs(number);
   const decimals = Number.isInteger(number) || size >= 100 ? 0 : size >= 10 ? (unit === "%" ? 0 : 1) : size >= 1 ? 1 : 2;

@@ -109,6 +109,7 @@ export const de: Words = {
       nobody: "niemand",
       refused: "abgelehnt",
       byToken: (id: number) => `mit API-Token ${String(id)}`,
+      byJoinToken: (id: number) => `mit Join-Token ${String(id)}`,
       byCommand: "Kommandozeile",
       byLink: "mit einem Link",
       noEntries: "Kein Eintrag passt.",
@@ -2086,22 +2087,18 @@ export const de: Words = {
   hosts: {
     addHost: {
       createdHostsPage: "auf der Seite Hosts angelegt",
-      agentOf: (name) => `Agent von ${name}`,
       addAHost: "Host hinzufügen",
       askAdministratorInstallCommand:
         "Einen Administrator um den Installationsbefehl bitten: Er enthält ein Token, das nur Administratoren anlegen können.",
       oneCommandInstallsAgent:
         "Ein Befehl installiert den Agenten, ein Shell-Skript, das vmstat, mpstat, iostat und ähnliche Werkzeuge ausführt und ihre Ausgabe sendet. Er braucht eine POSIX-Shell und curl oder wget, aber kein root. Der Server kann ihm keine Befehle schicken: Eine Datei auf dem Host bestimmt, welche Werkzeuge laufen.",
-      hostNameOptional: "Hostname (optional)",
-      nameTokenWorksHost: "Mit Namen gilt das Token nur für diesen Host",
-      anyHost: "beliebiger Host",
       createInstallCommand: "Installationsbefehl erzeugen",
       theCommand: "den Befehl",
       runHostUserWill:
-        "Auf dem Host als der Benutzer ausführen, unter dem die Werkzeuge laufen sollen. Das Token wird nur einmal angezeigt.",
+        "Auf jedem Host als der Benutzer ausführen, unter dem die Werkzeuge laufen sollen. Der Host bekommt ein eigenes Token für das Join-Token darin, das nur einmal angezeigt wird.",
       hostAppearsBelowOnce: "Der Host erscheint unten, sobald er Daten sendet, meist innerhalb von 15 Sekunden.",
       youCanRevokeToken:
-        "Das Token lässt sich auf der Seite Konten widerrufen; der Agent behält seine Daten dann, bis er ein neues Token bekommt.",
+        "Die Seite Konten zeigt, welche Hosts sich angemeldet haben, und widerruft Tokens; ein Agent behält seine Daten dann, bis er ein neues bekommt.",
     },
     fleetBody: {
       hosts: "Hosts",
@@ -3993,5 +3990,35 @@ action = "Nichts zu tun."
       disabled: "Dieses Konto ist deaktiviert. Ein Administrator kann es aktivieren.",
       busy: "Zu viele fehlgeschlagene Anmeldungen von dieser Adresse. In einer Minute noch einmal versuchen.",
     },
+  },
+  joinTokens: {
+    title: "Hosts anmelden",
+    help: "Ein Befehl für viele Hosts: Jeder tauscht das Join-Token darin gegen ein eigenes Token, das nur für diesen Host gilt. Danach öffnet das Join-Token nichts mehr.",
+    create: "Installationsbefehl erzeugen",
+    unnamed: "Join-Token",
+    purpose: "Zweck",
+    purposeExample: "neue Webserver",
+    uses: "Hosts, höchstens",
+    lifetime: "Gültig für",
+    names: "Hostnamen (optional)",
+    namesExample: "web* db?",
+    takeover: "Vergebene Namen übernehmen",
+    takeoverHelp: "Für Hosts, die neu installiert werden: Das Token, das bisher unter dem Namen sendet, wird widerrufen.",
+    commandFor: (n) => `Auf jedem Host ausführen, auf höchstens ${counted(n, "Host", "Hosts")} (wird nur einmal angezeigt)`,
+    tokens: "Join-Tokens",
+    none: "Keine Join-Tokens",
+    noneNext: "Oben eines anlegen, um Hosts anzumelden.",
+    enrolled: "Angemeldet",
+    usesOf: (n, max) => `${String(n)} von ${counted(max, "Host", "Hosts")}`,
+    allowedNames: "Hostnamen",
+    expires: "Läuft ab",
+    revoke: "Join-Token widerrufen",
+    revokeHelp: (name) =>
+      nodes`${name} widerrufen? Kein weiterer Host kann sich damit anmelden. Angemeldete Hosts behalten ihre eigenen Tokens.`,
+    states: { usable: "gültig", used_up: "aufgebraucht", expired: "abgelaufen", revoked: "widerrufen" },
+    tokenStates: { active: "aktiv", rotating: "wird gewechselt", expired: "abgelaufen", revoked: "widerrufen" },
+    rotate: "Wechseln",
+    rotateOf: (name) => `${name} wechseln`,
+    rotateHelp: "Der Agent holt sich mit der nächsten Lieferung ein neues Token. Das alte gilt, bis das neue benutzt wird.",
   },
 };
