@@ -53,6 +53,9 @@ ALERT_MESSAGES: Final = Counter(
 COMMIT_SECONDS: Final = Histogram(
     "normstat_database_commit_seconds", "Seconds that flush and commit of a transaction took", buckets=FAST_S, registry=REGISTRY
 )
+LARGE_READS: Final = Counter(
+    "normstat_large_reads", "Graphs, comparisons and exports by the database they were read from", ["database"], registry=REGISTRY
+)
 POOL: Final = _gauge("normstat_database_pool_connections", "Database connections by pool and state", ("pool", "state"))
 HTTP_REQUESTS: Final = Counter(
     "normstat_http_requests", "Requests by route, method and status", ["route", "method", "status"], registry=REGISTRY

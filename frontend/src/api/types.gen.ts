@@ -11460,6 +11460,36 @@ export interface components {
      */
     Spread: "usual" | "each";
     /**
+     * StandbyInfo
+     * @description The standby that large reads go to: graphs, comparisons, exports.
+     */
+    StandbyInfo: {
+      /**
+       * Lag Bytes
+       * @description Of the write-ahead log, not replayed yet; null while unknown.
+       */
+      lag_bytes: number | null;
+      /**
+       * Lag S
+       * @description How far its data are behind the primary's; null while unknown.
+       */
+      lag_s: number | null;
+      /**
+       * Message
+       * @description What is wrong, and what to do; empty where it is used.
+       */
+      message: string;
+      /** @description All but `used`: the primary does its work. */
+      state: components["schemas"]["StandbyState"];
+    };
+    /**
+     * StandbyState
+     * @description used: large reads go to it; behind: too far behind; gone: does not answer; not_a_standby: it is no standby, promoted perhaps;
+     *     other_database: a standby of another database; unknown: not asked yet.
+     * @enum {string}
+     */
+    StandbyState: "used" | "behind" | "gone" | "not_a_standby" | "other_database" | "unknown";
+    /**
      * StatCoverage
      * @description When a stat has samples inside the window.
      */
@@ -11662,6 +11692,8 @@ export interface components {
       /** Parts */
       parts: components["schemas"]["StoragePart"][];
       raw: components["schemas"]["RawStorage"];
+      /** @description The standby that large reads go to; null where none is configured. */
+      standby: components["schemas"]["StandbyInfo"] | null;
       /** Stats */
       stats: components["schemas"]["StatStorage"][];
     };
