@@ -1,12 +1,14 @@
 #!/bin/sh
 # install.sh - installs or updates normstat-agent on this host and starts it. No root needed.
 #
-# Usage:  curl -fsS URL/api/v1/agent/install.sh | sh -s -- --server URL --token TOKEN
-#         wget -q -O - URL/api/v1/agent/install.sh | sh -s -- --server URL --token TOKEN        (Solaris 10)
+# Usage:  curl -fsS URL/api/v1/agent/install.sh | NORMSTAT_JOIN_TOKEN=TOKEN sh -s -- --server URL
+#         wget -q -O - URL/api/v1/agent/install.sh | NORMSTAT_JOIN_TOKEN=TOKEN sh -s -- --server URL        (Solaris 10)
 # Options:
 #   --server URL       the normstat server
 #   --token TOKEN      the agent token; it is written to a file of mode 600 and appears in no later command line
 #   --token-file FILE  ... or a file that holds it; or NORMSTAT_TOKEN in the environment
+#   --join-token-file FILE   a file with a join token, for which the host gets a token of its own; or NORMSTAT_JOIN_TOKEN. A good
+#                      token that is there is kept
 #   --host NAME        name of this host on the server      (default: uname -n)
 #   --dir DIR          where to install it                  (default: /opt/normstat for root, else ~/.normstat)
 #   --ca-file FILE     certificates to trust for https
@@ -26,8 +28,10 @@ export PATH
 # Only options decide how to connect. The token must reach no program's environment: an inherited variable would stay exported.
 NORMSTAT_TOKEN=${NORMSTAT_TOKEN-}
 given_token=$NORMSTAT_TOKEN
+NORMSTAT_JOIN_TOKEN=${NORMSTAT_JOIN_TOKEN-}
+given_join_token=$NORMSTAT_JOIN_TOKEN
 env_proxy=${http_proxy-}${https_proxy-}${HTTPS_PROXY-}${all_proxy-}${ALL_PROXY-}
-unset NORMSTAT_TOKEN token http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
+unset NORMSTAT_TOKEN NORMSTAT_JOIN_TOKEN token join_token secret http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
 WGETRC=/dev/null
 export WGETRC
 # Largest size of a file of the agent, in blocks of 512 bytes (some shells: 1024), and the time limit of its download in seconds.
@@ -185,9 +189,10 @@ check_here() {
 }
 
 # Written by cat: in some shells echo and printf are programs, and the token would appear in their argv.
-write_token() {
-    cat >token.new <<END || die "cannot write $dir/token"
-$token
+write_secret() {
+    secret=$2
+    cat >"$1" <<END || die "cannot write $dir/$1"
+$secret
 END
 }
 
@@ -209,7 +214,7 @@ END
 }
 
 read_options() {
-    server='' token=$given_token token_file='' host=`uname -n` dir='' ca_file='' client_cert='' client_key='' proxy='' is_start=yes
+    server='' token=$given_token token_file='' join_token=$given_join_token join_token_file='' host=`uname -n` dir='' ca_file='' client_cert='' client_key='' proxy='' is_start=yes
     while test $# -gt 0; do
         case $1 in
         --)
@@ -222,7 +227,7 @@ read_options() {
             shift
             continue
             ;;
-        --server | --token | --token-file | --host | --dir | --ca-file | --client-cert | --client-key | --proxy) ;;
+        --server | --token | --token-file | --join-token-file | --host | --dir | --ca-file | --client-cert | --client-key | --proxy) ;;
         *)
             echo "install.sh: unknown option: $1" >&2
             exit 2
@@ -236,6 +241,7 @@ read_options() {
         --server) server=$2 ;;
         --token) token=$2 ;;
         --token-file) token_file=$2 ;;
+        --join-token-file) join_token_file=$2 ;;
         --host) host=$2 ;;
         --dir) dir=$2 ;;
         --ca-file) ca_file=$2 ;;
@@ -270,6 +276,10 @@ check_options() {
     case $token_file in
     '' | /*) ;;
     *) token_file=`pwd`/$token_file ;;
+    esac
+    case $join_token_file in
+    '' | /*) ;;
+    *) join_token_file=`pwd`/$join_token_file ;;
     esac
     case $ca_file in
     '' | /*) ;;
@@ -315,15 +325,19 @@ put_files() {
     mv stats.conf.new stats.conf.orig || die "cannot write $dir/stats.conf.orig"
 
     # Written as a new file, which no other user could ever read. The given file may also be the one already in place.
-    rm -f token.new
+    rm -f token.new join-token
     if test -n "$token"; then
-        write_token
+        write_secret token.new "$token"
     elif test -n "$token_file"; then
         cat "$token_file" >token.new || die "cannot read $token_file"
+    elif test -n "$join_token"; then
+        write_secret join-token "$join_token"
+    elif test -n "$join_token_file"; then
+        cat "$join_token_file" >join-token || die "cannot read $join_token_file"
     fi
     test ! -f token.new || mv token.new token || die "cannot write $dir/token"
-    test -s token || die "no token: --token TOKEN, --token-file FILE or NORMSTAT_TOKEN"
-    chmod 600 token || die "cannot protect $dir/token"
+    test -s token || test -s join-token || die "no token: NORMSTAT_JOIN_TOKEN, --join-token-file FILE, --token-file FILE or NORMSTAT_TOKEN"
+    test ! -f token || chmod 600 token || die "cannot protect $dir/token"
     write_config
 }
 
@@ -334,6 +348,12 @@ start_agent() {
     fi
     chmod 700 normstat-agent.new || die "cannot make $dir/normstat-agent executable"
     mv normstat-agent.new normstat-agent || die "cannot write $dir/normstat-agent"
+    if test -f join-token; then
+        ./normstat-agent enrol --join-token-file "$dir/join-token" </dev/null
+        status=$?
+        rm -f join-token
+        test "$status" = 0 || die "the agent is in $dir but has no token: run this again with a join token that is good"
+    fi
     if test "$is_start" = no; then
         echo "installed in $dir; start it with $dir/normstat-agent start"
         exit 0

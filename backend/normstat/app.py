@@ -144,7 +144,16 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(
         HostGuard,
         open_paths=frozenset(
-            f"{PREFIX}/{path}" for path in ("ingest", "ingest/events", "ingest/artefacts", "prometheus/write", "otlp/v1/metrics")
+            f"{PREFIX}/{path}"
+            for path in (
+                "ingest",
+                "ingest/events",
+                "ingest/artefacts",
+                "ingest/enrol",
+                "ingest/token",
+                "prometheus/write",
+                "otlp/v1/metrics",
+            )
         ),
     )
     app.add_middleware(
@@ -191,7 +200,7 @@ def make_state(settings: Settings) -> AppState:
         ),
         # As many wait as may be inside: a whole fleet may come at once after the server was started.
         lobby=Lobby(n_at_once=LOOKUPS_AT_ONCE, n_waiting=settings.ingest_max_requests),
-        agents=AgentTokenCache(),
+        agents=AgentTokenCache(max_age=settings.agent_token_max_age),
         ingest_queue=IngestQueue(ingest_engine, settings.ingest_limits),
         metric_types=TypeMemory(),
         preview_slots=Slots(

@@ -7,6 +7,7 @@ everything in one file of lines NAME=VALUE, which NORMSTAT_ENV_FILE names.
 
 import os
 from collections.abc import Mapping
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -142,6 +143,9 @@ class Settings(BaseSettings):
     ingest_max_new_instances: int = Field(
         default=MAX_NEW_INSTANCES, ge=1, description="new instances per host, stat and hour; above, their lines are rejected"
     )
+    agent_token_days: int = Field(
+        default=0, ge=0, le=100_000, description="agents change a token that is bound to their host after so many days; 0: never"
+    )
     import_dir: Path | None = Field(default=None, description="folder for files waiting to be imported; None: a temporary one")
     import_max_upload_bytes: int = Field(default=8 << 30, description="largest file that /imports accepts; larger is 413")
     import_max_bytes: int = Field(default=50 << 30, description="maximum bytes that one import decompresses")
@@ -200,6 +204,11 @@ class Settings(BaseSettings):
         default=None, validation_alias="NOTIFY_SOCKET", description="where systemd learns that the server is ready; systemd sets it"
     )
     log_level: str = Field(default="info", description="debug, info, warning or error")
+
+    @property
+    def agent_token_max_age(self) -> timedelta | None:
+        """From when on a token of a host is to be rotated; None: never by its age."""
+        return timedelta(days=self.agent_token_days) if self.agent_token_days else None
 
     @property
     def ingest_limits(self) -> IngestLimits:

@@ -50,6 +50,21 @@ def make_authority(path: Path, name: str = "test authority") -> Authority:
     return Authority(key, certificate, path)
 
 
+def make_self_signed(certificate: Path, key: Path, name: str = "127.0.0.1") -> None:
+    """Write a certificate that is its own authority, as small installations have, and its key."""
+    private = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    signed = (
+        _begin(name, subject, private, 30)
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(name))]), critical=False)
+        .sign(private, hashes.SHA256())
+    )
+    certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+    key.write_bytes(
+        private.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+
+
 def _begin(name: str, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, days: float) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (

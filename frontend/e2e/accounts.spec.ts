@@ -18,6 +18,14 @@ test("tokens are created, shown once, and revoked", async ({ page }) => {
   await page.getByLabel("Host (optional)").fill("db1");
   await page.getByRole("button", { name: "Create token" }).click();
   await expect(page.getByText(/install\.sh/)).toBeVisible();
+  const row = page.getByRole("row").filter({ hasText: "one more host" });
+  await row.getByRole("button", { name: "Rotate one more host" }).click();
+  await expect(row).toContainText("rotating");
+  await page.getByLabel("Purpose").fill("new web servers");
+  await page.getByRole("button", { name: "Create install command" }).click();
+  await expect(page.getByText(/NORMSTAT_JOIN_TOKEN=nsj_/)).toBeVisible();
+  await expect(page.getByRole("row").filter({ hasText: "new web servers" })).toContainText("0 of 50 hosts");
+  await expectAccessible(page);
 });
 
 test("a new viewer sees the graphs, but no actions that viewers may not take", async ({ page, browser, baseURL }) => {

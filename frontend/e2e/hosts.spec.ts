@@ -14,9 +14,9 @@ test("hosts are listed with their state, and the live one keeps coming", async (
 test("an administrator gets the install command for a host", async ({ page }) => {
   await page.goto("/hosts");
   await page.getByRole("button", { name: "Add a host" }).click();
-  await page.getByLabel("Host name (optional)").fill("web2");
+  await page.getByLabel("Host names (optional)").fill("web2");
   await page.getByRole("button", { name: "Create install command" }).click();
-  await expect(page.getByText(/curl .*install\.sh/)).toBeVisible();
+  await expect(page.getByText(/curl .*install\.sh .*NORMSTAT_JOIN_TOKEN=nsj_/)).toBeVisible();
 });
 
 test("without a host the page says what to do next", async ({ page }) => {

@@ -169,6 +169,12 @@ const storageRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/storage/StoragePage"), "StoragePage"),
 });
 
+const installationRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/installation",
+  component: lazyRouteComponent(() => import("./pages/installation/InstallationPage"), "InstallationPage"),
+});
+
 const accountsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/accounts",
@@ -234,6 +240,7 @@ const routeTree = rootRoute.addChildren([
     specRoute,
     editSpecRoute,
     storageRoute,
+    installationRoute,
     accountsRoute,
     viewsRoute,
     watchRoute,

@@ -116,6 +116,16 @@ class RoleGuard:
         return principal
 
 
+def require_certificate(request: Request, state: AppState) -> None:
+    """Check that the agent has shown a certificate, where the server demands one.
+
+    Raises: NotAllowed
+    """
+    if state.settings.tls_client_ca is not None and not request.scope["state"].get("has_client_certificate"):
+        state.security_log.note("certificate_missing", client_address(request))
+        raise NotAllowed("This server accepts data only with a client certificate of its authority (agent option --client-cert)")
+
+
 async def require_agent(
     request: Request, state: State, bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(agent_token_scheme)]
 ) -> AgentPrincipal:
@@ -123,9 +133,7 @@ async def require_agent(
 
     Raises: NotAuthenticated, NotAllowed, Overloaded
     """
-    if state.settings.tls_client_ca is not None and not request.scope["state"].get("has_client_certificate"):
-        state.security_log.note("certificate_missing", client_address(request))
-        raise NotAllowed("This server accepts data only with a client certificate of its authority (agent option --client-cert)")
+    require_certificate(request, state)
     if bearer is None:
         raise NotAuthenticated("Expected the header `Authorization: Bearer <agent token>`; create a token under /agent-tokens")
     with noting_refused_tokens(request, state):

@@ -12,7 +12,7 @@ from normstat.api.event_schemas import EventCreate, EventReport, EventUpdate, Ta
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL, Empty, Name
-from normstat.auth.access import AgentPrincipal, Principal
+from normstat.auth.access import AgentPrincipal, Principal, is_usable
 from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, shorten
 from normstat.query.host_events import EventPage, HostEvent, search_events, to_host_event
 from normstat.stats.fact_words import EventKind
@@ -133,7 +133,7 @@ async def find_agent_host(session: WriteSession, agent: AgentPrincipal, host: st
     Raises: NotAuthenticated for a token that was revoked a moment ago; NotAllowed for another host; BadRequest without one
     """
     token = await session.get(AgentToken, agent.token_id)
-    if token is None or token.revoked_at is not None:
+    if token is None or not is_usable(token):
         raise NotAuthenticated("This agent token is unknown or revoked; create a new one under /agent-tokens")
     if token.host_id is None:
         if host is None:

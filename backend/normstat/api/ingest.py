@@ -30,6 +30,8 @@ router = APIRouter(tags=["ingest"])
 GZIP_NAMES: Final = frozenset({"gzip", "x-gzip"})
 # Maximum wait for other requests to be stored before this one is refused.
 MAX_WAIT_S: Final = 15.0
+# Tells the agent to take a new token at /ingest/token.
+ROTATE: Final = {"Normstat-Token": "rotate"}
 
 
 @router.post(
@@ -51,7 +53,7 @@ async def ingest(request: Request, admitted: Admitted, agent: Agent, state: Stat
     """Store frames of raw tool output (docs/wire-format.md); a 200 answer means that they are committed."""
     async with admitted.frames(request, is_gzip=_is_gzip(request)) as frames:
         acks = await _take(state, agent, request.headers, frames)
-    return PlainTextResponse(format_acks(acks))
+    return PlainTextResponse(format_acks(acks), headers=ROTATE if agent.is_rotation_due else None)
 
 
 def _is_gzip(request: Request) -> bool:

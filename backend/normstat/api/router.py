@@ -24,7 +24,9 @@ from normstat.api import (
     comparison_series,
     coverage,
     cpu_balance,
+    doctor,
     document,
+    enrolment,
     events,
     exclusions,
     experiments,
@@ -42,6 +44,7 @@ from normstat.api import (
     imports,
     ingest,
     jobs,
+    join_tokens,
     live,
     mutes,
     oidc,
@@ -82,13 +85,13 @@ def build_router() -> APIRouter:
     router = APIRouter()
     for noun in (
         ingest, prometheus_write, otlp, health, auth, oidc, sessions, second_factors,
-        users, tokens, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
+        users, tokens, join_tokens, enrolment, hosts, fleet, events, processes, stream_accounts, stats, series, host_series,
         host_scores, artefact_diffs, artefacts, artefact_logs, artefact_log_files, experiments, reports, use_matrix, coverage,
         cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
         comparison, comparison_report, comparison_series, saved_comparisons, exports, federate,
         live, imports, bundles, reparses, jobs, specs,
         retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts,
-        document, flames, audit,
+        document, flames, audit, doctor,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

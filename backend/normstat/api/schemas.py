@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
@@ -131,7 +131,11 @@ class UserUpdate(Body):
 
 
 class TokenInfo(Body):
-    """A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens."""
+    """A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
+
+    Of agent tokens: `is_rotating`: its agent was asked to take a new one; `replaces_id`: the token that it took the place of;
+    `expires_at`: when it ends in any case.
+    """
 
     id: int
     name: str
@@ -140,6 +144,9 @@ class TokenInfo(Body):
     created_at: datetime
     last_used_at: datetime | None
     revoked_at: datetime | None
+    is_rotating: bool
+    replaces_id: int | None
+    expires_at: datetime | None
 
 
 class TokenList(Body):
@@ -168,6 +175,76 @@ class NewToken(Body):
     token: str
     info: TokenInfo
     command: str | None
+
+
+TagText = Annotated[str, StringConstraints(min_length=1, max_length=50, pattern=r"^[^\x00\s,]+$")]
+
+
+class AgentTokenRotation(Body):
+    """The agent of the token is to take a new one; after `within_days` the old one ends in any case."""
+
+    within_days: Annotated[int, Field(ge=1, le=365)] | None = None
+
+
+class JoinTokenCreate(Body):
+    """A token that hosts enrol with. `host_pattern`: names they may have, with * and ?, separated by blanks; empty: any.
+
+    `allows_takeover`: also names that another token sends for, which is revoked then.
+    """
+
+    name: Name
+    lifetime_s: Annotated[int, Field(ge=60, le=30 * 86400)] = 3600
+    max_uses: Annotated[int, Field(ge=1, le=10_000)] = 50
+    host_pattern: Annotated[str, StringConstraints(max_length=1000, pattern=NO_NUL)] = ""
+    tags: Annotated[list[TagText], Field(max_length=50)] = []
+    allows_takeover: bool = False
+
+
+class EnrolledHostInfo(Body):
+    """A host that enrolled, and when; `is_active` is false when its token was revoked since."""
+
+    host: str
+    agent_token_id: int
+    at: datetime
+    is_active: bool
+
+
+class JoinTokenInfo(Body):
+    """A join token without its secret, and the hosts that enrolled with it, the latest first."""
+
+    id: int
+    name: str
+    host_pattern: str
+    tags: list[str]
+    allows_takeover: bool
+    max_uses: int
+    n_uses: int
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None
+    hosts: list[EnrolledHostInfo]
+
+
+class JoinTokenList(Body):
+    """Join tokens, newest first."""
+
+    tokens: list[JoinTokenInfo]
+
+
+class NewJoinToken(Body):
+    """The secret, shown once. `command` installs the agent on any number of hosts."""
+
+    token: str
+    info: JoinTokenInfo
+    command: str
+
+
+class AgentSecret(Body):
+    """A new token for the agent of this host."""
+
+    token: str
+    host: str
 
 
 # --- hosts ---

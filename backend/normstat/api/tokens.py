@@ -1,15 +1,17 @@
 """API tokens (they act for the account that created them) and agent tokens."""
 
 import shlex
+from datetime import timedelta
 
 from fastapi import APIRouter
 
 from normstat.api.deps import NEEDS_ADMINISTRATOR, Administrator, IdPath, ReadSession, State, Viewer, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import AgentTokenCreate, ApiTokenCreate, Empty, NewToken, TokenInfo, TokenList
+from normstat.api.schemas import AgentTokenCreate, AgentTokenRotation, ApiTokenCreate, Empty, NewToken, TokenInfo, TokenList
 from normstat.auth import accounts
 from normstat.auth.roles import Role
-from normstat.errors import BadRequest, NotFound
+from normstat.auth.rotation import ask_rotation
+from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage.account_rows import list_agent_tokens as list_agent_token_rows
 from normstat.storage.schema.models import AgentToken, ApiToken
 
@@ -59,6 +61,21 @@ async def revoke_agent_token(id: IdPath, principal: Administrator, session: Writ
     return Empty()
 
 
+@router.post("/agent-tokens/{id}/rotation", responses=guarded_answers(BadRequest, Conflict, NotFound))
+async def rotate_agent_token(
+    id: IdPath,  # noqa: A002
+    body: AgentTokenRotation,
+    principal: Administrator,
+    session: WriteSession,
+    state: State,
+) -> Empty:
+    """Let the agent take a new token; the old one stays valid until the new one is used, or for so many days."""
+    within = None if body.within_days is None else timedelta(days=body.within_days)
+    await ask_rotation(session, id, by=principal.name, within=within)
+    state.agents.forget(id)
+    return Empty()
+
+
 def install_command(public_url: str, token: str, host: str | None) -> str:
     """Return the command that installs and starts the agent on a host; the token is passed in the environment, which `ps` does not
     show.
@@ -77,4 +94,7 @@ def _to_info(row: ApiToken | AgentToken, host: str | None) -> TokenInfo:
         created_at=row.created_at,
         last_used_at=row.last_used_at,
         revoked_at=row.revoked_at,
+        is_rotating=isinstance(row, AgentToken) and row.rotation_asked_at is not None,
+        replaces_id=row.replaces_id if isinstance(row, AgentToken) else None,
+        expires_at=row.expires_at if isinstance(row, AgentToken) else None,
     )

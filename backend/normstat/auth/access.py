@@ -3,14 +3,16 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.roles import Role, lower_role
 from normstat.auth.secret_tokens import hash_token
+from normstat.auth.security_log import log_after_commit
 from normstat.errors import NotAuthenticated
-from normstat.storage import account_rows, session_rows
+from normstat.storage import account_rows, join_token_rows, session_rows
 from normstat.storage.schema.models import AgentToken, ApiToken, User
 from normstat.storage.session import open_read_session, open_write_session
 
@@ -23,7 +25,7 @@ Sessions = async_sessionmaker[AsyncSession]
 class TokenRefused(NotAuthenticated):
     """A token is not accepted; `reason` and `token_id` (None for an unknown one) are for the log, not for the sender."""
 
-    def __init__(self, message: str, *, kind: Literal["api", "agent"], reason: str, token_id: int | None) -> None:
+    def __init__(self, message: str, *, kind: Literal["api", "agent", "join"], reason: str, token_id: int | None) -> None:
         super().__init__(message)
         self.kind = kind
         self.reason = reason
@@ -60,12 +62,14 @@ class Principal:
 class AgentPrincipal:
     """An agent, authenticated by its token; `host_id` is None for a token that may send for any host.
 
-    With `is_remembered` the token comes from the cache and has not been checked in the database.
+    With `is_remembered` the token comes from the cache and has not been checked in the database. `is_rotation_due`: the agent
+    is to take a new one.
     """
 
     token_id: int
     host_id: int | None
     is_remembered: bool = False
+    is_rotation_due: bool = False
 
 
 def to_principal(user: User, session_hash: bytes | None, *, has_second_factor: bool) -> Principal:
@@ -138,8 +142,10 @@ class AgentTokenCache:
     once.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_age: timedelta | None = None) -> None:
+        """`max_age`: from when on a token of a host is to be rotated; None: never by its age."""
         self._clock = clock
+        self._max_age = max_age
         self._known: dict[bytes, tuple[AgentPrincipal, float]] = {}
 
     async def enter(self, sessions: Sessions, token: str) -> AgentPrincipal:
@@ -152,7 +158,7 @@ class AgentTokenCache:
         known = self._known.get(token_hash)
         if known is not None and now < known[1]:
             return replace(known[0], is_remembered=True)
-        principal = await authenticate_agent_token(sessions, token)
+        principal = await authenticate_agent_token(sessions, token, max_age=self._max_age)
         if len(self._known) >= MAX_REMEMBERED:
             self._known.clear()
         self._known[token_hash] = (principal, now + REMEMBERED_S)
@@ -167,19 +173,41 @@ class AgentTokenCache:
         self._known = {key: known for key, known in self._known.items() if known[0].token_id != token_id}
 
 
-async def authenticate_agent_token(sessions: Sessions, token: str) -> AgentPrincipal:
-    """Return the agent of the token.
+async def authenticate_agent_token(sessions: Sessions, token: str, *, max_age: timedelta | None = None) -> AgentPrincipal:
+    """Return the agent of the token. The first use of one that stands in for another revokes that.
 
     Raises: TokenRefused
     """
     async with open_write_session(sessions) as session:
         found = await account_rows.find_agent_token(session, hash_token(token))
-        if found is None or found.revoked_at is not None:
-            raise TokenRefused(
-                "This agent token is unknown or revoked; create a new one under /agent-tokens",
-                kind="agent",
-                reason="unknown" if found is None else "revoked",
-                token_id=None if found is None else found.id,
-            )
-        await account_rows.touch_token(session, AgentToken, found.id)
-    return AgentPrincipal(found.id, found.host_id)
+        if found is None or not is_usable(found):
+            raise _refuse_agent_token(found)
+        if found.replaces_id is None or found.last_used_at is not None:
+            await account_rows.touch_token(session, AgentToken, found.id)
+        elif not await join_token_rows.take_over(session, found, found.replaces_id):
+            raise _refuse_agent_token(None)
+        else:
+            log_after_commit(session, "agent_token_rotated", token_id=found.id, replaces=found.replaces_id)
+    return AgentPrincipal(found.id, found.host_id, is_rotation_due=is_rotation_due(found, max_age))
+
+
+def is_usable(token: AgentToken) -> bool:
+    """Return whether the token is neither revoked nor expired."""
+    return token.revoked_at is None and (token.expires_at is None or token.expires_at > datetime.now(UTC))
+
+
+def is_rotation_due(token: AgentToken, max_age: timedelta | None) -> bool:
+    """Return whether the agent is to take a new token: one of its host, which somebody asked to rotate or which is that old."""
+    is_old = max_age is not None and token.created_at < datetime.now(UTC) - max_age
+    return token.host_id is not None and (token.rotation_asked_at is not None or is_old)
+
+
+def _refuse_agent_token(token: AgentToken | None) -> TokenRefused:
+    reason = "unknown" if token is None else "expired" if token.revoked_at is None else "revoked"
+    what = "expired" if reason == "expired" else "unknown or revoked"
+    return TokenRefused(
+        f"This agent token is {what}; create a new one under /agent-tokens",
+        kind="agent",
+        reason=reason,
+        token_id=None if token is None else token.id,
+    )

@@ -12,6 +12,7 @@ N_BYTES: Final = 32
 # A prefix shows people, and scanners for leaked secrets, what a secret gives access to.
 API_TOKEN_PREFIX: Final = "nst_"  # noqa: S105
 AGENT_TOKEN_PREFIX: Final = "nsa_"  # noqa: S105
+JOIN_TOKEN_PREFIX: Final = "nsj_"  # noqa: S105
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -129,6 +129,13 @@ class Throttle:
         """
         await self._count([_steady("link", group_of(address), FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S)])
 
+    async def count_wrong_join_token(self, address: str) -> None:
+        """Count an unknown join token.
+
+        Raises: TooManyRequests when there were many
+        """
+        await self._count([_steady("join", group_of(address), FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S)])
+
     async def attempt_provider(self, address: str) -> Attempt:
         """Count a login that comes back from the login provider.
 

@@ -58,7 +58,8 @@ COMMANDS: Final = {
     "login-link": "Print a link that logs in once; creates the first administrator.",
     "second-factor": "Show second factors of accounts; reset one that is lost.",
     "sessions": "List and end the sessions of accounts.",
-    "agent-token": "Create tokens for agents.",
+    "agent-token": "Create, list, rotate and revoke tokens of agents.",
+    "join-token": "Create tokens that hosts enrol with; list and revoke them.",
     "openapi": "Print the OpenAPI document.",
     "gen": "Rewrite the generated pages of docs/.",
 }

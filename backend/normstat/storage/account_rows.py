@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Final, cast
 
-from sqlalchemy import CursorResult, delete, func, or_, select, update
+from sqlalchemy import CursorResult, and_, delete, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -288,8 +288,11 @@ async def find_agent_token(session: AsyncSession, token_hash: bytes) -> AgentTok
 
 
 async def revoke_agent_token(session: AsyncSession, token_id: int) -> bool:
-    """Revoke the token; return whether it exists."""
-    query = update(AgentToken).where(AgentToken.id == token_id).values(revoked_at=func.coalesce(AgentToken.revoked_at, func.now()))
+    """Revoke the token, and one that was made in its place and not used yet; return whether it exists."""
+    is_successor = and_(AgentToken.replaces_id == token_id, AgentToken.last_used_at.is_(None))
+    values = {"revoked_at": func.coalesce(AgentToken.revoked_at, func.now())}
+    await session.execute(update(AgentToken).where(is_successor).values(values))
+    query = update(AgentToken).where(AgentToken.id == token_id).values(values)
     return await session.scalar(query.returning(AgentToken.id)) is not None
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.storage.schema.audit_models import AuditEntryRow, AuditForwardingRow
 
-Means = Literal["session", "api_token", "link", "command", "none"]
+Means = Literal["session", "api_token", "join_token", "link", "command", "none"]
 # Transactions that took a number may still be open: younger rows are sent with the next turn, so that none is skipped.
 SETTLED_AFTER: Final = timedelta(seconds=30)
 

@@ -37,7 +37,10 @@ SAVE_HOSTS: Final = """
         AS new(id, is_live, os, agent_version, agent_tags, clock_offset_s)
     WHERE hosts.id = new.id
 """
-VALID_TOKENS: Final = "SELECT id FROM agent_tokens WHERE id = ANY(%(ids)s::int8[]) AND revoked_at IS NULL"
+VALID_TOKENS: Final = """
+    SELECT id FROM agent_tokens
+    WHERE id = ANY(%(ids)s::int8[]) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+"""
 STREAM_COLUMNS: Final = f"""
     host_id, id, spec, key, command, acked_offset, spec_version, reader_version, reader_state, last_received_at, first_sample_at,
     last_sample_at, {", ".join(COUNTERS.values())}, bytes_by_kind, n_gap_bytes, time_zone, first_day, start_at,
@@ -185,7 +188,7 @@ async def save_hosts(connection: psycopg.AsyncConnection, hosts: Sequence[OpenHo
 
 
 async def find_valid_tokens(connection: psycopg.AsyncConnection, ids: Iterable[int]) -> set[int]:
-    """Return those of the agent tokens that are not revoked."""
+    """Return those of the agent tokens that are neither revoked nor expired."""
     cursor = await connection.execute(VALID_TOKENS, {"ids": sorted(set(ids))})
     return {int(str(id_)) for (id_,) in await cursor.fetchall()}
 

@@ -111,6 +111,11 @@ class FakeServer:
         self.hold: dict[str, int] = {}
         self.files: dict[str, Path] = {}
         self.token = TOKEN
+        self.join_token = "join-token_for.tests~1"
+        self.new_tokens: list[str] = []
+        self.wants_rotation = False
+        self.enrolled: list[str] = []
+        self.token_failures: deque[str] = deque()
         self.port = 0
         self.acknowledge: Callable[[str, int], int] = lambda key, offset: offset
         self._tls = tls
@@ -132,6 +137,8 @@ class FakeServer:
             def do_POST(self) -> None:  # named by http.server
                 if self.path.startswith("/api/v1/ingest/artefacts?"):
                     server.take_text(self)
+                elif self.path in {"/api/v1/ingest/enrol", "/api/v1/ingest/token"}:
+                    server.give_token(self)
                 else:
                     server.answer(self)
 
@@ -181,6 +188,8 @@ class FakeServer:
             handler.send_response(status)
             if failure.partition(" retry ")[2]:
                 handler.send_header("Retry-After", failure.partition(" retry ")[2])
+            if self.wants_rotation and status == 200:
+                handler.send_header("Normstat-Token", "rotate")
             handler.send_header("Content-Type", "text/plain")
             handler.send_header("Content-Length", str(len(text)))
             handler.end_headers()
@@ -198,6 +207,31 @@ class FakeServer:
             if status == 201 and (text.query, body) not in [(known.query, known.body) for known in self.texts]:
                 self.texts.append(text)
             answer = b'{"id":%d,"host":"web1"}' % len(self.texts) if status == 201 else b'{"error": {"message": "as asked"}}'
+            handler.send_response(status)
+            handler.send_header("Content-Length", str(len(answer)))
+            handler.end_headers()
+            handler.wfile.write(answer)
+
+    def give_token(self, handler: BaseHTTPRequestHandler) -> None:
+        """Give a token for a join token or for the agent's own, or fail as `token_failures` says: a status, or a whole answer."""
+        with contextlib.suppress(OSError), self._lock:
+            handler.rfile.read(int(handler.headers["Content-Length"]))
+            is_enrolment = handler.path.endswith("/enrol")
+            failure = self.token_failures.popleft() if self.token_failures else ""
+            is_right = handler.headers["Authorization"] == f"Bearer {self.join_token if is_enrolment else self.token}"
+            status = int(failure) if failure.isdecimal() else 201 if is_right else 401
+            answer = b'{"error": {"message": "as asked"}}'
+            if status == 201 and not failure.startswith("{"):
+                self.new_tokens.append(f"nsa_new-token_{len(self.new_tokens)}~for.tests")
+                host = handler.headers["Normstat-Host"]
+                answer = b'{"token":"%s","host":"%s"}' % (self.new_tokens[-1].encode(), host.encode())
+                if is_enrolment:
+                    self.token = self.new_tokens[-1]
+                    self.enrolled.append(host)
+            elif status == 201:
+                answer = failure.encode()
+            if failure == "lose the answer":
+                return
             handler.send_response(status)
             handler.send_header("Content-Length", str(len(answer)))
             handler.end_headers()
@@ -232,7 +266,11 @@ class FakeServer:
             self.errors.append(f"a request of {len(plain)} bytes")
         if failure[:3].isdecimal():
             return self._record(headers, frames, len(plain), int(failure[:3]), b'{"error": {"code": "x", "message": "as asked"}}')
-        if headers.get("authorization") != f"Bearer {self.token}":
+        sent = headers.get("authorization", "").removeprefix("Bearer ")
+        if sent in self.new_tokens[-1:] and sent != self.token:
+            # The first use of a new token ends the old one.
+            self.token, self.wants_rotation = sent, False
+        if sent != self.token:
             return self._record(headers, frames, len(plain), 401, b'{"error": {"code": "x", "message": "unknown token"}}')
         if self.host and headers.get("normstat-host") != self.host:
             return self._record(headers, frames, len(plain), 403, b'{"error": {"code": "x", "message": "another host"}}')

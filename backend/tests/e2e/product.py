@@ -191,9 +191,10 @@ def running_agent(
 class Up:
     """`normstat up` with its own data folder, as `make run` starts it; Ctrl-C is sent as a terminal would."""
 
-    def __init__(self, data_dir: Path, port: int, settings: dict[str, str] | None = None) -> None:
+    def __init__(self, data_dir: Path, port: int, settings: dict[str, str] | None = None, *, options: tuple[str, ...] = ()) -> None:
         self.data_dir = data_dir
         self.port = port
+        self.options = options
         self.url = f"http://127.0.0.1:{port}"
         self.out_path = data_dir.with_suffix(".out")
         self.link = ""
@@ -213,7 +214,7 @@ class Up:
         self.interrupt()
 
     def command(self) -> list[str]:
-        return [sys.executable, "-m", "normstat", "up", "--port", str(self.port), "--data", str(self.data_dir)]
+        return [sys.executable, "-m", "normstat", "up", "--port", str(self.port), "--data", str(self.data_dir), *self.options]
 
     def environment(self) -> dict[str, str]:
         named = ("DATABASE_URL", "NORMSTAT_DATABASE_URL")

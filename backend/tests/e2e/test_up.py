@@ -20,6 +20,8 @@ import pytest
 
 from normstat.cli import up_command as up_module
 from normstat.local.binaries import ROOT_STATE_DIR, find_binaries
+from tests.certificates import make_self_signed
+from tests.databases import on_either_database
 from tests.e2e.product import CHECKOUT, Up, free_port, have, log_in, processes_naming, wait_until
 from tests.failures.sender import Fleet, make_agent_token
 from tests.vanishing import files_below
@@ -216,6 +218,22 @@ def test_whatever_is_killed_is_started_again_and_all_is_stored_once(data_dir: Pa
         up.process.kill()
         up.process.wait()
         wait_until(lambda: processes_naming(str(data_dir)) == [], "everything ends with `up`, however it ends")
+
+
+@pytest.mark.slow
+@on_either_database
+def test_by_tls_its_agent_delivers_too(database_url: str, data_dir: Path) -> None:
+    """A certificate that is its own authority: the agent is told to trust it, and the server's account reads both files."""
+    certificate, key = data_dir.parent / "server.pem", data_dir.parent / "server.key"
+    make_self_signed(certificate, key)
+    for path in (certificate, key):
+        path.chmod(0o644)
+    options = ("--tls-cert", str(certificate), "--tls-key", str(key))
+    with Up(data_dir, free_port(), {"NORMSTAT_DATABASE_URL": database_url}, options=options) as up:
+        assert up.link.startswith(f"https://127.0.0.1:{up.port}/login#token=")
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            seen = "SELECT count(*) FROM hosts WHERE last_seen_at IS NOT NULL"
+            wait_until(lambda: connection.execute(seen).fetchone() == (1,), f"a delivery; {up.said()}", FIRST_SAMPLES_WITHIN_S)
 
 
 def test_a_server_that_never_gets_ready_is_said_at_once(data_dir: Path) -> None:

@@ -287,6 +287,10 @@ export const apiTokensQuery = queryOptions({
   queryKey: ["api-tokens"],
   queryFn: ({ signal }) => endpoints.listApiTokens({ signal }),
 });
+export const joinTokensQuery = queryOptions({
+  queryKey: ["join-tokens"],
+  queryFn: ({ signal }) => endpoints.listJoinTokens({ signal }),
+});
 export const agentTokensQuery = queryOptions({
   queryKey: ["agent-tokens"],
   queryFn: ({ signal }) => endpoints.listAgentTokens({ signal }),

@@ -38,6 +38,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/agent-tokens/{id}/rotation": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Rotate Agent Token
+     * @description Let the agent take a new token; the old one stays valid until the new one is used, or for so many days.
+     */
+    post: operations["rotateAgentToken"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/agent/{file}": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -1314,6 +1329,21 @@ export interface paths {
     patch: operations["updateComparison"];
     trace?: never;
   };
+  "/api/v1/doctor": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Examine Installation
+     * @description Check the installation now: database, jobs, agents, settings, files. Takes up to some seconds.
+     */
+    get: operations["examineInstallation"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/episodes": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -2136,6 +2166,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/ingest/enrol": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Enrol Host
+     * @description Exchange a join token for an agent token of the host that the header `Normstat-Host` names; the body is ignored.
+     */
+    post: operations["enrolHost"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/ingest/events": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get?: never;
@@ -2160,6 +2205,21 @@ export interface paths {
      * @description Add a run of a host with an agent's token, for hosts that have only the shell agent.
      */
     post: operations["reportRun"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/ingest/token": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Replace Agent Token
+     * @description Give the agent a token in place of its own, which stays valid until the new one is used; the body is ignored.
+     */
+    post: operations["replaceAgentToken"];
     delete?: never;
     options?: never;
     head?: never;
@@ -2221,6 +2281,40 @@ export interface paths {
      */
     post: operations["stopJob"];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/join-tokens": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Join Tokens
+     * @description List join tokens, the newest first, with the latest hosts that enrolled with them.
+     */
+    get: operations["listJoinTokens"];
+    put?: never;
+    /**
+     * Create Join Token
+     * @description Create a token that hosts enrol with: so many of them, until it expires.
+     */
+    post: operations["createJoinToken"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/join-tokens/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Revoke Join Token
+     * @description Revoke a join token; hosts that enrolled with it keep their own tokens.
+     */
+    delete: operations["revokeJoinToken"];
     options?: never;
     head?: never;
     patch?: never;
@@ -3170,6 +3264,16 @@ export interface components {
       id: number;
     };
     /**
+     * AgentSecret
+     * @description A new token for the agent of this host.
+     */
+    AgentSecret: {
+      /** Host */
+      host: string;
+      /** Token */
+      token: string;
+    };
+    /**
      * AgentTokenCreate
      * @description A new agent token; without a host it may send for any host, and new hosts are created as needed.
      */
@@ -3178,6 +3282,14 @@ export interface components {
       host?: string | null;
       /** Name */
       name: string;
+    };
+    /**
+     * AgentTokenRotation
+     * @description The agent of the token is to take a new one; after `within_days` the old one ends in any case.
+     */
+    AgentTokenRotation: {
+      /** Within Days */
+      within_days?: number | null;
     };
     /**
      * AlertAcknowledge
@@ -4146,7 +4258,7 @@ export interface components {
        * Means
        * @enum {string}
        */
-      means: "session" | "api_token" | "link" | "command" | "none";
+      means: "session" | "api_token" | "join_token" | "link" | "command" | "none";
       /** Request Id */
       request_id: string;
       /** Target */
@@ -4599,6 +4711,12 @@ export interface components {
       /** Url */
       url: string | null;
     };
+    /**
+     * CheckStatus
+     * @description How a check ended.
+     * @enum {string}
+     */
+    CheckStatus: "ok" | "warning" | "error" | "not_checked";
     /**
      * Circumstance
      * @description What else is known of a host around the incident: an event, a tool that disturbed it, or missing data.
@@ -5217,6 +5335,23 @@ export interface components {
      * @description An empty body: the request was carried out.
      */
     Empty: Record<string, never>;
+    /**
+     * EnrolledHostInfo
+     * @description A host that enrolled, and when; `is_active` is false when its token was revoked since.
+     */
+    EnrolledHostInfo: {
+      /** Agent Token Id */
+      agent_token_id: number;
+      /**
+       * At
+       * Format: date-time
+       */
+      at: string;
+      /** Host */
+      host: string;
+      /** Is Active */
+      is_active: boolean;
+    };
     /**
      * EpisodeAcknowledge
      * @description A note of who looks after an episode.
@@ -7631,6 +7766,44 @@ export interface components {
       stream_id: number | null;
     };
     /**
+     * InstallationCheck
+     * @description What a check found. `expected` and `advice` are "" where it is ok; of one that was not checked, `found` says why.
+     */
+    InstallationCheck: {
+      /** Advice */
+      advice: string;
+      /** Check */
+      check: string;
+      /** Expected */
+      expected: string;
+      /** Found */
+      found: string;
+      status: components["schemas"]["CheckStatus"];
+    };
+    /**
+     * InstallationReport
+     * @description All checks of the installation, as seen by the server process that answers; the database's first.
+     */
+    InstallationReport: {
+      /**
+       * Checked At
+       * Format: date-time
+       */
+      checked_at: string;
+      /** Checks */
+      checks: components["schemas"]["InstallationCheck"][];
+      /** N Error */
+      n_error: number;
+      /** N Not Checked */
+      n_not_checked: number;
+      /** N Ok */
+      n_ok: number;
+      /** N Warning */
+      n_warning: number;
+      /** Version */
+      version: string;
+    };
+    /**
      * InstanceInfo
      * @description An instance of a stat on a host: what its rows describe (a disk, a CPU, a process).
      */
@@ -7851,6 +8024,85 @@ export interface components {
      * @enum {string}
      */
     JobState: "queued" | "running" | "done" | "failed" | "stopped";
+    /**
+     * JoinTokenCreate
+     * @description A token that hosts enrol with. `host_pattern`: names they may have, with * and ?, separated by blanks; empty: any.
+     *
+     *     `allows_takeover`: also names that another token sends for, which is revoked then.
+     */
+    JoinTokenCreate: {
+      /**
+       * Allows Takeover
+       * @default false
+       */
+      allows_takeover: boolean;
+      /**
+       * Host Pattern
+       * @default
+       */
+      host_pattern: string;
+      /**
+       * Lifetime S
+       * @default 3600
+       */
+      lifetime_s: number;
+      /**
+       * Max Uses
+       * @default 50
+       */
+      max_uses: number;
+      /** Name */
+      name: string;
+      /**
+       * Tags
+       * @default []
+       */
+      tags: string[];
+    };
+    /**
+     * JoinTokenInfo
+     * @description A join token without its secret, and the hosts that enrolled with it, the latest first.
+     */
+    JoinTokenInfo: {
+      /** Allows Takeover */
+      allows_takeover: boolean;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /**
+       * Expires At
+       * Format: date-time
+       */
+      expires_at: string;
+      /** Host Pattern */
+      host_pattern: string;
+      /** Hosts */
+      hosts: components["schemas"]["EnrolledHostInfo"][];
+      /** Id */
+      id: number;
+      /** Max Uses */
+      max_uses: number;
+      /** N Uses */
+      n_uses: number;
+      /** Name */
+      name: string;
+      /** Revoked At */
+      revoked_at: string | null;
+      /** Tags */
+      tags: string[];
+    };
+    /**
+     * JoinTokenList
+     * @description Join tokens, newest first.
+     */
+    JoinTokenList: {
+      /** Tokens */
+      tokens: components["schemas"]["JoinTokenInfo"][];
+    };
     /**
      * LaneBins
      * @description Events of a lane by pixel, as columns. Times are nanoseconds after the view's `start`.
@@ -8551,6 +8803,17 @@ export interface components {
       significance: number;
       /** Stat */
       stat: string;
+    };
+    /**
+     * NewJoinToken
+     * @description The secret, shown once. `command` installs the agent on any number of hosts.
+     */
+    NewJoinToken: {
+      /** Command */
+      command: string;
+      info: components["schemas"]["JoinTokenInfo"];
+      /** Token */
+      token: string;
     };
     /**
      * NewToken
@@ -12179,6 +12442,9 @@ export interface components {
     /**
      * TokenInfo
      * @description A token without its secret. `host`: the only host an agent token may send for; `role`: for API tokens.
+     *
+     *     Of agent tokens: `is_rotating`: its agent was asked to take a new one; `replaces_id`: the token that it took the place of;
+     *     `expires_at`: when it ends in any case.
      */
     TokenInfo: {
       /**
@@ -12186,14 +12452,20 @@ export interface components {
        * Format: date-time
        */
       created_at: string;
+      /** Expires At */
+      expires_at: string | null;
       /** Host */
       host: string | null;
       /** Id */
       id: number;
+      /** Is Rotating */
+      is_rotating: boolean;
       /** Last Used At */
       last_used_at: string | null;
       /** Name */
       name: string;
+      /** Replaces Id */
+      replaces_id: number | null;
       /** Revoked At */
       revoked_at: string | null;
       role: components["schemas"]["Role"] | null;
@@ -12878,6 +13150,30 @@ export interface operations {
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Not Found: not_found */
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  rotateAgentToken: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["AgentTokenRotation"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */
@@ -15716,6 +16012,24 @@ export interface operations {
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  examineInstallation: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["InstallationReport"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   listEpisodes: {
     parameters: {
       query?: {
@@ -17485,6 +17799,30 @@ export interface operations {
       507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
+  enrolHost: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AgentSecret"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Too Many Requests: too_many_requests */
+      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
   reportEvent: {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     requestBody: { content: { "application/json": components["schemas"]["EventReport"] } };
@@ -17528,6 +17866,26 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  replaceAgentToken: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AgentSecret"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
@@ -17619,6 +17977,66 @@ export interface operations {
       404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Conflict: conflict */
       409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listJoinTokens: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JoinTokenList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createJoinToken: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["JoinTokenCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["NewJoinToken"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  revokeJoinToken: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

@@ -1,6 +1,7 @@
 /** Account rules that the page checks before the server does. */
 
 import type { Role, TokenInfo } from "./api";
+import { type EpochMs, fromApi } from "./time";
 import { words } from "../words";
 
 export const ROLES: readonly Role[] = ["viewer", "operator", "administrator"];
@@ -53,4 +54,13 @@ export function sortTokens(tokens: readonly TokenInfo[]): readonly TokenInfo[] {
   return [...tokens].sort(
     (a, b) => Number(a.revoked_at !== null) - Number(b.revoked_at !== null) || b.created_at.localeCompare(a.created_at),
   );
+}
+
+export type TokenState = "active" | "rotating" | "expired" | "revoked";
+
+/** Return whether the token works now; rotating: it does until its agent uses the new one. */
+export function tokenState(token: TokenInfo, now: EpochMs): TokenState {
+  if (token.revoked_at !== null) return "revoked";
+  if (token.expires_at !== null && fromApi(token.expires_at) <= now) return "expired";
+  return token.is_rotating ? "rotating" : "active";
 }

@@ -88,6 +88,9 @@ describe("lists", () => {
       created_at,
       last_used_at: null,
       revoked_at,
+      is_rotating: false,
+      replaces_id: null,
+      expires_at: null,
     });
     const sorted = sortTokens([token(1, "2026-01-01", null), token(2, "2026-01-03", "2026-01-04"), token(3, "2026-01-02", null)]);
     expect(sorted.map(({ id }) => id)).toEqual([3, 1, 2]);

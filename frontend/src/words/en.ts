@@ -99,6 +99,7 @@ export const en = {
       nobody: "nobody",
       refused: "refused",
       byToken: (id: number) => `with API token ${String(id)}`,
+      byJoinToken: (id: number) => `with join token ${String(id)}`,
       byCommand: "command line",
       byLink: "with a link",
       noEntries: "No entries match.",
@@ -2059,21 +2060,18 @@ export const en = {
   hosts: {
     addHost: {
       createdHostsPage: "created on the Hosts page",
-      agentOf: (name: string) => `agent of ${name}`,
       addAHost: "Add a host",
       askAdministratorInstallCommand:
         "Ask an administrator for the install command: it contains a token that only administrators can create.",
       oneCommandInstallsAgent:
         "One command installs the agent, a shell script that runs vmstat, mpstat, iostat and similar tools and sends their output. It needs a POSIX shell and curl or wget, but no root. The server cannot send it commands: a file on the host decides which tools run.",
-      hostNameOptional: "Host name (optional)",
-      nameTokenWorksHost: "With a name, the token works for that host only",
-      anyHost: "any host",
       createInstallCommand: "Create install command",
       theCommand: "the command",
-      runHostUserWill: "Run it on the host as the user that will run the tools. Its token is shown only once.",
+      runHostUserWill:
+        "Run it on each host, as the user that will run the tools. The host gets a token of its own for the join token in it, which is shown only once.",
       hostAppearsBelowOnce: "The host appears below once it sends data, usually within 15 seconds.",
       youCanRevokeToken:
-        "You can revoke the token on the Accounts page; the agent then keeps its data until it gets a new token.",
+        "The Accounts page lists which hosts enrolled, and revokes tokens; an agent then keeps its data until it gets a new one.",
     },
     fleetBody: {
       hosts: "hosts",
@@ -2283,6 +2281,32 @@ export const en = {
       tryAgain2: "Try again",
       dismiss: "Dismiss",
     },
+  },
+  installation: {
+    installation: "Installation",
+    title: "Installation · normstat",
+    searchWords: "doctor check health certificate clock backup database settings",
+    checked: (version: string, at: ReactNode) => nodes`normstat ${version}, checked ${at}`,
+    checkAgain: "Check again",
+    checks: "Checks of the installation",
+    theChecks: "the checks (some seconds)",
+    check: "Check",
+    found: "Found",
+    expected: "Expected",
+    whatToDo: "What to do",
+    error: "error",
+    warning: "warning",
+    notChecked: "not checked",
+    ok: "ok",
+    counts: {
+      error: (n: number) => counted(n, "error"),
+      warning: (n: number) => counted(n, "warning"),
+      notChecked: (n: number) => `${String(n)} not checked`,
+      ok: (n: number) => `${String(n)} ok`,
+    },
+    notYours: "For administrators",
+    notYoursNext:
+      "These checks show settings and addresses of the server. An administrator sees them here, and normstat doctor prints them.",
   },
   jobs: {
     jobsPage: {
@@ -3922,6 +3946,36 @@ action = "Nothing to do."
       disabled: "This account is disabled. An administrator can enable it.",
       busy: "Too many failed logins from your address. Try again in a minute.",
     },
+  },
+  joinTokens: {
+    title: "Enrol hosts",
+    help: "One command for many hosts: each exchanges the join token in it for a token of its own, which is valid for that host only. Afterwards the join token opens nothing.",
+    create: "Create install command",
+    unnamed: "join token",
+    purpose: "Purpose",
+    purposeExample: "new web servers",
+    uses: "Hosts, at most",
+    lifetime: "Valid for",
+    names: "Host names (optional)",
+    namesExample: "web* db?",
+    takeover: "Take over taken names",
+    takeoverHelp: "For hosts that are installed again: the token that sends under the name so far is revoked.",
+    commandFor: (n: number) => `Run this on each host, on ${counted(n, "host")} at most (shown only once)`,
+    tokens: "join tokens",
+    none: "No join tokens",
+    noneNext: "Create one above to enrol hosts.",
+    enrolled: "Enrolled",
+    usesOf: (n: number, max: number) => `${String(n)} of ${counted(max, "host")}`,
+    allowedNames: "Host names",
+    expires: "Expires",
+    revoke: "Revoke join token",
+    revokeHelp: (name: ReactNode) =>
+      nodes`Revoke ${name}? No further host can enrol with it. Hosts that did keep their own tokens.`,
+    states: { usable: "usable", used_up: "used up", expired: "expired", revoked: "revoked" },
+    tokenStates: { active: "active", rotating: "rotating", expired: "expired", revoked: "revoked" },
+    rotate: "Rotate",
+    rotateOf: (name: string) => `Rotate ${name}`,
+    rotateHelp: "The agent takes a new token with its next delivery. The old one works until the new one is used.",
   },
 };
 

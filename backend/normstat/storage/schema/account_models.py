@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, LargeBinary
+from sqlalchemy import ARRAY, ForeignKey, Identity, LargeBinary, Text
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.sql import text
 
 from normstat.storage.schema.models import NOW, Base
 
@@ -45,3 +46,25 @@ class RecoveryCode(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False)
     code_hash: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
     used_at: Mapped[datetime | None]
+
+
+class JoinToken(Base):
+    """A token that hosts exchange for an agent token of their own: `max_uses` hosts, until `expires_at`.
+
+    `host_pattern`: the names that they may have, with * and ?; empty: any. `tags`: what each host is tagged with.
+    `allows_takeover`: also names that another token sends for, which is revoked then.
+    """
+
+    __tablename__ = "join_tokens"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    name: Mapped[str]
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    host_pattern: Mapped[str] = mapped_column(server_default="")
+    tags: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
+    allows_takeover: Mapped[bool] = mapped_column(server_default="false")
+    max_uses: Mapped[int]
+    n_uses: Mapped[int] = mapped_column(server_default="0")
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]

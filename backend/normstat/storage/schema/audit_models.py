@@ -14,7 +14,7 @@ from normstat.storage.schema.models import Base
 class AuditEntryRow(Base):
     """What somebody did, or was refused. Triggers refuse every change of a row, and deletion within 30 days.
 
-    `account` is a name, which outlives the account; None: nobody was logged in. `means`: session, api_token, link, command, none.
+    `account` is a name, which outlives the account; None: nobody was logged in. `means`: as `audit_rows.Means`.
     `target` has what it was done to: parts of the path, and the harmless members of the body.
     """
 

@@ -356,7 +356,12 @@ class ApiToken(Base):
 
 
 class AgentToken(Base):
-    """A token for agents: for one host, or (host_id None) for any host, which is created on first use."""
+    """A token for agents: for one host, or (host_id None) for any host, which is created on first use.
+
+    `join_token_id`: the join token that its host enrolled with. `rotation_asked_at`: when somebody asked that its agent takes a new
+    one. `replaces_id`: the token that it stands in for; that one is revoked when this one is used first. `expires_at`: when it ends
+    in any case.
+    """
 
     __tablename__ = "agent_tokens"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -367,3 +372,7 @@ class AgentToken(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+    join_token_id: Mapped[int | None] = mapped_column(ForeignKey("join_tokens.id", ondelete="SET NULL"))
+    replaces_id: Mapped[int | None] = mapped_column(ForeignKey("agent_tokens.id", ondelete="SET NULL"), index=True)
+    rotation_asked_at: Mapped[datetime | None]
+    expires_at: Mapped[datetime | None]

@@ -7,9 +7,10 @@ import { IgnoredNote } from "../../components/IgnoredNote";
 import { SecondFactor } from "../../components/SecondFactor";
 import { useMe } from "../../components/me";
 import { useZone } from "../../components/zone";
-import { createAgentToken, createApiToken, revokeAgentToken, revokeApiToken } from "../../api/endpoints";
+import { createAgentToken, createApiToken, revokeAgentToken, revokeApiToken, rotateAgentToken } from "../../api/endpoints";
 import { ACCOUNT_TABS, type AccountTab, decodeAccountsView, encodeAccountsView } from "../../state/url";
 import { AuditLog } from "./AuditLog";
+import { JoinTokens } from "./JoinTokens";
 import { AgentTokenForm, ApiTokenForm } from "./TokenForms";
 import { PasswordForm } from "./PasswordForm";
 import { Sessions } from "./Sessions";
@@ -84,6 +85,10 @@ export function AccountsPage() {
           />
         </Tabs.Panel>
         <Tabs.Panel value="agent-tokens">
+          <JoinTokens zone={zone} />
+          <Title order={2} mb="sm">
+            {words.accounts.accountsPage.agentTokens}
+          </Title>
           <Tokens
             kind="agent"
             query={agentTokensQuery}
@@ -91,6 +96,7 @@ export function AccountsPage() {
             help={words.accounts.accountsPage.agentsTokenOnlyAllows}
             create={createAgentToken}
             revoke={revokeAgentToken}
+            rotate={rotateAgentToken}
             form={(submit, isPending) => <AgentTokenForm isPending={isPending} onSubmit={submit} />}
           />
         </Tabs.Panel>

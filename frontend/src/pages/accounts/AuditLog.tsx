@@ -117,6 +117,8 @@ function meansOf(entry: AuditRecord): string {
   switch (entry.means) {
     case "api_token":
       return words.accounts.auditLog.byToken(entry.token_id ?? 0);
+    case "join_token":
+      return words.accounts.auditLog.byJoinToken(entry.token_id ?? 0);
     case "command":
       return words.accounts.auditLog.byCommand;
     case "link":

@@ -6,7 +6,7 @@ import { CopyBox } from "../../components/CopyBox";
 import { Age, Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, PendingView, StateView } from "../../components/StateView";
-import { ROLE_LABELS, sortTokens } from "../../logic/account";
+import { ROLE_LABELS, sortTokens, tokenState } from "../../logic/account";
 import type { NewToken, TokenInfo, TokenList } from "../../logic/api";
 import { fromApi, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
@@ -20,11 +20,12 @@ interface TokensProps<B, K extends QueryKey> {
   readonly help: string;
   readonly create: (body: B) => Promise<NewToken>;
   readonly revoke: (id: number) => Promise<unknown>;
+  readonly rotate?: (id: number) => Promise<unknown>;
   readonly form: (submit: (body: B) => void, isPending: boolean) => ReactNode;
 }
 
 /** Tokens of one kind: create (the secret is shown once), list, revoke. */
-export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create, revoke, form }: TokensProps<B, K>) {
+export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create, revoke, rotate, form }: TokensProps<B, K>) {
   const client = useQueryClient();
   const tokens = useQuery(query);
   const [revoking, setRevoking] = useState<TokenInfo | null>(null);
@@ -37,6 +38,7 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
       setRevoking(null);
     },
   });
+  const rotating = useMutation({ mutationFn: async (id: number) => rotate?.(id), onSuccess: renew });
   return (
     <Stack gap="md">
       <Text fz="sm" className="soft">
@@ -44,6 +46,7 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
       </Text>
       {form(making.mutate, making.isPending)}
       <ErrorLine error={making.error} />
+      <ErrorLine error={rotating.error} />
       {making.data && <Secret made={making.data} onClose={making.reset} />}
       <ScrollCard label={words.accounts.tokens.tokens}>
         {tokens.data === undefined ? (
@@ -57,6 +60,9 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
             kind={kind}
             tokens={sortTokens(tokens.data.tokens)}
             zone={zone}
+            onRotate={(token) => {
+              rotating.mutate(token.id);
+            }}
             onRevoke={(token) => {
               ending.reset();
               setRevoking(token);
@@ -111,10 +117,11 @@ interface TokenTableProps {
   readonly kind: "api" | "agent";
   readonly tokens: readonly TokenInfo[];
   readonly zone: Zone;
+  readonly onRotate: (token: TokenInfo) => void;
   readonly onRevoke: (token: TokenInfo) => void;
 }
 
-function TokenTable({ kind, tokens, zone, onRevoke }: TokenTableProps) {
+function TokenTable({ kind, tokens, zone, onRotate, onRevoke }: TokenTableProps) {
   const now = useNow(MINUTE);
   return (
     <Table aria-label={words.accounts.tokens.tokens}>
@@ -145,8 +152,22 @@ function TokenTable({ kind, tokens, zone, onRevoke }: TokenTableProps) {
                 <Age at={fromApi(token.last_used_at)} now={now} zone={zone} />
               )}
             </Table.Td>
-            <Table.Td>{token.revoked_at === null ? words.accounts.tokens.active : words.accounts.tokens.revoked}</Table.Td>
+            <Table.Td>{words.joinTokens.tokenStates[tokenState(token, now)]}</Table.Td>
             <Table.Td className="number">
+              {kind === "agent" && token.host !== null && tokenState(token, now) === "active" && (
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  mr={6}
+                  title={words.joinTokens.rotateHelp}
+                  aria-label={words.joinTokens.rotateOf(token.name)}
+                  onClick={() => {
+                    onRotate(token);
+                  }}
+                >
+                  {words.joinTokens.rotate}
+                </Button>
+              )}
               {token.revoked_at === null && (
                 <Button
                   size="compact-xs"

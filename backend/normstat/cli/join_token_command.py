@@ -1,0 +1,99 @@
+"""`normstat join-token`: tokens that hosts enrol with."""
+
+import re
+from datetime import timedelta
+from typing import Annotated, Final
+
+import typer
+
+from normstat.auth import enrolment
+from normstat.auth.enrolment import JoinTokenRequest
+from normstat.cli.db_session import format_instant, print_table, run_in_session
+from normstat.logs import configure_logging
+from normstat.settings import load_settings
+from normstat.storage import join_token_rows
+from normstat.storage.host_tag_rows import read_tags
+from normstat.storage.join_token_rows import EnrolledHost
+from normstat.storage.schema.account_models import JoinToken
+from normstat.storage.session import WriteSession
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Create, list and revoke tokens that hosts enrol with: docs/operations.md."
+)
+UNITS: Final = {"m": 60, "h": 3600, "d": 86400}
+MAX_LISTED: Final = 200
+
+
+@app.callback()
+def join_token() -> None:
+    """Create, list and revoke tokens that hosts enrol with."""
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="name of the token in the list of tokens", min=1)] = "join token",
+    *,
+    lifetime: Annotated[str, typer.Option("--for", help="how long hosts can enrol: 30m, 1h, 7d; 30d at most")] = "1h",
+    uses: Annotated[int, typer.Option(help="how many hosts can enrol", min=1, max=enrolment.MAX_USES)] = 50,
+    hosts: Annotated[str, typer.Option(help="names that the hosts may have, such as 'web* db?'; default: any")] = "",
+    tags: Annotated[str, typer.Option(help="tags that each host gets, separated by commas")] = "",
+    takeover: Annotated[bool, typer.Option(help="also for names that another token sends for, which is revoked then")] = False,
+    command: Annotated[bool, typer.Option(help="print the whole install command, not the token alone")] = False,
+) -> None:
+    """Print a new join token; it is shown only once."""
+    settings = load_settings()
+    configure_logging(settings.log_level)
+    wanted = JoinTokenRequest(
+        name=name,
+        lifetime=_read_lifetime(lifetime),
+        max_uses=uses,
+        host_pattern=hosts,
+        tags=read_tags(tags),
+        allows_takeover=takeover,
+    )
+
+    async def work(session: WriteSession) -> str:
+        return (await enrolment.create_join_token(session, wanted, created_by="command line"))[0]
+
+    token = run_in_session(work)
+    typer.echo(enrolment.join_command(settings.public_url, token) if command else token)
+
+
+@app.command(name="list")
+def list_() -> None:
+    """List join tokens, the newest first, with the hosts that enrolled."""
+
+    async def read(session: WriteSession) -> tuple[list[JoinToken], list[EnrolledHost]]:
+        tokens = await join_token_rows.list_join_tokens(session, limit=MAX_LISTED)
+        return tokens, await join_token_rows.list_enrolled(session, [token.id for token in tokens], limit=10 * MAX_LISTED)
+
+    tokens, hosts = run_in_session(read)
+    if not tokens:
+        typer.echo("no join tokens")
+        return
+    header = ("token", "name", "uses", "expires", "names", "hosts")
+    print_table([header, *(_to_cells(row, [each.host for each in hosts if each.join_token_id == row.id]) for row in tokens)])
+
+
+@app.command()
+def revoke(number: Annotated[int, typer.Argument(help="number of the token, as `list` shows it", min=1)]) -> None:
+    """Revoke a join token; hosts that enrolled keep their own tokens."""
+
+    async def work(session: WriteSession) -> None:
+        await enrolment.revoke_join_token(session, number, by="command line")
+
+    run_in_session(work)
+    typer.echo(f"revoked join token {number}")
+
+
+def _read_lifetime(text: str) -> timedelta:
+    match = re.fullmatch(r"([0-9]{1,5})([mhd])", text)
+    if match is None:
+        raise typer.BadParameter(f"{text!r} is no time: expected a number with m, h or d, such as 1h")
+    return timedelta(seconds=int(match[1]) * UNITS[match[2]])
+
+
+def _to_cells(row: JoinToken, hosts: list[str]) -> tuple[str, ...]:
+    printable = "".join(sign if sign.isprintable() else "?" for sign in row.name)
+    ends = "revoked" if row.revoked_at is not None else format_instant(row.expires_at)
+    return (str(row.id), printable, f"{row.n_uses} of {row.max_uses}", ends, row.host_pattern or "any", " ".join(hosts) or "-")

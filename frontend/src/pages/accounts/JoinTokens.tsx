@@ -1,0 +1,170 @@
+import { Alert, Button, Stack, Table, Text, Title } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createJoinToken, revokeJoinToken } from "../../api/endpoints";
+import { joinTokensQuery } from "../../api/queries";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
+import { CopyBox } from "../../components/CopyBox";
+import { Instant } from "../../components/Instant";
+import { JoinTokenForm } from "../../components/JoinTokenForm";
+import { ScrollCard } from "../../components/ScrollCard";
+import { PendingView, StateView } from "../../components/StateView";
+import type { JoinTokenInfo, NewJoinToken } from "../../logic/api";
+import { joinTokenState } from "../../logic/join_token";
+import { fromApi, MINUTE } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
+import { useNow } from "../../state/clock";
+import { words } from "../../words";
+
+/** Tokens that hosts enrol with: create (the secret is shown once), list with the hosts, revoke. */
+export function JoinTokens({ zone }: { readonly zone: Zone }) {
+  const client = useQueryClient();
+  const tokens = useQuery(joinTokensQuery);
+  const [revoking, setRevoking] = useState<JoinTokenInfo | null>(null);
+  const renew = () => client.invalidateQueries({ queryKey: joinTokensQuery.queryKey });
+  const making = useMutation({ mutationFn: createJoinToken, onSuccess: renew });
+  const ending = useMutation({
+    mutationFn: revokeJoinToken,
+    onSuccess: async () => {
+      await renew();
+      setRevoking(null);
+    },
+  });
+  const text = words.joinTokens;
+  return (
+    <Stack gap="md" mb="xl">
+      <Title order={2}>{text.title}</Title>
+      <Text fz="sm" className="soft">
+        {text.help}
+      </Text>
+      <JoinTokenForm
+        action={text.create}
+        name={text.unnamed}
+        isNamed
+        isPending={making.isPending}
+        error={making.error}
+        onSubmit={making.mutate}
+      />
+      {making.data && <NewOne made={making.data} onClose={making.reset} />}
+      <ScrollCard label={text.title}>
+        {tokens.data === undefined ? (
+          <PendingView query={tokens} what={text.tokens} />
+        ) : tokens.data.tokens.length === 0 ? (
+          <StateView state={{ kind: "empty", title: text.none, next: text.noneNext }} />
+        ) : (
+          <JoinTokenTable
+            tokens={tokens.data.tokens}
+            zone={zone}
+            onRevoke={(token) => {
+              ending.reset();
+              setRevoking(token);
+            }}
+          />
+        )}
+      </ScrollCard>
+      {revoking && (
+        <ConfirmDialog
+          title={text.revoke}
+          action={words.accounts.tokens.revoke}
+          isPending={ending.isPending}
+          error={ending.error}
+          onClose={() => {
+            setRevoking(null);
+          }}
+          onConfirm={() => {
+            ending.mutate(revoking.id);
+          }}
+        >
+          {text.revokeHelp(<b>{revoking.name}</b>)}
+        </ConfirmDialog>
+      )}
+    </Stack>
+  );
+}
+
+function NewOne({ made, onClose }: { readonly made: NewJoinToken; readonly onClose: () => void }) {
+  return (
+    <Alert
+      color="green"
+      title={words.joinTokens.commandFor(made.info.max_uses)}
+      withCloseButton
+      closeButtonLabel={words.common.close}
+      onClose={onClose}
+    >
+      <CopyBox text={made.command} what={words.accounts.tokens.theCommand} />
+    </Alert>
+  );
+}
+
+interface JoinTokenTableProps {
+  readonly tokens: readonly JoinTokenInfo[];
+  readonly zone: Zone;
+  readonly onRevoke: (token: JoinTokenInfo) => void;
+}
+
+function JoinTokenTable({ tokens, zone, onRevoke }: JoinTokenTableProps) {
+  const now = useNow(MINUTE);
+  const text = words.joinTokens;
+  return (
+    <Table aria-label={text.title}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{text.purpose}</Table.Th>
+          <Table.Th>{text.enrolled}</Table.Th>
+          <Table.Th>{text.allowedNames}</Table.Th>
+          <Table.Th>{text.expires}</Table.Th>
+          <Table.Th>{words.common.state}</Table.Th>
+          <Table.Th />
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {tokens.map((token) => {
+          const state = joinTokenState(token, now);
+          return (
+            <Table.Tr key={token.id}>
+              <Table.Td fw={600} style={{ overflowWrap: "anywhere" }}>
+                {token.name}
+              </Table.Td>
+              <Table.Td>
+                {text.usesOf(token.n_uses, token.max_uses)}
+                {token.hosts.length > 0 && (
+                  <details>
+                    <summary>{words.common.hosts}</summary>
+                    {token.hosts.map((host) => (
+                      <div key={host.host}>
+                        <bdi>{host.host}</bdi> <Instant at={fromApi(host.at)} zone={zone} />
+                        {!host.is_active && <span className="soft"> {words.accounts.tokens.revoked}</span>}
+                      </div>
+                    ))}
+                  </details>
+                )}
+              </Table.Td>
+              <Table.Td style={{ overflowWrap: "anywhere" }}>
+                {token.host_pattern === "" ? words.accounts.tokens.any : token.host_pattern}
+                {token.allows_takeover && <div className="soft">{text.takeover}</div>}
+              </Table.Td>
+              <Table.Td>
+                <Instant at={fromApi(token.expires_at)} zone={zone} />
+              </Table.Td>
+              <Table.Td>{text.states[state]}</Table.Td>
+              <Table.Td className="number">
+                {state === "usable" && (
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    aria-label={words.accounts.tokens.revoke2(token.name)}
+                    onClick={() => {
+                      onRevoke(token);
+                    }}
+                  >
+                    {words.accounts.tokens.revoke}
+                  </Button>
+                )}
+              </Table.Td>
+            </Table.Tr>
+          );
+        })}
+      </Table.Tbody>
+    </Table>
+  );
+}
