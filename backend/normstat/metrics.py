@@ -95,6 +95,8 @@ def declare(line_kinds: Iterable[str], message_kinds: Iterable[str] = ()) -> Non
         INGEST_LINES.labels(kind)
     for _, outcome in OUTCOMES:
         INGEST_REQUESTS.labels(outcome)
+    for database in ("primary", "standby"):
+        LARGE_READS.labels(database)
     for kind in message_kinds:
         for result in MESSAGE_RESULTS:
             ALERT_MESSAGES.labels(kind, result)

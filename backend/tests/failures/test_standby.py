@@ -54,6 +54,8 @@ def standby_of(client: httpx.Client) -> dict[str, Any]:
 
 def n_reads(server: Server, database: str) -> float:
     answer = httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
+    assert "\nnormstat_standby_used 1.0\n" in answer.text
+    assert "\nnormstat_standby_lag_seconds " in answer.text
     name = f'normstat_large_reads_total{{database="{database}"}} '
     return next((float(line.removeprefix(name)) for line in answer.text.splitlines() if line.startswith(name)), 0.0)
 
