@@ -59,6 +59,7 @@ from normstat.api import (
     second_factors,
     series,
     sessions,
+    share_links,
     specs,
     stats,
     storage,
@@ -90,7 +91,7 @@ def build_router() -> APIRouter:
         comparison, comparison_report, comparison_series, saved_comparisons, exports, federate,
         live, imports, bundles, reparses, jobs, specs,
         retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts,
-        document, flames, audit,
+        document, flames, audit, share_links,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router
