@@ -176,6 +176,12 @@ const storageRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/storage/StoragePage"), "StoragePage"),
 });
 
+const installationRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/installation",
+  component: lazyRouteComponent(() => import("./pages/installation/InstallationPage"), "InstallationPage"),
+});
+
 const accountsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/accounts",
@@ -242,6 +248,7 @@ const routeTree = rootRoute.addChildren([
     specRoute,
     editSpecRoute,
     storageRoute,
+    installationRoute,
     accountsRoute,
     viewsRoute,
     watchRoute,

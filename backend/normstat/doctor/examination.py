@@ -47,6 +47,13 @@ class Installation:
     server_owner: int | None
 
 
+def find_data_dir(import_dir: Path | None) -> Path | None:
+    """Return the data folder of `normstat up`, which keeps the imports there; None of a server that runs without it."""
+    if import_dir is None or not (import_dir.parent / "postgres.password").is_file():
+        return None
+    return import_dir.parent
+
+
 async def examine(place: Installation) -> list[CheckResult]:
     """Return the results of all checks: the database's, the work's, the settings', the machine's."""
     settings = place.settings

@@ -30,6 +30,9 @@ NEAR: Final = 0.1
 MIN_SHARE: Final = 0.2
 # A fallback without a mark must find samples in this share of the file, and know this share of their columns: any text has numbers.
 MIN_SAMPLED: Final = 0.5
+# A text of headers alone is a tool's when it is that long and nearly all of it is understood: archives begin with descriptions.
+MIN_HEADER_BYTES: Final = 4000
+MIN_HEADER_SHARE: Final = 0.95
 UNDERSTOOD: Final = (LineKind.HEADER, LineKind.SAMPLE, LineKind.SINCE_BOOT, LineKind.TIMESTAMP, LineKind.STATE_CHANGE)
 COLUMNS: Final = "columns"
 
@@ -39,7 +42,8 @@ class Trial:
     """How well a spec read the beginning of a file.
 
     `share` is the part of the bytes that it understood less the part that it refused, `documented` the part of its columns that the
-    spec knows, `n_values` how many numbers and events it found, `sampled` the part of the bytes that is lines of samples.
+    spec knows, `n_values` how many numbers and events it found, `sampled` the part of the bytes that is lines of samples,
+    `is_long_header` whether it is a long header and nothing else.
     """
 
     spec: Spec
@@ -48,6 +52,7 @@ class Trial:
     n_values: int
     is_named: bool
     sampled: float
+    is_long_header: bool
 
 
 def guess_spec(data: bytes, name: str = "") -> Spec | None:
@@ -117,7 +122,14 @@ def _try(spec: Spec, head: bytes, words: set[str]) -> Trial:
     share = (understood - n_bytes.get(LineKind.REJECTED, 0)) / total
     documented, n_values = _count(result)
     sampled = sum(n_bytes.get(kind, 0) for kind in (LineKind.SAMPLE, LineKind.SINCE_BOOT)) / total
-    return Trial(spec, share, documented, n_values, spec.tool.lower() in words, sampled)
+    return Trial(spec, share, documented, n_values, spec.tool.lower() in words, sampled, is_long_header(result))
+
+
+def is_long_header(result: ReadResult) -> bool:
+    """Return whether the bytes are so long a header, and nothing else, that they are no chance."""
+    n_bytes = result.accounts.n_bytes
+    n_header = n_bytes.get(LineKind.HEADER, 0)
+    return n_header >= max(MIN_HEADER_BYTES, MIN_HEADER_SHARE * sum(n_bytes.values()))
 
 
 def _count(result: ReadResult) -> tuple[float, int]:
@@ -131,7 +143,7 @@ def _count(result: ReadResult) -> tuple[float, int]:
 
 
 def _best(trials: Sequence[Trial]) -> Trial | None:
-    found = [trial for trial in trials if trial.n_values]
+    found = [trial for trial in trials if trial.n_values or trial.is_long_header]
     if not found:
         return None
     top = max(trial.share for trial in found)

@@ -45,6 +45,7 @@ POLICY = {
     "diffArtefactFlames": Role.VIEWER,
     "diffArtefactFunctions": Role.VIEWER,
     "listAuditEntries": Role.ADMINISTRATOR,
+    "examineInstallation": Role.ADMINISTRATOR,
     "exportAuditCsv": Role.ADMINISTRATOR,
     "exportAuditLines": Role.ADMINISTRATOR,
     "listJobs": Role.VIEWER,

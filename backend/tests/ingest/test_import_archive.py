@@ -249,6 +249,30 @@ def test_binary_files_of_sysstat_that_are_damaged_or_have_no_reader(tmp_path: Pa
     assert "install sysstat" in str(walk(path)[""])
 
 
+PCP_LABEL = struct.pack(">II", 132, 0x50052602) + bytes(128)
+
+
+def test_an_archive_of_pcp_is_read_by_pmdumplog_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    tool = folder / "pmdumplog"
+    # Says how it was called, and fails for a damaged archive.
+    tool.write_text('#!/bin/sh\necho "$@"\ncase "$4" in */bad) echo "pmdumplog: corrupted" >&2; exit 1;; esac\n')
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    for name in ("web1.meta.xz", "web1.index", "web1.0", "web1.1.xz", "bad.meta", "bad.index", "bad.0", "alone.meta", "notes.0"):
+        put(tmp_path, name, PCP_LABEL if not name.startswith("notes") else b"text\n")
+    found = {path.name: walk(path) for path, _ in list_files([tmp_path], Budget(MUCH, 1000)) if path != tool}
+    assert found["web1.meta.xz"] == {" (pmdumplog)": f"-xxx -d -m {tmp_path}/web1\n".encode()}
+    assert str(found["bad.meta"][" (pmdumplog)"]).endswith("that pmdumplog cannot read: pmdumplog: corrupted")
+    assert found["web1.0"] == {"": "read with web1.meta.xz"}
+    assert found["bad.index"] == {"": "read with bad.meta"}
+    assert "import the folder with all of its files" in str(found["alone.meta"][""])
+    assert found["notes.0"] == {"": b"text\n"}
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "install pcp here" in str(walk(tmp_path / "web1.meta.xz")[""])
+
+
 def test_zip_times_are_read(tmp_path: Path) -> None:
     info = zipfile.ZipInfo("x", date_time=(2026, 11, 21, 12, 0, 0))
     packed = io.BytesIO()

@@ -1329,6 +1329,21 @@ export interface paths {
     patch: operations["updateComparison"];
     trace?: never;
   };
+  "/api/v1/doctor": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Examine Installation
+     * @description Check the installation now: database, jobs, agents, settings, files. Takes up to some seconds.
+     */
+    get: operations["examineInstallation"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/episodes": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -4746,6 +4761,12 @@ export interface components {
       url: string | null;
     };
     /**
+     * CheckStatus
+     * @description How a check ended.
+     * @enum {string}
+     */
+    CheckStatus: "ok" | "warning" | "error" | "not_checked";
+    /**
      * Circumstance
      * @description What else is known of a host around the incident: an event, a tool that disturbed it, or missing data.
      */
@@ -7792,6 +7813,44 @@ export interface components {
        * @description The stream with its bytes.
        */
       stream_id: number | null;
+    };
+    /**
+     * InstallationCheck
+     * @description What a check found. `expected` and `advice` are "" where it is ok; of one that was not checked, `found` says why.
+     */
+    InstallationCheck: {
+      /** Advice */
+      advice: string;
+      /** Check */
+      check: string;
+      /** Expected */
+      expected: string;
+      /** Found */
+      found: string;
+      status: components["schemas"]["CheckStatus"];
+    };
+    /**
+     * InstallationReport
+     * @description All checks of the installation, as seen by the server process that answers; the database's first.
+     */
+    InstallationReport: {
+      /**
+       * Checked At
+       * Format: date-time
+       */
+      checked_at: string;
+      /** Checks */
+      checks: components["schemas"]["InstallationCheck"][];
+      /** N Error */
+      n_error: number;
+      /** N Not Checked */
+      n_not_checked: number;
+      /** N Ok */
+      n_ok: number;
+      /** N Warning */
+      n_warning: number;
+      /** Version */
+      version: string;
     };
     /**
      * InstanceInfo
@@ -16061,6 +16120,24 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  examineInstallation: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["InstallationReport"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };

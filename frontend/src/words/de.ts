@@ -2311,6 +2311,32 @@ export const de: Words = {
       dismiss: "Ausblenden",
     },
   },
+  installation: {
+    installation: "Installation",
+    title: "Installation · normstat",
+    searchWords: "doctor prüfung zustand zertifikat uhr sicherung datenbank einstellungen",
+    checked: (version, at) => nodes`normstat ${version}, geprüft ${at}`,
+    checkAgain: "Neu prüfen",
+    checks: "Prüfungen der Installation",
+    theChecks: "die Prüfungen (einige Sekunden)",
+    check: "Prüfung",
+    found: "Gefunden",
+    expected: "Erwartet",
+    whatToDo: "Was zu tun ist",
+    error: "Fehler",
+    warning: "Warnung",
+    notChecked: "nicht geprüft",
+    ok: "in Ordnung",
+    counts: {
+      error: (n) => counted(n, "Fehler", "Fehler"),
+      warning: (n) => counted(n, "Warnung", "Warnungen"),
+      notChecked: (n) => `${String(n)} nicht geprüft`,
+      ok: (n) => `${String(n)} in Ordnung`,
+    },
+    notYours: "Für Administratoren",
+    notYoursNext:
+      "Die Prüfungen zeigen Einstellungen und Adressen des Servers. Administratoren sehen sie hier, und normstat doctor gibt sie aus.",
+  },
   jobs: {
     jobsPage: {
       jobsNormstat: "Jobs · normstat",

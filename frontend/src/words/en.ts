@@ -2282,6 +2282,32 @@ export const en = {
       dismiss: "Dismiss",
     },
   },
+  installation: {
+    installation: "Installation",
+    title: "Installation · normstat",
+    searchWords: "doctor check health certificate clock backup database settings",
+    checked: (version: string, at: ReactNode) => nodes`normstat ${version}, checked ${at}`,
+    checkAgain: "Check again",
+    checks: "Checks of the installation",
+    theChecks: "the checks (some seconds)",
+    check: "Check",
+    found: "Found",
+    expected: "Expected",
+    whatToDo: "What to do",
+    error: "error",
+    warning: "warning",
+    notChecked: "not checked",
+    ok: "ok",
+    counts: {
+      error: (n: number) => counted(n, "error"),
+      warning: (n: number) => counted(n, "warning"),
+      notChecked: (n: number) => `${String(n)} not checked`,
+      ok: (n: number) => `${String(n)} ok`,
+    },
+    notYours: "For administrators",
+    notYoursNext:
+      "These checks show settings and addresses of the server. An administrator sees them here, and normstat doctor prints them.",
+  },
   jobs: {
     jobsPage: {
       jobsNormstat: "Jobs · normstat",

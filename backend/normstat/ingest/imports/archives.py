@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO, Final
 
-from normstat.ingest.imports import sadf_files
+from normstat.ingest.imports import pcp_files, sadf_files
 from normstat.ingest.imports.tar import BLOCK, is_tar, read_tar
 from normstat.ingest.imports.unpacking import (
     MAX_RATIO_DEFLATE,
@@ -123,16 +123,32 @@ def walk_file(path: Path, budget: Budget, shown: str | None = None) -> Generator
             if not stat.S_ISREG(status.st_mode):
                 yield Member(shown, None, note="not a plain file")
                 return
-            yield from _Walk(budget).open(shown, Peekable(file), modified_at=status.st_mtime, file=file)
+            archive = pcp_files.find_archive(path)
+            if archive is not None:
+                yield from _read_archive(archive, shown, status.st_mtime)
+                return
+            walk = _Walk(budget, pcp_meta=pcp_files.find_meta(path))
+            yield from walk.open(shown, Peekable(file), modified_at=status.st_mtime, file=file)
     except OSError as error:
         yield Member(shown, None, note=f"cannot be read: {error.strerror}")
 
 
-class _Walk:
-    """One way down from a file: `n_archives` and `n_packings` say how deep it is."""
+def _read_archive(base: Path, shown: str, modified_at: float) -> Iterator[Member]:
+    """Yield the text of an archive of several files."""
+    try:
+        with pcp_files.open_archive(base) as text:
+            # The name tells who printed it: descriptions fill the beginning, from which nobody else could.
+            yield Member(f"{shown} (pmdumplog)", Peekable(text), modified_at)
+    except Unreadable as trouble:
+        yield Member(shown, None, modified_at, str(trouble))
 
-    def __init__(self, budget: Budget, n_archives: int = 0) -> None:
+
+class _Walk:
+    """One way down from a file: `n_archives` and `n_packings` say how deep it is; `pcp_meta` is the file read in its place."""
+
+    def __init__(self, budget: Budget, n_archives: int = 0, pcp_meta: str = "") -> None:
         self._budget = budget
+        self._pcp_meta = pcp_meta
         self._n_archives = n_archives
 
     def open(
@@ -161,6 +177,9 @@ class _Walk:
             inside = _Walk(self._budget, self._n_archives + 1)
             is_zip = head.startswith(ZIP_BEGINS)
             yield from inside.read_zip(path, source, file) if is_zip else inside.read_tar(path, source)
+        elif pcp_files.is_part(head):
+            note = f"read with {self._pcp_meta}" if self._pcp_meta else pcp_files.PART
+            yield Member(path, None, modified_at, note)
         elif sadf_files.is_binary(head):
             yield from self._convert(path, source, modified_at)
         else:

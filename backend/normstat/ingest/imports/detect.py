@@ -10,7 +10,7 @@ from normstat.ingest.imports.archives import without_packing
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.file_names import command_in_name
-from normstat.stats.guess import guess_spec
+from normstat.stats.guess import guess_spec, is_long_header
 from normstat.stats.pattern import compile_pattern
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, Timing
@@ -138,6 +138,8 @@ def _is_read(result: ReadResult) -> bool:
     n_bytes = result.accounts.n_bytes
     n_rows = n_bytes.get(LineKind.SAMPLE, 0) + n_bytes.get(LineKind.SINCE_BOOT, 0)
     n_rows += n_bytes.get(LineKind.STATE_CHANGE, 0) if result.events else 0
+    if is_long_header(result):
+        return True
     return bool(result.blocks or result.since_boot or result.events) and n_rows >= n_bytes.get(LineKind.REJECTED, 0)
 
 

@@ -11,11 +11,8 @@ order. Counters become rates (docs/adr/0018-rates-at-reading.md): one that went 
 Keys of `[layout]`:
     groups         stat, `names` (pattern of the metric's name; its group `column` is the column's stem), `labels` (those that are
                    the instance), `pivot` (the label whose value completes the column), `counters` (untyped names are counters)
-    means          stat, `column`, `of`, `by`, `factor`: quotients of two rates of a row
-    used           stat, `column`, `share`, `size`, `free`, `left`: what is in use, and its share of what programs may use, as df
     in_flight      `name` of a counter of seconds and `column`: its rate is how many were in flight on average, no share of the time
-    totals         stat, `instance`: the mean of all instances at a time, once all have come (the CPUs of a host)
-    counters, gauges, distributions, buckets    the stats of all other metrics
+    distributions, buckets    the stats of histograms; `counters`, `gauges`, `means`, `used`, `totals`: engine/series_rows.py
     ignored        pattern of names that have no samples
 
 Lines that a receiver adds: `# BATCH digest` before the samples of one request (one that is known was sent again, and is skipped),
@@ -36,33 +33,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
-from normstat.stats.engine.block import Row
 from normstat.stats.engine.exposition_line import STALE, ExpositionLine, format_series, parse_line, parse_series
-from normstat.stats.engine.exposition_totals import StatTotal
-from normstat.stats.engine.header import fields_of
-from normstat.stats.engine.lines import Line, LineReader
-from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.report_numbers import spell_out
+from normstat.stats.engine.series_rows import SeriesLayout, SeriesPlace, SeriesReader
 from normstat.stats.layout import AnyPattern, StatName
 from normstat.stats.records import LineKind, State
-from normstat.stats.spec import Field, Layout, Stat
+from normstat.stats.spec import Stat
 
 MILLI: Final = 1000
 # The year 2200: what is beyond does not fit the tables.
 LATEST_MS: Final = 7_258_118_400_000
-# What a stream remembers of counters: a host of node_exporter has about 1000 series, one of kube-state-metrics some ten thousand.
-MAX_SERIES: Final = 50_000
 MAX_TYPES: Final = 5000
 # A sender repeats a request at once, before newer ones of the same series.
 MAX_BATCHES: Final = 64
-# Rows of an instance that wait for their last columns: requests may overtake each other.
-MAX_PENDING: Final = 3
-# Series without a sample for so long are forgotten; their next one is like a first.
-FORGOTTEN_MS: Final = 3_600_000
 CACHED: Final = 65_536
 
 COMMENT: Final = re.compile(r"#[ \t]*(?P<word>[A-Z]+)[ \t]+(?P<name>\S+)(?:[ \t]+(?P<rest>.*))?")
@@ -72,11 +59,6 @@ NO_TIME: Final = Rejected("no time: expected `name{labels} value milliseconds`")
 ODD_TIME: Final = Rejected("the time is not between the years 1970 and 2199")
 NO_NUMBER: Final = Rejected("the value is not a number")
 INFINITE: Final = Rejected("the value is infinite, which no column can hold")
-ANOTHER: Final = Rejected(
-    "another value of the series at the same time: two senders for one host, or labels that do not tell them apart"
-)
-LATE_COUNTER: Final = Rejected("out of order: a later sample of the counter was read before, so that it gives no rate")
-TOO_MANY: Final = Rejected(f"more than {MAX_SERIES} series of one host and sender")
 EMPTY_SPAN: Final = Rejected("an increase whose begin is not before its end")
 # Labels that are never part of an instance: the host. A port tells two exporters of a host apart.
 HOST_LABEL: Final = "instance"
@@ -107,29 +89,6 @@ class MetricGroup:
 
 
 @dataclass(frozen=True)
-class Mean:
-    """A quotient of two rates of a row."""
-
-    stat: StatName
-    column: str
-    of: str
-    by: str
-    factor: int = 1
-
-
-@dataclass(frozen=True)
-class Used:
-    """What is in use, of columns of a row: `size` less `free`; its `share` is of that and of what is `left` for programs."""
-
-    stat: StatName
-    share: str
-    size: str
-    free: str
-    left: str
-    column: str = ""
-
-
-@dataclass(frozen=True)
 class InFlight:
     """A counter that grows by a second for each request in flight."""
 
@@ -137,29 +96,21 @@ class InFlight:
     column: str
 
 
-@dataclass(frozen=True)
-class Total:
-    """An instance that holds the means of all others of its stat."""
-
-    stat: StatName
-    instance: str
-
-
 # Compared by identity: it is part of a key.
 @dataclass(frozen=True, eq=False)
-class ExpositionLayout(Layout):
+class ExpositionLayout(SeriesLayout):
     """The keys that the module's docstring explains."""
 
-    groups: tuple[MetricGroup, ...]
-    counters: StatName
-    gauges: StatName
-    distributions: StatName
-    buckets: StatName
-    means: tuple[Mean, ...] = ()
-    used: tuple[Used, ...] = ()
+    groups: tuple[MetricGroup, ...] = ()
+    distributions: StatName = ""
+    buckets: StatName = ""
     in_flight: tuple[InFlight, ...] = ()
-    totals: tuple[Total, ...] = ()
     ignored: AnyPattern = None
+
+    @property
+    def single_stats(self) -> tuple[str, ...]:
+        """The stats whose rows have one column."""
+        return self.counters, self.gauges, self.buckets
 
     def validate(self, stats: Sequence[Stat]) -> None:  # noqa: ARG002 (the key is looked at, not the stats)
         """Require the group of the column."""
@@ -171,66 +122,20 @@ class ExpositionLayout(Layout):
 LAYOUT: Final = ExpositionLayout
 
 
-class SeriesPlace(NamedTuple):
-    """Where the samples of a series go. `factor` turns a rate into the column's unit; `is_rate` for counters."""
-
-    stat: str
-    instance: str
-    column: str
-    is_rate: bool
-    factor: float
-
-
-class OpenRow:
-    """A row that may get more columns: values by column, and the columns that have come, with or without a value."""
-
-    __slots__ = ("arrived", "offset", "values")
-
-    def __init__(self, offset: int, values: dict[str, str | float] | None = None, arrived: set[str] | None = None) -> None:
-        self.offset = offset
-        self.values = values if values is not None else {}
-        self.arrived = arrived if arrived is not None else set()
-
-
-class InstanceState:
-    """What is known of an instance of a stat: the last sample of each column, and rows that are not complete."""
-
-    __slots__ = ("columns", "done_ms", "last", "pending")
-
-    def __init__(self) -> None:
-        # Time of the last complete row, -1 for none, and the columns that rows have.
-        self.done_ms = -1
-        self.columns: set[str] = set()
-        self.last: dict[str, tuple[int, str]] = {}
-        self.pending: dict[int, OpenRow] = {}
-
-
-class Reader(LineReader[ExpositionLayout]):
+class Reader(SeriesReader[ExpositionLayout]):
     """One call of the reader. A row appears as soon as it has the columns of the one before."""
 
     may_be_quoted = False
+    ticks = MILLI
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         own = unpack_state(own)
-        types, batches, instances = own.get("types"), own.get("batches"), own.get("instances")
+        types, batches = own.get("types"), own.get("batches")
         self._types = {str(name): str(word) for name, word in types.items()} if isinstance(types, dict) else {}
         self._batches = [str(batch) for batch in batches] if isinstance(batches, list) else []
         self._is_repeated = own.get("repeated") is True
-        newest = own.get("newest")
-        self._newest_ms = newest if isinstance(newest, int) else -1
-        self._instances: dict[tuple[str, str], InstanceState] = {}
-        for stat, name, *rest in instances if isinstance(instances, list) else ():
-            self._instances[stat, name] = _instance_of(rest)
-        self._n_series = sum(len(instance.last) for instance in self._instances.values())
-        self._known_fields: dict[tuple[str, tuple[str, ...]], tuple[Field, ...]] = {}
-        self._totals = {total.stat: StatTotal(total.instance) for total in self.layout.totals}
-        totals = own.get("totals")
-        for stat, state in totals.items() if isinstance(totals, dict) else ():
-            if stat in self._totals:
-                self._totals[stat].load(state, {name for own_stat, name in self._instances if own_stat == stat})
-        self._used = {stat: [used for used in self.layout.used if used.stat == stat] for stat in self._stats}
-        self._means = {stat: [mean for mean in self.layout.means if mean.stat == stat] for stat in self._stats}
+        self.load_series(own)
 
     def load_after_gap(self, own: State) -> None:
         """Keep everything: what was lost are samples like others, and the times of counters tell how long ago the last one was."""
@@ -238,31 +143,17 @@ class Reader(LineReader[ExpositionLayout]):
 
     def save(self) -> State:
         """Return the state for the next piece."""
-        begin_ms = self._newest_ms - FORGOTTEN_MS
         return pack_state(
             {
                 "types": self._types,
                 "batches": self._batches,
                 "repeated": self._is_repeated,
-                "newest": self._newest_ms,
-                "totals": {stat: total.to_state() for stat, total in self._totals.items() if total.members},
-                "instances": [
-                    [*key, *_to_state(instance)]
-                    for key, instance in self._instances.items()
-                    if instance.pending or max(time_ms for time_ms, _ in instance.last.values()) >= begin_ms
-                ],
+                **self.save_series(),
             }
         )
 
     def begin_call(self) -> None:
         """Do nothing: the lines say their times themselves."""
-
-    def finish(self) -> None:
-        """Add the rows that wait for more columns: the stream has ended."""
-        for key, instance in self._instances.items():
-            for time_ms in sorted(instance.pending):
-                self._add(key, time_ms, instance.pending.pop(time_ms))
-        self._end_request()
 
     def take_line(self, line: Line) -> Outcome:
         """Return what the line is, after adding what it completes."""
@@ -289,7 +180,7 @@ class Reader(LineReader[ExpositionLayout]):
 
     def _take_sample(self, place: SeriesPlace, words: ExpositionLine, time_ms: int, offset: int) -> Outcome:
         if words.value == STALE:
-            self._end_series(place)
+            self.end_series(place)
             return LineKind.STATE_CHANGE
         try:
             value = float(words.value)
@@ -303,7 +194,7 @@ class Reader(LineReader[ExpositionLayout]):
         span_ms = None if words.since_ms is None else time_ms - words.since_ms
         if span_ms is not None and span_ms <= 0:
             return EMPTY_SPAN
-        return self._take_value(place, time_ms, words.value, span_ms, offset)
+        return self.take_value(place, time_ms, words.value, span_ms, offset)
 
     def _take_comment(self, text: str) -> Outcome:
         found = COMMENT.fullmatch(text)
@@ -313,7 +204,7 @@ class Reader(LineReader[ExpositionLayout]):
         if word == "REFUSED":
             return LineKind.IGNORED if self._is_repeated else Rejected(f"{name} {rest}".partition(": ")[0][:200])
         if word == "BATCH":
-            self._end_request()
+            self.end_request()
             self._is_repeated = name in self._batches
             if not self._is_repeated:
                 self._batches = [*self._batches[1 - MAX_BATCHES :], name]
@@ -346,150 +237,6 @@ class Reader(LineReader[ExpositionLayout]):
             return SeriesKind.GAUGE
         is_counter = is_increase or suffix == "total" or (self._types.get(base) == "counter" and suffix != "created")
         return SeriesKind.COUNTER if is_counter or is_group_counter(self.layout, name) else SeriesKind.GAUGE
-
-    def _end_series(self, place: SeriesPlace) -> None:
-        """Forget the last sample: what comes after the end is like a first one."""
-        instance = self._instances.get((place.stat, place.instance))
-        if instance is None:
-            return
-        if instance.last.pop(place.column, None) is not None:
-            self._n_series -= 1
-        instance.columns.discard(place.column)
-        for time_ms in sorted(instance.pending):
-            if instance.pending[time_ms].arrived >= instance.columns:
-                self._complete(place, instance, time_ms)
-        if not instance.last and not instance.pending:
-            del self._instances[place.stat, place.instance]
-            if place.stat in self._totals:
-                self._totals[place.stat].members.pop(place.instance, None)
-
-    def _take_value(self, place: SeriesPlace, time_ms: int, word: str, span_ms: int | None, offset: int) -> Outcome:
-        key = place.stat, place.instance
-        instance = self._instances.get(key)
-        known = None if instance is None else instance.last.get(place.column)
-        if known is None and self._n_series >= MAX_SERIES:
-            return TOO_MANY
-        total = self._totals.get(place.stat)
-        if instance is None:
-            instance = self._instances[key] = InstanceState()
-            if total is not None:
-                total.add_member(place.instance, time_ms)
-        if total is not None:
-            total.newest_ms = max(total.newest_ms, time_ms)
-        self._newest_ms = max(self._newest_ms, time_ms)
-        if known is not None and known[0] == time_ms:
-            return LineKind.IGNORED if known[1] == word else ANOTHER
-        is_late = known is not None and time_ms < known[0]
-        if is_late and place.is_rate and span_ms is None:
-            return LATE_COUNTER
-        value: str | float | None = spell_out(word)
-        if place.is_rate:
-            value = _rate(known, time_ms, float(word)) if span_ms is None else float(word) / span_ms * MILLI
-            value = None if value is None else value * place.factor
-        if not is_late:
-            self._n_series += known is None
-            instance.last[place.column] = (time_ms, word)
-        self._put(place, instance, time_ms, value, offset)
-        return LineKind.SAMPLE
-
-    def _put(self, place: SeriesPlace, instance: InstanceState, time_ms: int, value: str | float | None, offset: int) -> None:
-        """Add the value to the row of its time, and complete rows that lack nothing."""
-        row = instance.pending.get(time_ms)
-        if row is None:
-            if time_ms <= instance.done_ms:
-                # The row of that time is gone: the value has one of its own, and the next rows wait for its column.
-                instance.columns.add(place.column)
-                if value is not None:
-                    self._add((place.stat, place.instance), time_ms, OpenRow(offset, {place.column: value}, {place.column}))
-                return
-            row = instance.pending[time_ms] = OpenRow(offset)
-        row.arrived.add(place.column)
-        if value is not None:
-            row.values[place.column] = value
-        if not instance.columns and len(instance.pending) > 1:
-            # The first row has the columns that came before the second.
-            self._complete(place, instance, min(instance.pending))
-        is_single = place.stat in (self.layout.counters, self.layout.gauges, self.layout.buckets)
-        if is_single or (instance.columns and row.arrived >= instance.columns):
-            self._complete(place, instance, time_ms)
-        elif len(instance.pending) > MAX_PENDING:
-            first_ms = min(instance.pending)
-            instance.columns = set(instance.pending[first_ms].arrived)
-            self._complete(place, instance, first_ms)
-
-    def _complete(self, place: SeriesPlace, instance: InstanceState, time_ms: int) -> None:
-        """Add the row and those before it."""
-        for own_ms in sorted(own_ms for own_ms in instance.pending if own_ms <= time_ms):
-            row = instance.pending.pop(own_ms)
-            instance.columns |= row.arrived
-            self._add((place.stat, place.instance), own_ms, row)
-        instance.done_ms = max(instance.done_ms, time_ms)
-
-    def _add_to_total(self, key: tuple[str, str], time_ms: int, row: OpenRow) -> None:
-        name, instance = key
-        total = self._totals.get(name)
-        if total is None or instance == total.instance:
-            return
-        waiting = total.find_open(time_ms)
-        if waiting is not None:
-            waiting.add(instance, row.values, row.offset)
-            if total.is_complete(time_ms, is_end=False):
-                self._add_total(name, time_ms)
-
-    def _end_request(self) -> None:
-        """Add the means of times that lack nothing: what the request brought is known."""
-        for stat, total in self._totals.items():
-            for time_ms in [own_ms for own_ms in sorted(total.pending) if total.is_complete(own_ms, is_end=True)]:
-                self._add_total(stat, time_ms)
-
-    def _add_total(self, stat: str, time_ms: int) -> None:
-        total = self._totals[stat]
-        total.done_ms = max(total.done_ms, time_ms)
-        row = total.pending.pop(time_ms)
-        means = row.make_means()
-        self._add((stat, total.instance), time_ms, OpenRow(row.offset, means, set(means)))
-
-    def _work_out(self, stat: str, found: dict[str, str | float]) -> None:
-        """Add the columns that follow from others of the row."""
-        for mean in self._means[stat]:
-            of, by = found.get(mean.of), found.get(mean.by)
-            if isinstance(of, float) and isinstance(by, float) and by > 0:
-                found[mean.column] = of / by * mean.factor
-        for own in self._used[stat]:
-            size, free, left = (float(found.get(column, "nan")) for column in (own.size, own.free, own.left))
-            used = size - free
-            if own.column and used >= 0:
-                found[own.column] = used
-            if used >= 0 and left >= 0 and used + left > 0:
-                found[own.share] = 100 * used / (used + left)
-
-    def _add(self, key: tuple[str, str], time_ms: int, row: OpenRow) -> None:
-        self._add_to_total(key, time_ms, row)
-        if not row.values:
-            return
-        name, instance = key
-        found = row.values
-        self._work_out(name, found)
-        # In the order of their names: the order in which they came is chance.
-        columns = tuple(sorted(found))
-        stat = self.stat(name)
-        fields = self._fields_for(stat, columns)
-        words = [
-            format(value, f".{field.decimals}f") if isinstance(value, float) else value
-            for field, value in zip(fields, (found[column] for column in columns), strict=True)
-        ]
-        numbers = [read_number(word, field) or (float(word), False) for word, field in zip(words, fields, strict=True)]
-        is_canonical = all(is_own or isinstance(found[column], float) for (_, is_own), column in zip(numbers, columns, strict=True))
-        printed = None if is_canonical else " ".join(words)
-        builder = self.builder(stat, fields, is_since_boot=False)
-        builder.add(Row([float(number) for number, _ in numbers], (), printed), time_ms * MILLI, instance, row.offset)
-
-    def _fields_for(self, stat: Stat, columns: tuple[str, ...]) -> tuple[Field, ...]:
-        key = stat.name, columns
-        fields = self._known_fields.get(key)
-        if fields is None:
-            fields = self._known_fields[key] = fields_of(stat, [("", column) for column in columns], by_group=False)
-        return fields
 
 
 @functools.lru_cache(CACHED)
@@ -547,31 +294,3 @@ def _general_instance(name: str, labels: dict[str, str], kind: SeriesKind) -> st
 def is_group_counter(layout: ExpositionLayout, name: str) -> bool:
     """Return whether names without a type are counters in the group of this one."""
     return any(group.counters and group.names.fullmatch(name) is not None for group in layout.groups)
-
-
-def _rate(known: tuple[int, str] | None, time_ms: int, value: float) -> float | None:
-    """Return the growth per second. Missing: None for a first sample, and for a counter that went back."""
-    if known is None:
-        return None
-    growth = value - float(known[1])
-    return growth / (time_ms - known[0]) * MILLI if growth >= 0 and math.isfinite(growth) else None
-
-
-def _to_state(instance: InstanceState) -> list[object]:
-    pending = [[time_ms, row.offset, row.values, sorted(row.arrived)] for time_ms, row in instance.pending.items()]
-    last = {column: [time_ms, word] for column, (time_ms, word) in instance.last.items()}
-    return [instance.done_ms, sorted(instance.columns), last, pending]
-
-
-def _instance_of(state: list[object]) -> InstanceState:
-    done_ms, columns, last, pending = state
-    instance = InstanceState()
-    assert isinstance(done_ms, int)
-    assert isinstance(columns, list)
-    assert isinstance(last, dict)
-    assert isinstance(pending, list)
-    instance.done_ms = done_ms
-    instance.columns = set(columns)
-    instance.last = {column: (time_ms, word) for column, (time_ms, word) in last.items()}
-    instance.pending = {time_ms: OpenRow(offset, values, set(arrived)) for time_ms, offset, values, arrived in pending}
-    return instance

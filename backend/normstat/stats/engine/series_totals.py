@@ -46,46 +46,46 @@ class StatTotal:
     """What is known of the instances of a stat that has a total, and the times that wait for some of them.
 
     Senders bring one time after the other, or all times of one series before the next series. So a time is complete with those
-    instances that had begun by then, and what comes while their number is still unknown has no total: `begin_ms`.
+    instances that had begun by then, and what comes while their number is still unknown has no total: `begin`.
     """
 
-    __slots__ = ("begin_ms", "done_ms", "instance", "members", "newest_ms", "pending")
+    __slots__ = ("begin", "done", "instance", "members", "newest", "pending")
 
     def __init__(self, instance: str) -> None:
         self.instance = instance
         # Instances, with the time of their first sample.
         self.members: dict[str, int] = {}
-        self.begin_ms = self.done_ms = self.newest_ms = -1
+        self.begin = self.done = self.newest = -1
         self.pending: dict[int, OpenTotal] = {}
 
-    def add_member(self, instance: str, time_ms: int) -> None:
+    def add_member(self, instance: str, tick: int) -> None:
         """Take note of a new instance. One that begins before the newest sample comes after others' later times."""
-        self.members[instance] = time_ms
-        if time_ms < self.newest_ms:
-            self.begin_ms = self.newest_ms
-            self.pending = {own_ms: row for own_ms, row in self.pending.items() if own_ms > self.begin_ms}
+        self.members[instance] = tick
+        if tick < self.newest:
+            self.begin = self.newest
+            self.pending = {own_tick: row for own_tick, row in self.pending.items() if own_tick > self.begin}
 
-    def find_open(self, time_ms: int) -> OpenTotal | None:
+    def find_open(self, tick: int) -> OpenTotal | None:
         """Return the sums of a time. Missing: None where they are done, or were not begun"""
-        row = self.pending.get(time_ms)
-        if row is None and time_ms > max(self.done_ms, self.begin_ms):
-            row = self.pending[time_ms] = OpenTotal(set(), 0, {}, 0)
+        row = self.pending.get(tick)
+        if row is None and tick > max(self.done, self.begin):
+            row = self.pending[tick] = OpenTotal(set(), 0, {}, 0)
             if len(self.pending) > MAX_TOTALS:
                 del self.pending[min(self.pending)]
         return row
 
-    def is_complete(self, time_ms: int, *, is_end: bool) -> bool:
+    def is_complete(self, tick: int, *, is_end: bool) -> bool:
         """Return whether all instances have come. A single one may be the first of many, up to the end of a request."""
-        n_begun = sum(first_ms <= time_ms for first_ms in self.members.values())
-        return len(self.pending[time_ms].seen) >= n_begun and (n_begun > 1 or is_end)
+        n_begun = sum(first <= tick for first in self.members.values())
+        return len(self.pending[tick].seen) >= n_begun and (n_begun > 1 or is_end)
 
     def to_state(self) -> list[object]:
         """Return what `load` takes."""
-        waiting = [[time_ms, *row.to_state()] for time_ms, row in self.pending.items()]
-        return [self.members, self.begin_ms, self.done_ms, self.newest_ms, waiting]
+        waiting = [[tick, *row.to_state()] for tick, row in self.pending.items()]
+        return [self.members, self.begin, self.done, self.newest, waiting]
 
     def load(self, state: Sequence[Any], known: Set[str]) -> None:
         """Restore the state; `known`: the instances that are not forgotten."""
-        members, self.begin_ms, self.done_ms, self.newest_ms, waiting = state
-        self.members = {name: first_ms for name, first_ms in members.items() if name in known}
-        self.pending = {time_ms: OpenTotal.of_state(*row) for time_ms, *row in waiting}
+        members, self.begin, self.done, self.newest, waiting = state
+        self.members = {name: first for name, first in members.items() if name in known}
+        self.pending = {tick: OpenTotal.of_state(*row) for tick, *row in waiting}

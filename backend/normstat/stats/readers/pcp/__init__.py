@@ -1,0 +1,1 @@
+"""Archives of Performance Co-Pilot: reader, spec and captures."""
