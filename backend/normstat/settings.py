@@ -143,6 +143,9 @@ class Settings(BaseSettings):
     ingest_max_new_instances: int = Field(
         default=MAX_NEW_INSTANCES, ge=1, description="new instances per host, stat and hour; above, their lines are rejected"
     )
+    share_max_days: int = Field(
+        default=30, ge=0, le=365, description="longest life of a link that shows a comparison or report without login; 0: no links"
+    )
     agent_token_days: int = Field(
         default=0, ge=0, le=100_000, description="agents change a token that is bound to their host after so many days; 0: never"
     )
