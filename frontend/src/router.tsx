@@ -26,6 +26,13 @@ const silenceRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/silence/SilencePage"), "SilencePage"),
 });
 
+/** Where a share link leads; no login is needed. */
+const sharedRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/shared",
+  component: lazyRouteComponent(() => import("./pages/shared/SharedPage"), "SharedPage"),
+});
+
 const shellRoute = createRoute({ getParentRoute: () => rootRoute, id: "shell", component: Shell });
 
 const indexRoute = createRoute({
@@ -217,6 +224,7 @@ const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", 
 const routeTree = rootRoute.addChildren([
   loginRoute,
   silenceRoute,
+  sharedRoute,
   shellRoute.addChildren([
     indexRoute,
     hostsRoute,
