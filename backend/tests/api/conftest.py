@@ -83,7 +83,7 @@ async def app(settings: Settings) -> AsyncIterator[FastAPI]:
         tables += (
             "host_groups, comparisons, watch_rules, watch_rule_changes, watch_limits, backtests, episodes, watch_mutes, jobs, "
         )
-        tables += "alert_channels, alert_routes, alerts, experiments, join_tokens"
+        tables += "alert_channels, alert_routes, alerts, experiments, join_tokens, webhooks"
         await session.execute(text(f"TRUNCATE {tables} CASCADE"))
     yield app
     await state.close()
