@@ -32,7 +32,7 @@ def _check_secret(url: SecretStr | None) -> SecretStr | None:
 
 
 class WebhookPut(Body):
-    """A webhook. A URL that is null stays as it is; with `renews_key` its signing key is made anew."""
+    """A webhook. A URL that is null stays as it is; with `renews_key` it gets a new signing key."""
 
     name: Name
     url: Annotated[SecretStr | None, AfterValidator(_check_secret)] = None
