@@ -39,6 +39,13 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("NORMSTAT_DATABASE_URL", "DATABASE_URL"),
         description="libpq URL of the PostgreSQL database",
     )
+    database_read_url: str | None = Field(
+        default=None,
+        description="libpq URL of a standby of it, for graphs, comparisons and exports; None: the primary does it all",
+    )
+    database_read_max_lag_s: float = Field(
+        default=10.0, gt=0, description="a standby that is further behind is not read from until it has caught up"
+    )
     data: Path | None = Field(
         default=None,
         description="data folder of a running `make run`: commands use its database if no URL is set; None: data in the current"
@@ -135,6 +142,9 @@ class Settings(BaseSettings):
     ingest_max_new_streams: int = Field(default=MAX_NEW_STREAMS, ge=200, description="new streams per host and hour; above, 429")
     ingest_max_new_instances: int = Field(
         default=MAX_NEW_INSTANCES, ge=1, description="new instances per host, stat and hour; above, their lines are rejected"
+    )
+    share_max_days: int = Field(
+        default=30, ge=0, le=365, description="longest life of a link that shows a comparison or report without login; 0: no links"
     )
     agent_token_days: int = Field(
         default=0, ge=0, le=100_000, description="agents change a token that is bound to their host after so many days; 0: never"

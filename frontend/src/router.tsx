@@ -26,6 +26,13 @@ const silenceRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/silence/SilencePage"), "SilencePage"),
 });
 
+/** Where a share link leads; no login is needed. */
+const sharedRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/shared",
+  component: lazyRouteComponent(() => import("./pages/shared/SharedPage"), "SharedPage"),
+});
+
 const shellRoute = createRoute({ getParentRoute: () => rootRoute, id: "shell", component: Shell });
 
 const indexRoute = createRoute({
@@ -169,6 +176,12 @@ const storageRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/storage/StoragePage"), "StoragePage"),
 });
 
+const installationRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/installation",
+  component: lazyRouteComponent(() => import("./pages/installation/InstallationPage"), "InstallationPage"),
+});
+
 const accountsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/accounts",
@@ -211,6 +224,7 @@ const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", 
 const routeTree = rootRoute.addChildren([
   loginRoute,
   silenceRoute,
+  sharedRoute,
   shellRoute.addChildren([
     indexRoute,
     hostsRoute,
@@ -234,6 +248,7 @@ const routeTree = rootRoute.addChildren([
     specRoute,
     editSpecRoute,
     storageRoute,
+    installationRoute,
     accountsRoute,
     viewsRoute,
     watchRoute,

@@ -27,7 +27,7 @@ EXPORT_ENDINGS: Final = (".csv", ".jsonl", ".parquet", ".html", ".pdf", ".svg", 
 KEPT: Final = (
     "name", "title", "host", "hosts", "role", "is_disabled", "stat", "field", "start", "end", "until", "reason",
     "baseline_id", "baseline", "kind", "samples_days", "rollups_days", "chunks_days", "enabled", "is_enabled", "tags", "members",
-    "days", "revoke_api_tokens", "host_pattern", "max_uses", "lifetime_s", "allows_takeover", "within_days",
+    "days", "revoke_api_tokens", "host_pattern", "max_uses", "lifetime_s", "allows_takeover", "within_days", "comparison", "report",
 )  # fmt: skip
 QUERY_KEPT: Final = ("host", "hosts", "stat", "start", "end", "baseline", "incident", "as", "merge", "title", "name")
 MAX_VALUE: Final = 200

@@ -114,6 +114,15 @@ async def _read_report(session: AsyncSession, id: int, note: str, who: str, publ
     return saved.result, await _with_events(session, saved.result, cover)
 
 
+async def read_shared(session: AsyncSession, id: int, who: str) -> tuple[Comparison, Cover]:  # noqa: A002
+    """Return a saved comparison as it is shown without a login: what was saved, without what was noted on its hosts since.
+
+    Raises: NotFound; Conflict for a result in a format that this version does not read
+    """
+    saved = await read_saved(session, id)
+    return saved.result, Cover(saved.name, saved.note, who, _now(), "")
+
+
 def _with_cover(
     result: Comparison, inputs: ComparisonInputs, asked: ReportInputs, who: str, public_url: str
 ) -> tuple[Comparison, Cover]:

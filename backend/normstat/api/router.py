@@ -24,6 +24,7 @@ from normstat.api import (
     comparison_series,
     coverage,
     cpu_balance,
+    doctor,
     document,
     enrolment,
     events,
@@ -59,6 +60,7 @@ from normstat.api import (
     second_factors,
     series,
     sessions,
+    share_links,
     specs,
     stats,
     storage,
@@ -91,7 +93,7 @@ def build_router() -> APIRouter:
         comparison, comparison_report, comparison_series, saved_comparisons, exports, federate,
         live, imports, bundles, reparses, jobs, specs,
         retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts, webhooks,
-        document, flames, audit,
+        document, flames, audit, share_links, doctor,
     ):  # fmt: skip
         router.include_router(noun.router)
     return router

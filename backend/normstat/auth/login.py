@@ -27,7 +27,7 @@ from normstat.errors import (
     TooManyRequests,
     shorten,
 )
-from normstat.storage import account_rows, join_token_rows
+from normstat.storage import account_rows, join_token_rows, share_link_rows
 from normstat.storage.account_rows import SessionOrigin
 from normstat.storage.schema.models import LoginLink, User
 from normstat.storage.session import open_read_session, open_write_session
@@ -40,7 +40,7 @@ LINK_LIFETIME: Final = timedelta(hours=1)
 KEEP_LINKS: Final = timedelta(days=7)
 # How long a browser is remembered after its last login.
 KEEP_BROWSERS: Final = timedelta(days=180)
-# For this long, ended join tokens and agent tokens that were replaced stay in the lists.
+# For this long, ended join tokens and share links, and agent tokens that were replaced, stay in the lists.
 KEEP_TOKENS: Final = timedelta(days=30)
 FIRST_ADMINISTRATOR: Final = "admin"
 # The same message whether the account or the password is wrong: it must not reveal which accounts exist.
@@ -308,4 +308,5 @@ async def delete_expired_logins(sessions: Sessions) -> None:
     async with open_write_session(sessions) as session:
         await account_rows.delete_expired(session, keep_links=KEEP_LINKS, keep_browsers=KEEP_BROWSERS)
         await join_token_rows.delete_old(session, keep=KEEP_TOKENS)
+        await share_link_rows.delete_old(session, keep=KEEP_TOKENS)
     await delete_old_attempts(sessions)

@@ -13,6 +13,7 @@ N_BYTES: Final = 32
 API_TOKEN_PREFIX: Final = "nst_"  # noqa: S105
 AGENT_TOKEN_PREFIX: Final = "nsa_"  # noqa: S105
 JOIN_TOKEN_PREFIX: Final = "nsj_"  # noqa: S105
+SHARE_LINK_PREFIX: Final = "nss_"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -136,6 +136,20 @@ class Throttle:
         """
         await self._count([_steady("join", group_of(address), FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S)])
 
+    async def count_wrong_share_link(self, address: str) -> None:
+        """Count an invalid share link.
+
+        Raises: TooManyRequests when there were many
+        """
+        await self._count([_steady("share", group_of(address), FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S)])
+
+    async def count_opened_share_link(self, link_id: int) -> None:
+        """Count that a share link was opened: each time a page is drawn.
+
+        Raises: TooManyRequests when it was opened often
+        """
+        await self._count([_steady("shared", str(link_id), FREE_TRIES_OF_ADDRESS, ADDRESS_PAUSE_S)])
+
     async def attempt_provider(self, address: str) -> Attempt:
         """Count a login that comes back from the login provider.
 

@@ -12,7 +12,7 @@ import typer
 from normstat import __version__
 from normstat.cli.local_database import chosen_folder, describe_origin, describe_search
 from normstat.doctor.check_result import CheckResult, CheckStatus
-from normstat.doctor.examination import Installation, examine
+from normstat.doctor.examination import Installation, examine, find_data_dir
 from normstat.local.running_server import RunningServer, find_running_servers
 from normstat.settings import adopt_environment, load_settings
 
@@ -91,7 +91,4 @@ def _choose(servers: list[RunningServer]) -> RunningServer | None:
 def _folder_of(server: RunningServer | None) -> Path | None:
     """Return the data folder of `normstat up`, which keeps the imports there."""
     imports = None if server is None else server.environment.get("NORMSTAT_IMPORT_DIR")
-    if imports is None:
-        return None
-    folder = Path(imports).parent
-    return folder if (folder / "postgres.password").is_file() else None
+    return find_data_dir(None if imports is None else Path(imports))

@@ -15,12 +15,14 @@ import pytest
 import structlog
 from fastapi import FastAPI
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api import health
 from normstat.api.state import AppState
 from normstat.app import create_app, make_state
 from normstat.auth.throttle import Throttle
 from normstat.settings import Settings
+from normstat.storage.schema.models import Base
 from normstat.storage.session import open_write_session
 from tests.api.people import People
 from tests.auth.test_throttle import Clock
@@ -69,22 +71,46 @@ def _patient_health(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @functools.cache
 def built_app(settings: Settings) -> FastAPI:
-    # Making all routes takes a tenth of a second; what tests change is in the state.
+    # A new one prepares its routes again, which takes half a second; what tests change is in the state.
     return create_app(settings)
+
+
+# These and all that name their rows.
+EMPTIED = (
+    "login_attempts", "users", "sessions", "login_links", "api_tokens", "agent_tokens", "hosts", "baselines", "user_specs",
+    "host_groups", "comparisons", "watch_rules", "watch_rule_changes", "watch_limits", "backtests", "episodes", "watch_mutes",
+    "jobs", "alert_channels", "alert_routes", "alerts", "experiments", "join_tokens", "webhooks",
+)  # fmt: skip
+
+
+@functools.cache
+def emptied_tables() -> list[str]:
+    """The tables, those first whose rows name others."""
+    found = set(EMPTIED)
+    for table in Base.metadata.sorted_tables:
+        if any(key.column.table.name in found for key in table.foreign_keys):
+            found.add(table.name)
+    return [table.name for table in reversed(Base.metadata.sorted_tables) if table.name in found]
+
+
+async def empty_tables(session: AsyncSession) -> None:
+    """Delete what the last test left. TRUNCATE of all these tables takes five times as long, whatever is in them."""
+    tables = emptied_tables()
+    looks = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT FROM {table})" for table in tables)
+    filled = set(await session.scalars(text(looks)))
+    for table in tables:
+        if table in filled:
+            await session.execute(text(f"DELETE FROM {table}"))
 
 
 @pytest.fixture
 async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     """The application without its background tasks, with a fresh state, on an empty database."""
-    app = built_app(settings)
+    # The folder of imports concerns the state alone.
+    app = built_app(settings.model_copy(update={"import_dir": None}))
     state = app.state.normstat = make_state(settings)
     async with open_write_session(state.sessions) as session:
-        tables = "login_attempts, users, sessions, login_links, api_tokens, agent_tokens, hosts, baselines, user_specs, "
-        tables += (
-            "host_groups, comparisons, watch_rules, watch_rule_changes, watch_limits, backtests, episodes, watch_mutes, jobs, "
-        )
-        tables += "alert_channels, alert_routes, alerts, experiments, join_tokens, webhooks"
-        await session.execute(text(f"TRUNCATE {tables} CASCADE"))
+        await empty_tables(session)
     yield app
     await state.close()
 

@@ -139,6 +139,7 @@ async def test_a_taken_name_needs_takeover(people: People, admin: httpx.AsyncCli
     assert (await send(people, own, "web1")).status_code == 200
 
 
+@pytest.mark.usefixtures("clock")
 async def test_ended_join_tokens_and_guesses_are_refused(people: People, admin: httpx.AsyncClient, state: AppState) -> None:
     join = await make(admin)
     async with open_write_session(state.sessions) as session:

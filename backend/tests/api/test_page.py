@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+import shutil
 from pathlib import Path
 
 import httpx
@@ -13,9 +14,16 @@ from normstat.settings import Settings
 INDEX = "<!doctype html><title>normstat</title>"
 
 
+@pytest.fixture(scope="module")
+def page_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all tests, so that they share an application, which prepares all routes before it looks for a file."""
+    return tmp_path_factory.mktemp("built") / "page"
+
+
 @pytest.fixture
-def settings(settings: Settings, tmp_path: Path) -> Settings:
-    return settings.model_copy(update={"page_dir": tmp_path / "page"})
+def settings(settings: Settings, page_dir: Path) -> Settings:
+    shutil.rmtree(page_dir, ignore_errors=True)
+    return settings.model_copy(update={"page_dir": page_dir})
 
 
 @pytest.fixture

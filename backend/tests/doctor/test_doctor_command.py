@@ -10,7 +10,10 @@ from typer.testing import CliRunner, Result
 from normstat.cli import app
 from normstat.cli import doctor_command as doctor_module
 from normstat.settings import load_settings
+from tests.databases import on_either_database
 from tests.e2e.product import Server
+
+pytestmark = on_either_database
 
 
 @pytest.fixture(autouse=True)

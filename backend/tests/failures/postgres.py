@@ -14,7 +14,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from tests.databases import OPTIONS, PlainServer, _die_with_parent
+from tests.databases import OPTIONS, PlainServer, _die_with_parent, _free_port
 from tests.debian_root import DatabaseUnavailable
 
 START_TIMEOUT_S: Final = 300.0
@@ -178,3 +178,28 @@ def _children(pid: int) -> Iterator[int]:
             with contextlib.suppress(OSError):
                 if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
                     yield int(entry.name)
+
+
+class StandbyPostgres(FragilePostgres):
+    """A hot standby of a FragilePostgres: its data by pg_basebackup, its log by streaming; `promote` makes it the primary."""
+
+    name = "standby"
+
+    def follow(self, primary: FragilePostgres) -> None:
+        """Copy the primary, and follow it."""
+        self._prepare()
+        self.password = primary.password
+        self._data.mkdir(mode=0o700)
+        if self._account is not None:
+            os.chown(self._data, self._account.pw_uid, self._account.pw_gid)
+        source = f"host=127.0.0.1 port={primary.port} user={primary.initdb_role} password={primary.password}"
+        command = [str(self._bin / "pg_basebackup"), f"-D{self._data}", f"-d{source}", "-R", "-cfast", "-Xstream", "--no-sync"]
+        self._run(self._as_account(command))
+        self.port = _free_port()
+        self._launch()
+        self._wait()
+
+    def promote(self) -> None:
+        """Make it a primary; returns when it takes changes."""
+        with psycopg.connect(self.admin_url("postgres"), autocommit=True) as connection:
+            assert connection.execute("SELECT pg_promote()").fetchall() == [(True,)]

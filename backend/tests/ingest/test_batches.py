@@ -13,9 +13,12 @@ from normstat.ingest.batching import AgentIdentity, IngestQueue, IngestRequest
 from normstat.ingest.protocol import Ack, Frame
 from normstat.storage import ingest_rows, instance_cache
 from normstat.storage.session import make_engine
+from tests.databases import on_either_database
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, stream
 from tests.ingest.test_intake import query
+
+pytestmark = on_either_database
 
 WAIT_S = 30.0
 HOSTS = [f"host{number}" for number in range(12)]

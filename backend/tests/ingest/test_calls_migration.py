@@ -7,7 +7,10 @@ from normstat.storage import reparse_rows
 from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema import migrations
 from normstat.storage.session import make_engine, make_sessions, open_write_session
+from tests.databases import on_either_database
 from tests.ingest.sending import Agent, stream
+
+pytestmark = on_either_database
 
 HEADER = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"  # noqa: E501
 ROW = " 1  0      0 812000  10244 409600    0    0     5    12  250  400  7  2 90  1  0\n"

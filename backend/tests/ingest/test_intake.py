@@ -15,6 +15,7 @@ from normstat.ingest.batching import AgentIdentity
 from normstat.storage import ingest_rows, stream_rows
 from normstat.storage.chunks import unpack_body
 from normstat.storage.session import make_engine
+from tests.databases import on_either_database
 from tests.generated import MPSTAT_COLUMNS, START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
 
@@ -63,6 +64,7 @@ def assert_books_balance(url: str) -> None:
     assert sum(bytes_by_kind.values()) + int(str(stream_row["n_gap_bytes"])) == stream_row["acked_offset"]
 
 
+@on_either_database
 async def test_values_come_out_as_the_file_has_them(agent: Agent, database_url: str) -> None:
     text = vmstat_text(vmstat_times(50))
     assert await agent.send_file(text) == len(text)
@@ -71,6 +73,7 @@ async def test_values_come_out_as_the_file_has_them(agent: Agent, database_url: 
     assert_books_balance(database_url)
 
 
+@on_either_database
 async def test_decimals_come_out_digit_for_digit(agent: Agent, database_url: str) -> None:
     text = mpstat_text(20, 3)
     assert await agent.send_file(text, "mpstat_linux") == len(text)
@@ -131,6 +134,7 @@ async def test_hosts_at_once_share_new_tables(engine: AsyncEngine, database_url:
     assert query(database_url, "SELECT count(*) FROM stat.mpstat_linux") == [(4 * 30 * 3,)]
 
 
+@on_either_database
 async def test_unfinished_line_is_not_acknowledged(agent: Agent, database_url: str) -> None:
     text = vmstat_text(vmstat_times(3))
     last_line = text.rstrip().rindex(b"\n") + 1
@@ -140,6 +144,7 @@ async def test_unfinished_line_is_not_acknowledged(agent: Agent, database_url: s
     assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
 
 
+@on_either_database
 async def test_frame_from_the_future_is_answered_with_the_place(agent: Agent, database_url: str) -> None:
     text = vmstat_text(vmstat_times(10))
     assert await agent.send_file(text[500:], offset=500) == 0
@@ -148,6 +153,7 @@ async def test_frame_from_the_future_is_answered_with_the_place(agent: Agent, da
     assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
 
 
+@on_either_database
 async def test_frames_of_one_request_continue_each_other(agent: Agent, database_url: str) -> None:
     text = vmstat_text(vmstat_times(10))
     assert await agent.send(stream(text[:300]), stream(text[300:333], offset=300), stream(text[310:], offset=310)) == {
@@ -156,6 +162,7 @@ async def test_frames_of_one_request_continue_each_other(agent: Agent, database_
     assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
 
 
+@on_either_database
 async def test_gap_is_noted_and_passed(agent: Agent, database_url: str) -> None:
     text = vmstat_text(vmstat_times(30))
     line = text.index(b"\n", 1500) + 1
@@ -174,6 +181,7 @@ async def test_gap_is_noted_and_passed(agent: Agent, database_url: str) -> None:
     assert raw_bytes(database_url) == text[:line] + text[lost_end:]
 
 
+@on_either_database
 async def test_gap_is_not_passed_before_what_comes_before_it(agent: Agent, database_url: str) -> None:
     text = vmstat_text(vmstat_times(5))
     assert await agent.send(gap(100, 50)) == {"k": 0}
@@ -184,6 +192,7 @@ async def test_gap_is_not_passed_before_what_comes_before_it(agent: Agent, datab
     assert query(database_url, "SELECT start_offset, end_offset FROM gaps") == [(len(text), len(text) + 10)]
 
 
+@on_either_database
 async def test_unknown_spec_is_kept_raw(agent: Agent, database_url: str) -> None:
     text = b"first line\nsecond line\nunfinished"
     assert await agent.send_file(text, "fancystat_beos") == 23
@@ -192,6 +201,7 @@ async def test_unknown_spec_is_kept_raw(agent: Agent, database_url: str) -> None
     assert (found["n_ignored"], found["n_sample"], found["bytes_by_kind"]) == (2, 0, {"ignored": 23})
 
 
+@on_either_database
 async def test_spec_that_becomes_known_goes_on_with_the_right_state(agent: Agent, database_url: str) -> None:
     text = vmstat_text(vmstat_times(20))
     half = text.index(b"\n", 1000) + 1
@@ -203,6 +213,7 @@ async def test_spec_that_becomes_known_goes_on_with_the_right_state(agent: Agent
     assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)[-n_after:]
 
 
+@on_either_database
 async def test_token_of_one_host_is_for_no_other(engine: AsyncEngine, database_url: str) -> None:
     await Agent(engine, host="alpha").send_file(b"")
     ((host_id,),) = query(database_url, "SELECT id FROM hosts")
@@ -227,6 +238,7 @@ async def test_database_away_is_no_acknowledgement() -> None:
         await Agent(nowhere).send_file(vmstat_text(vmstat_times(3)))
 
 
+@on_either_database
 async def test_host_knows_what_its_agent_said(engine: AsyncEngine, database_url: str) -> None:
     await Agent(engine).send_file(vmstat_text(vmstat_times(3)))
     assert query(
@@ -240,6 +252,7 @@ async def test_host_knows_what_its_agent_said(engine: AsyncEngine, database_url:
     ]
 
 
+@on_either_database
 async def test_failure_in_the_middle_leaves_nothing(agent: Agent, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = vmstat_text(vmstat_times(20))
     await agent.send_file(text[:600])
@@ -258,6 +271,7 @@ async def test_failure_in_the_middle_leaves_nothing(agent: Agent, database_url: 
     assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
 
 
+@on_either_database
 async def test_connection_lost_in_the_middle_is_no_acknowledgement(
     agent: Agent, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +295,7 @@ async def test_connection_lost_in_the_middle_is_no_acknowledgement(
     assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
 
 
+@on_either_database
 async def test_new_samples_are_announced_with_the_commit(agent: Agent, database_url: str) -> None:
     with psycopg.connect(database_url, autocommit=True) as listener:
         listener.execute("LISTEN normstat_live")

@@ -7,8 +7,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.ingest.stream_samples import LONG_INSTANCE_REASON, MAX_INSTANCE_LENGTH
 from normstat.storage.instance_cache import FIND
 from normstat.storage.lookup import find_instances
+from tests.databases import on_either_database
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import assert_books_balance, query
+
+pytestmark = on_either_database
 
 BANNER = b"Linux 6.1.0-40-amd64 (host1) \t11/21/26 \t_x86_64_\t(2 CPU)\n\n"
 HEADER = b"# Time          USER       PID    %usr %system  %guest   %wait    %CPU   CPU  Command\n"

@@ -14,6 +14,8 @@ from tests.generated import START, VMSTAT_HEADER, mpstat_text, vmstat_text, vmst
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import VMSTAT_ROWS, accounts, assert_books_balance, query, raw_bytes, vmstat_rows
 
+pytestmark = on_either_database
+
 MIB = 1 << 20
 SOLARIS_HEADER = (
     " kthr      memory            page            disk          faults      cpu\n"
@@ -48,7 +50,6 @@ async def test_binary_in_a_stream_is_rejected_lines_between_samples(agent: Agent
     assert "\\x00" in str(kept[0][2])
 
 
-@on_either_database
 @pytest.mark.parametrize("seed", range(3))
 async def test_noise_stops_nothing(agent: Agent, database_url: str, seed: int) -> None:
     numbers = random.Random(seed)
@@ -172,7 +173,6 @@ async def test_columns_that_the_spec_does_not_know_are_kept(agent: Agent, databa
     ]  # fmt: skip
 
 
-@on_either_database
 @pytest.mark.slow
 async def test_texts_of_rejected_lines_are_bounded_and_all_are_counted(agent: Agent, database_url: str) -> None:
     text = VMSTAT_HEADER.encode() + b"1 2 3\n" * (MAX_KEPT_PER_REASON + 500)

@@ -11,6 +11,7 @@ from normstat.stats.engine.line_engine import TOO_LONG
 from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from tests.addons import APP_USER, app_user_text
+from tests.databases import on_either_database
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import GOLDEN
 from tests.ingest.rereading import books, export, put, reparse, wish
@@ -78,6 +79,7 @@ async def test_with_the_same_spec_nothing_changes(agent: Agent, engine: AsyncEng
     assert n_samples is not None
 
 
+@on_either_database
 async def test_rules_and_scores_judge_recent_samples_again(
     agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
 ) -> None:
@@ -101,6 +103,7 @@ CHANGED = APP_USER.replace('key = "wait"', 'key = "wait_ms"').replace('instance 
 WHOLE_WAIT = APP_USER.replace("decimals = 1\n", "")
 
 
+@on_either_database
 async def test_a_changed_spec_gives_what_a_fresh_load_gives(
     agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
 ) -> None:
@@ -126,6 +129,7 @@ async def test_a_changed_spec_gives_what_a_fresh_load_gives(
     assert (again.state, again.n_streams) == (JobState.DONE, 0)
 
 
+@on_either_database
 async def test_a_stream_that_nobody_could_read_gets_its_samples(
     agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
 ) -> None:
@@ -165,6 +169,7 @@ def three_users(start_s: int) -> bytes:
     return "".join(reports).encode()
 
 
+@on_either_database
 async def test_instances_have_the_spans_of_the_rows_that_are_left(agent: Agent, sessions: Sessions, database_url: str) -> None:
     await put(sessions, "app_user", APP_USER)
     await agent.send_file(three_users(1_795_500_000), "app_user", "second")
@@ -183,6 +188,7 @@ async def test_instances_have_the_spans_of_the_rows_that_are_left(agent: Agent, 
     assert query(database_url, "SELECT sum(n_rejected) FROM streams") == [(8,)]
 
 
+@on_either_database
 async def test_rows_of_other_streams_stay(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     await put(sessions, "app_user", APP_USER)
     await agent.send_file(app_user_text(9), "app_user", "first")
@@ -196,6 +202,7 @@ async def test_rows_of_other_streams_stay(agent: Agent, engine: AsyncEngine, ses
     assert query(database_url, "SELECT host_id, stream_id, count(*) FROM stat.app_user GROUP BY 1, 2 ORDER BY 1, 2") == n_rows
 
 
+@on_either_database
 async def test_many_reports_of_many_days(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     """Chunks of a hypertable hold a day each."""
     text = b"".join(app_user_text(2, start_s=1_795_262_400 + day * 86_400) for day in range(40))
@@ -207,6 +214,7 @@ async def test_many_reports_of_many_days(agent: Agent, engine: AsyncEngine, sess
     assert await export(engine) == before
 
 
+@on_either_database
 async def test_bytes_that_cannot_be_unpacked_fail_that_stream_alone(
     agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
 ) -> None:
@@ -221,6 +229,7 @@ async def test_bytes_that_cannot_be_unpacked_fail_that_stream_alone(
     assert await export(engine) == before
 
 
+@on_either_database
 async def test_what_cannot_be_wished_for(agent: Agent, sessions: Sessions, database_url: str) -> None:
     await agent.send(stream(b"what\n", "nothing_any"), stream(vmstat_text(vmstat_times(3)), key="v"))
     ids = {str(spec): int(str(id_)) for spec, id_ in query(database_url, "SELECT spec, id FROM streams")}

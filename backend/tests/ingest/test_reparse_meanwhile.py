@@ -35,6 +35,8 @@ from tests.ingest.rereading import ALWAYS, books, export, look, put, reparse, re
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
 
+pytestmark = on_either_database
+
 Sessions = async_sessionmaker[AsyncSession]
 BACKEND = Path(__file__).parents[2]
 # A column of another name, so that old and new cannot be taken for each other.
@@ -248,7 +250,6 @@ def start_command(url: str, *words: str) -> subprocess.Popen[bytes]:
     )
 
 
-@on_either_database
 async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
     agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
 ) -> None:
@@ -286,7 +287,6 @@ async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
     assert query(database_url, "SELECT count(wait), count(wait_ms) FROM stat.app_user") == [(0, 3 * n_rows)]
 
 
-@on_either_database
 async def test_the_command_works_and_says_what_came_of_it(
     agent: Agent, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -372,7 +372,6 @@ async def test_a_stream_goes_on_after_it_was_read_again(
     await assert_as_fresh(agent, engine, database_url, text)
 
 
-@on_either_database
 async def test_interrupted_at_the_command_line_it_says_so(
     agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
 ) -> None:

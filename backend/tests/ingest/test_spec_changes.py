@@ -9,9 +9,12 @@ from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_write_session
 from normstat.storage.user_specs import put_user_spec
 from tests.addons import APP_USER, app_user_text
+from tests.databases import on_either_database
 from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent, gap
 from tests.ingest.test_intake import accounts, query
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 MINUTES = APP_USER.replace('unit = "ms"', 'unit = "s"')

@@ -12,10 +12,13 @@ from normstat.ingest.batching import IngestQueue
 from normstat.ingest.protocol import Ack
 from normstat.storage import ingest_rows, stream_cache
 from normstat.storage.session import make_engine
+from tests.databases import on_either_database
 from tests.generated import mpstat_text
 from tests.ingest.sending import stream
 from tests.ingest.test_batches import WAIT_S, job_of
 from tests.ingest.test_intake import query
+
+pytestmark = on_either_database
 
 TEXT = mpstat_text(12, 2)
 # In the midst of reports and of lines.

@@ -15,8 +15,11 @@ from normstat.retention.deletion_worker import work_off_removals
 from normstat.storage.schema import migrations
 from normstat.storage.schema.job_models import JobKind, JobState
 from normstat.storage.session import make_engine, make_sessions, open_read_session
+from tests.databases import on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 OLD_WORK = (

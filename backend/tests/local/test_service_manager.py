@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from normstat.local.service_manager import READY, tell_service_manager
+from tests.databases import on_either_database
 from tests.e2e.product import Server
+
+pytestmark = on_either_database
 
 
 def test_the_state_is_sent_to_the_named_socket(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_captures_give_the_same_beside_each_other(monkeypatch: pytest.MonkeyPatc
     spec = require_spec(name)
     sent = []
     for data in CAPTURES[name]:
-        lines = data[:20_000].splitlines(keepends=True)
+        lines = data[:10_000].splitlines(keepends=True)
         step = max(1, -(-len(lines) // 5))
         sent.append((spec, [b"".join(lines[at : at + step]) for at in range(0, 5 * step, step)]))
     alone = [line_by_line(monkeypatch, spec, pieces) for spec, pieces in sent]
@@ -170,7 +170,7 @@ def test_captures_give_the_same_in_pieces(name: str) -> None:
     """A cut behind every line of the beginning, and in the middle of lines."""
     spec = load_catalogue().specs[name]
     for data in CAPTURES[name]:
-        few = data[:20_000]
+        few = data[:6000]
         whole = read_pieces(spec, [few])
         assert read_pieces(spec, few.splitlines(keepends=True)) == whole
         assert read_pieces(spec, [few[at : at + 97] for at in range(0, len(few), 97)]) == whole
@@ -214,7 +214,7 @@ def test_twice_the_bytes_take_no_more_than_twice_the_calls(name: str) -> None:
     """Of the tool's own text with one hostile line in it; regular expressions are for `make bench-hostile` to judge."""
     spec = load_catalogue().specs[name]
     for part in HOSTILE:
-        some = CAPTURES[name][0][:3000] + part * (2000 // len(part)) + b"\n"
+        some = CAPTURES[name][0][:1200] + part * (800 // len(part)) + b"\n"
         # What the first call for a spec, and for these lines, prepares for all others is not counted.
         read(spec, some * 2, state={}, offset=0, is_final=True)
         # What is counted is the same each time, and never was above 2.03 times; hidden squares show early.

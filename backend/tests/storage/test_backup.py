@@ -21,7 +21,8 @@ from normstat.artefacts.parts import StackPart
 from normstat.errors import BadRequest, Conflict, MigrationError
 from normstat.packing import packing_run
 from normstat.packing.packing_run import pack_next
-from normstat.storage.artefact_rows import PIECE_BYTES, Artefact, ArtefactSource, read_text
+from normstat.storage import artefact_rows
+from normstat.storage.artefact_rows import Artefact, ArtefactSource, read_text
 from normstat.storage.backup import backup_plan, dump
 from normstat.storage.backup.backup_files import Connection
 from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS, PieceRequest, read_fingerprint
@@ -39,7 +40,7 @@ from normstat.storage.schema.models import Base
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.window import Window
-from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer
+from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer, on_either_database
 from tests.debian_root import DatabaseUnavailable
 from tests.e2e.product import wait_until
 from tests.fork_server import start_forked
@@ -185,6 +186,7 @@ async def test_round_trip_into_another_kind_of_store(
     require_current_schema(other_url)
 
 
+@on_either_database
 async def test_the_next_backup_copies_what_is_new(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
     agent = await fill(engine)
     first, _ = await save(database_url, tmp_path)
@@ -207,6 +209,7 @@ async def test_the_next_backup_copies_what_is_new(engine: AsyncEngine, database_
     assert files_of(tmp_path) == named
 
 
+@on_either_database
 async def test_samples_that_were_read_again_are_copied_again(
     engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
 ) -> None:
@@ -225,14 +228,16 @@ async def test_samples_that_were_read_again_are_copied_again(
     assert content(other_url) == content(database_url)
 
 
+@on_either_database
 async def test_artefacts_are_restored_and_only_changed_ones_copied_again(
     engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backup_plan, "ARTEFACTS_PER_PIECE", 1)
+    monkeypatch.setattr(artefact_rows, "PIECE_BYTES", 100_000)
     sessions = make_sessions(engine)
     # Several pieces, and bytes that are no UTF-8.
-    text = b"".join(b"java;caf\xe9;f%d %d\n" % (number, number + 1) for number in range(400_000))
-    assert len(text) > PIECE_BYTES
+    text = b"".join(b"java;caf\xe9;f%d %d\n" % (number, number + 1) for number in range(10_000))
+    assert len(text) > artefact_rows.PIECE_BYTES
     made = [await add_artefact(sessions, tmp_path, text), await add_artefact(sessions, tmp_path, b"nobody knows this\r\n\x00")]
     first, _ = await save(database_url, tmp_path / "backup")
     keys = {f"{table}/{artefact.id}" for table in ("artefact_bytes", "artefact_parts") for artefact in made}
@@ -250,7 +255,7 @@ async def test_artefacts_are_restored_and_only_changed_ones_copied_again(
             assert b"".join([piece async for piece in read_text(session, made[0].id)]) == text
             assert b"".join([piece async for piece in read_text(session, made[1].id)]) == b"nobody knows this\r\n\x00"
             part = await load_part(session, made[0].id, 0, StackPart)
-        assert part.n_rows == 400_000
+        assert part.n_rows == 10_000
         # A new one gets a number that no other had.
         assert (await add_artefact(make_sessions(other), tmp_path, b"e;f 1\ng;h 2\n")).id > made[2].id
     finally:
@@ -301,6 +306,7 @@ async def test_packing_between_backups_changes_no_byte(
         await other.dispose()
 
 
+@on_either_database
 async def test_a_backup_from_before_packing_is_restored(
     engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
 ) -> None:
@@ -345,6 +351,7 @@ def killed_while_waiting(url: str, lock: str, *words: str) -> Iterator[None]:
         connection.rollback()
 
 
+@on_either_database
 async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path) -> None:
     await fill(engine)
     with killed_while_waiting(database_url, "LOCK TABLE samples.vmstat_linux IN ACCESS EXCLUSIVE MODE", "backup", str(tmp_path)):
@@ -371,6 +378,7 @@ async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url
     require_current_schema(other_url)
 
 
+@on_either_database
 async def test_all_of_a_backup_is_of_one_instant(engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path) -> None:
     """Agents send all the time while it is made: every stream has just the samples of the bytes that are there."""
     texts = {key: vmstat_text(vmstat_times(400), seed) for seed, key in enumerate("abcd")}
@@ -401,6 +409,7 @@ async def test_all_of_a_backup_is_of_one_instant(engine: AsyncEngine, database_u
         await other.dispose()
 
 
+@on_either_database
 async def test_damage_is_named_before_anything_is_restored(
     engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
 ) -> None:
@@ -425,6 +434,7 @@ async def test_damage_is_named_before_anything_is_restored(
         await asyncio.to_thread(check_backup, tmp_path, quiet)
 
 
+@on_either_database
 async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url: str, server: TestServer, tmp_path: Path) -> None:
     await Agent(engine).send_file(vmstat_text(vmstat_times(5)))
     await save(database_url, tmp_path / "a")
@@ -452,6 +462,7 @@ async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url
             await bring(other_url, tmp_path / "a")
 
 
+@on_either_database
 async def test_chunks_that_go_under_the_snapshot_are_noticed(
     engine: AsyncEngine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1329,6 +1329,21 @@ export interface paths {
     patch: operations["updateComparison"];
     trace?: never;
   };
+  "/api/v1/doctor": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Examine Installation
+     * @description Check the installation now: database, jobs, agents, settings, files. Takes up to some seconds.
+     */
+    get: operations["examineInstallation"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/episodes": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -2857,6 +2872,55 @@ export interface paths {
     put?: never;
     post?: never;
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/share-links": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Share Links
+     * @description List one's own links; administrators see all.
+     */
+    get: operations["listShareLinks"];
+    put?: never;
+    /**
+     * Create Share Link
+     * @description Create a link that shows this comparison or report without a login until it expires.
+     */
+    post: operations["createShareLink"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/share-links/open": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Open Share Link
+     * @description Return what a share link shows. Its secret is the permission: no login is needed, and none gives more.
+     */
+    post: operations["openShareLink"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/share-links/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Revoke Share Link
+     * @description Revoke one of one's own links; administrators may revoke any.
+     */
+    delete: operations["revokeShareLink"];
     options?: never;
     head?: never;
     patch?: never;
@@ -4779,6 +4843,12 @@ export interface components {
       /** Url */
       url: string | null;
     };
+    /**
+     * CheckStatus
+     * @description How a check ended.
+     * @enum {string}
+     */
+    CheckStatus: "ok" | "warning" | "error" | "not_checked";
     /**
      * Circumstance
      * @description What else is known of a host around the incident: an event, a tool that disturbed it, or missing data.
@@ -7834,6 +7904,44 @@ export interface components {
       stream_id: number | null;
     };
     /**
+     * InstallationCheck
+     * @description What a check found. `expected` and `advice` are "" where it is ok; of one that was not checked, `found` says why.
+     */
+    InstallationCheck: {
+      /** Advice */
+      advice: string;
+      /** Check */
+      check: string;
+      /** Expected */
+      expected: string;
+      /** Found */
+      found: string;
+      status: components["schemas"]["CheckStatus"];
+    };
+    /**
+     * InstallationReport
+     * @description All checks of the installation, as seen by the server process that answers; the database's first.
+     */
+    InstallationReport: {
+      /**
+       * Checked At
+       * Format: date-time
+       */
+      checked_at: string;
+      /** Checks */
+      checks: components["schemas"]["InstallationCheck"][];
+      /** N Error */
+      n_error: number;
+      /** N Not Checked */
+      n_not_checked: number;
+      /** N Ok */
+      n_ok: number;
+      /** N Warning */
+      n_warning: number;
+      /** Version */
+      version: string;
+    };
+    /**
      * InstanceInfo
      * @description An instance of a stat on a host: what its rows describe (a disk, a CPU, a process).
      */
@@ -8844,6 +8952,15 @@ export interface components {
       info: components["schemas"]["JoinTokenInfo"];
       /** Token */
       token: string;
+    };
+    /**
+     * NewShareLink
+     * @description The address, shown once.
+     */
+    NewShareLink: {
+      /** Address */
+      address: string;
+      info: components["schemas"]["ShareLinkInfo"];
     };
     /**
      * NewToken
@@ -11383,6 +11500,91 @@ export interface components {
       n_ended: number;
     };
     /**
+     * ShareLinkCreate
+     * @description A link to one saved comparison or one report.
+     */
+    ShareLinkCreate: {
+      /** Comparison */
+      comparison?: number | null;
+      /**
+       * Lifetime S
+       * @default 604800
+       */
+      lifetime_s: number;
+      /** Report */
+      report?: number | null;
+    };
+    /**
+     * ShareLinkInfo
+     * @description A link without its secret.
+     */
+    ShareLinkInfo: {
+      /** Comparison */
+      comparison: number | null;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /**
+       * Expires At
+       * Format: date-time
+       */
+      expires_at: string;
+      /** Id */
+      id: number;
+      /** Last Opened At */
+      last_opened_at: string | null;
+      /** N Opened */
+      n_opened: number;
+      /** Report */
+      report: number | null;
+      /** Revoked At */
+      revoked_at: string | null;
+    };
+    /**
+     * ShareLinkList
+     * @description Links, newest first. `max_days`: how long one may be valid on this server; 0: there are none.
+     */
+    ShareLinkList: {
+      /** Links */
+      links: components["schemas"]["ShareLinkInfo"][];
+      /** Max Days */
+      max_days: number;
+    };
+    /**
+     * ShareLinkOpen
+     * @description The secret of a link.
+     */
+    ShareLinkOpen: {
+      /** Token */
+      token: string;
+    };
+    /**
+     * SharedContent
+     * @description What a link shows: one self-contained HTML page without scripts, and who shared it until when.
+     */
+    SharedContent: {
+      /**
+       * Expires At
+       * Format: date-time
+       */
+      expires_at: string;
+      /** Html */
+      html: string;
+      /**
+       * Kind
+       * @enum {string}
+       */
+      kind: "comparison" | "report";
+      /** Shared By */
+      shared_by: string;
+      /** Title */
+      title: string;
+    };
+    /**
      * SideCoverage
      * @description How much data one side has.
      */
@@ -11753,6 +11955,36 @@ export interface components {
      */
     Spread: "usual" | "each";
     /**
+     * StandbyInfo
+     * @description The standby that large reads go to: graphs, comparisons, exports.
+     */
+    StandbyInfo: {
+      /**
+       * Lag Bytes
+       * @description Of the write-ahead log, not replayed yet; null while unknown.
+       */
+      lag_bytes: number | null;
+      /**
+       * Lag S
+       * @description How far its data are behind the primary's; null while unknown.
+       */
+      lag_s: number | null;
+      /**
+       * Message
+       * @description What is wrong, and what to do; empty where it is used.
+       */
+      message: string;
+      /** @description All but `used`: the primary does its work. */
+      state: components["schemas"]["StandbyState"];
+    };
+    /**
+     * StandbyState
+     * @description used: large reads go to it; behind: too far behind; gone: does not answer; not_a_standby: it is no standby, promoted perhaps;
+     *     other_database: a standby of another database; unknown: not asked yet.
+     * @enum {string}
+     */
+    StandbyState: "used" | "behind" | "gone" | "not_a_standby" | "other_database" | "unknown";
+    /**
      * StatCoverage
      * @description When a stat has samples inside the window.
      */
@@ -11955,6 +12187,8 @@ export interface components {
       /** Parts */
       parts: components["schemas"]["StoragePart"][];
       raw: components["schemas"]["RawStorage"];
+      /** @description The standby that large reads go to; null where none is configured. */
+      standby: components["schemas"]["StandbyInfo"] | null;
       /** Stats */
       stats: components["schemas"]["StatStorage"][];
     };
@@ -13152,7 +13386,7 @@ export interface components {
     };
     /**
      * WebhookPut
-     * @description A webhook. A URL that is null stays as it is; with `renews_key` its signing key is made anew.
+     * @description A webhook. A URL that is null stays as it is; with `renews_key` it gets a new signing key.
      */
     WebhookPut: {
       /**
@@ -16141,6 +16375,24 @@ export interface operations {
       /** @description Internal Server Error: internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  examineInstallation: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["InstallationReport"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
@@ -19223,6 +19475,102 @@ export interface operations {
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostSeriesBlock"] } };
       /** @description Bad Request: bad_request */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listShareLinks: {
+    parameters: {
+      query?: {
+        /** @description only links to this saved comparison */
+        comparison?: number | null;
+        /** @description only links to this report */
+        report?: number | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ShareLinkList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createShareLink: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ShareLinkCreate"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["NewShareLink"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  openShareLink: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ShareLinkOpen"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SharedContent"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Too Many Requests: too_many_requests */
+      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: overloaded, database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  revokeShareLink: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */

@@ -23,7 +23,6 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
   const [lifetime, setLifetime] = useState<number>(LIFETIMES[0]);
   const [pattern, setPattern] = useState("");
   const [takesOver, setTakesOver] = useState(false);
-  const text = words.joinTokens;
   return (
     <RowForm
       action={action}
@@ -45,8 +44,8 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
         <TextInput
           size="xs"
           w={200}
-          label={text.purpose}
-          placeholder={text.purposeExample}
+          label={words.joinTokens.purpose}
+          placeholder={words.joinTokens.purposeExample}
           maxLength={200}
           value={purpose}
           onChange={(event) => {
@@ -57,7 +56,7 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
       <NumberInput
         size="xs"
         w={110}
-        label={text.uses}
+        label={words.joinTokens.uses}
         min={1}
         max={MAX_USES}
         allowDecimal={false}
@@ -67,7 +66,7 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
       <Select
         size="xs"
         w={110}
-        label={text.lifetime}
+        label={words.joinTokens.lifetime}
         allowDeselect={false}
         data={LIFETIMES.map((seconds) => ({ value: String(seconds), label: describeDuration(toDurationMs(seconds * SECOND)) }))}
         value={String(lifetime)}
@@ -78,8 +77,8 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
       <TextInput
         size="xs"
         w={200}
-        label={text.names}
-        placeholder={text.namesExample}
+        label={words.joinTokens.names}
+        placeholder={words.joinTokens.namesExample}
         maxLength={1000}
         value={pattern}
         onChange={(event) => {
@@ -89,8 +88,8 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
       <Checkbox
         size="xs"
         mt={LABEL_HEIGHT + 7}
-        label={text.takeover}
-        title={text.takeoverHelp}
+        label={words.joinTokens.takeover}
+        title={words.joinTokens.takeoverHelp}
         checked={takesOver}
         onChange={(event) => {
           setTakesOver(event.currentTarget.checked);

@@ -58,6 +58,7 @@ const MORE_PAGES = [
   { to: "/jobs", label: words.common.jobs },
   { to: "/specs", label: words.common.specs },
   { to: "/storage", label: words.common.storage },
+  { to: "/installation", label: words.installation.installation },
   { to: "/accounts", label: words.common.accounts },
 ] as const;
 

@@ -48,6 +48,25 @@ class RecoveryCode(Base):
     used_at: Mapped[datetime | None]
 
 
+class ShareLink(Base):
+    """A link that shows one saved comparison or one report, and nothing else, to whoever has it, until `expires_at`.
+
+    One of `comparison_id` and `report_id` is set.
+    """
+
+    __tablename__ = "share_links"
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    comparison_id: Mapped[int | None] = mapped_column(ForeignKey("comparisons.id", ondelete="CASCADE"))
+    report_id: Mapped[int | None] = mapped_column(ForeignKey("reports.id", ondelete="CASCADE"))
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+    n_opened: Mapped[int] = mapped_column(server_default="0")
+    last_opened_at: Mapped[datetime | None]
+
+
 class JoinToken(Base):
     """A token that hosts exchange for an agent token of their own: `max_uses` hosts, until `expires_at`.
 

@@ -57,6 +57,7 @@ export const PAGE_ITEMS: readonly OwnItem[] = [
   { key: "/specs", kind: "page", name: words.common.specs, hint: "", words: words.palette.ownItems.toolsStatsAddOns },
   { key: "/specs/new", kind: "page", name: words.palette.ownItems.newSpec, hint: "", words: words.palette.ownItems.addTool },
   { key: "/storage", kind: "page", name: words.common.storage, hint: "", words: words.palette.ownItems.diskSpaceRetentionDelete },
+  { key: "/installation", kind: "page", name: words.installation.installation, hint: "", words: words.installation.searchWords },
   {
     key: "/accounts",
     kind: "page",

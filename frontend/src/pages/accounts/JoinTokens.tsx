@@ -30,27 +30,26 @@ export function JoinTokens({ zone }: { readonly zone: Zone }) {
       setRevoking(null);
     },
   });
-  const text = words.joinTokens;
   return (
     <Stack gap="md" mb="xl">
-      <Title order={2}>{text.title}</Title>
+      <Title order={2}>{words.joinTokens.title}</Title>
       <Text fz="sm" className="soft">
-        {text.help}
+        {words.joinTokens.help}
       </Text>
       <JoinTokenForm
-        action={text.create}
-        name={text.unnamed}
+        action={words.joinTokens.create}
+        name={words.joinTokens.unnamed}
         isNamed
         isPending={making.isPending}
         error={making.error}
         onSubmit={making.mutate}
       />
       {making.data && <NewOne made={making.data} onClose={making.reset} />}
-      <ScrollCard label={text.title}>
+      <ScrollCard label={words.joinTokens.title}>
         {tokens.data === undefined ? (
-          <PendingView query={tokens} what={text.tokens} />
+          <PendingView query={tokens} what={words.joinTokens.tokens} />
         ) : tokens.data.tokens.length === 0 ? (
-          <StateView state={{ kind: "empty", title: text.none, next: text.noneNext }} />
+          <StateView state={{ kind: "empty", title: words.joinTokens.none, next: words.joinTokens.noneNext }} />
         ) : (
           <JoinTokenTable
             tokens={tokens.data.tokens}
@@ -64,7 +63,7 @@ export function JoinTokens({ zone }: { readonly zone: Zone }) {
       </ScrollCard>
       {revoking && (
         <ConfirmDialog
-          title={text.revoke}
+          title={words.joinTokens.revoke}
           action={words.accounts.tokens.revoke}
           isPending={ending.isPending}
           error={ending.error}
@@ -75,7 +74,7 @@ export function JoinTokens({ zone }: { readonly zone: Zone }) {
             ending.mutate(revoking.id);
           }}
         >
-          {text.revokeHelp(<b>{revoking.name}</b>)}
+          {words.joinTokens.revokeHelp(<b>{revoking.name}</b>)}
         </ConfirmDialog>
       )}
     </Stack>
@@ -104,15 +103,14 @@ interface JoinTokenTableProps {
 
 function JoinTokenTable({ tokens, zone, onRevoke }: JoinTokenTableProps) {
   const now = useNow(MINUTE);
-  const text = words.joinTokens;
   return (
-    <Table aria-label={text.title}>
+    <Table aria-label={words.joinTokens.title}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{text.purpose}</Table.Th>
-          <Table.Th>{text.enrolled}</Table.Th>
-          <Table.Th>{text.allowedNames}</Table.Th>
-          <Table.Th>{text.expires}</Table.Th>
+          <Table.Th>{words.joinTokens.purpose}</Table.Th>
+          <Table.Th>{words.joinTokens.enrolled}</Table.Th>
+          <Table.Th>{words.joinTokens.allowedNames}</Table.Th>
+          <Table.Th>{words.joinTokens.expires}</Table.Th>
           <Table.Th>{words.common.state}</Table.Th>
           <Table.Th />
         </Table.Tr>
@@ -126,7 +124,7 @@ function JoinTokenTable({ tokens, zone, onRevoke }: JoinTokenTableProps) {
                 {token.name}
               </Table.Td>
               <Table.Td>
-                {text.usesOf(token.n_uses, token.max_uses)}
+                {words.joinTokens.usesOf(token.n_uses, token.max_uses)}
                 {token.hosts.length > 0 && (
                   <details>
                     <summary>{words.common.hosts}</summary>
@@ -141,12 +139,12 @@ function JoinTokenTable({ tokens, zone, onRevoke }: JoinTokenTableProps) {
               </Table.Td>
               <Table.Td style={{ overflowWrap: "anywhere" }}>
                 {token.host_pattern === "" ? words.accounts.tokens.any : token.host_pattern}
-                {token.allows_takeover && <div className="soft">{text.takeover}</div>}
+                {token.allows_takeover && <div className="soft">{words.joinTokens.takeover}</div>}
               </Table.Td>
               <Table.Td>
                 <Instant at={fromApi(token.expires_at)} zone={zone} />
               </Table.Td>
-              <Table.Td>{text.states[state]}</Table.Td>
+              <Table.Td>{words.joinTokens.states[state]}</Table.Td>
               <Table.Td className="number">
                 {state === "usable" && (
                   <Button

@@ -11,6 +11,7 @@ import { AddToReport } from "../../components/AddToReport";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageButton } from "../../components/PageLink";
+import { ShareButton } from "../../components/ShareButton";
 import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { type ComparisonInputs, inputsOf } from "../../logic/against";
@@ -276,6 +277,7 @@ interface ActionsProps {
 /** The actions of a comparison, new or saved. */
 function Actions({ inputs, of, view, onList, children }: ActionsProps) {
   const [host] = inputs?.hosts ?? [];
+  const me = useMe();
   return (
     <Row gap="xs" className="no-print">
       {children}
@@ -298,6 +300,7 @@ function Actions({ inputs, of, view, onList, children }: ActionsProps) {
       <Button variant="default" component="a" href={reportAddress("csv", of)} download>
         CSV
       </Button>
+      {typeof of === "number" && mayWrite(me) && <ShareButton of={{ comparison: of }} />}
       {host !== undefined && inputs && (
         <PageButton
           variant="default"

@@ -9,6 +9,7 @@ import { orderNotes, reportExport, reportQuery, saveAsTemplate } from "../../api
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
+import { ShareButton } from "../../components/ShareButton";
 import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import type { ReportDetails, ReportInfo } from "../../logic/api";
 import { moved } from "../../logic/note";
@@ -122,6 +123,7 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
             ))}
           {mayEdit && (
             <>
+              <ShareButton of={{ report: report.id }} />
               <Button
                 variant="default"
                 onClick={() => {

@@ -1,14 +1,14 @@
 """Webhooks: who is told of changes of events, baselines, comparisons and experiments, and the outbox.
 
-Compatibility: code before 0035 works after it, and tells nobody.
+Compatibility: code before 0036 works after it, and tells nobody.
 """
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0035"
-down_revision = "0034"
+revision = "0036"
+down_revision = "0035"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,133 @@
+import { Alert, Button, Group, Modal, Select, Stack, Table, Text } from "@mantine/core";
+import { IconShare } from "@tabler/icons-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createShareLink, revokeShareLink, shareLinksQuery } from "../api/share_links";
+import { linkLifetimes, openLinks, type SharedSubject, usualLifetime, utcMinute } from "../logic/share_link";
+import { describeDuration, MINUTE, SECOND, toDurationMs } from "../logic/time";
+import { useNow } from "../state/clock";
+import { words } from "../words";
+import { CopyBox } from "./CopyBox";
+import { ErrorLine, PendingView } from "./StateView";
+
+interface ShareButtonProps {
+  readonly of: SharedSubject;
+}
+
+/** A button whose dialog makes, lists and revokes links that show this without a login. */
+export function ShareButton({ of }: ShareButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconShare size={14} aria-hidden />}
+        onClick={() => {
+          setOpen(true);
+        }}
+      >
+        {words.sharing.share}
+      </Button>
+      <Modal
+        opened={isOpen}
+        size="lg"
+        title={words.sharing.title}
+        onClose={() => {
+          setOpen(false);
+        }}
+      >
+        <Links of={of} />
+      </Modal>
+    </>
+  );
+}
+
+function Links({ of }: ShareButtonProps) {
+  const client = useQueryClient();
+  const now = useNow(MINUTE);
+  const query = useQuery(shareLinksQuery(of));
+  const [chosen, setChosen] = useState<number | null>(null);
+  const renew = () => client.invalidateQueries({ queryKey: shareLinksQuery(of).queryKey });
+  const making = useMutation({ mutationFn: (lifetimeS: number) => createShareLink(of, lifetimeS), onSuccess: renew });
+  const ending = useMutation({ mutationFn: revokeShareLink, onSuccess: renew });
+  if (query.data === undefined) {
+    return <PendingView query={query} what={words.sharing.links} />;
+  }
+  const { max_days: maxDays, links } = query.data;
+  if (maxDays === 0) {
+    return <Text fz="sm">{words.sharing.notAllowed}</Text>;
+  }
+  const lifetime = chosen ?? usualLifetime(maxDays);
+  const open = openLinks(links, now);
+  return (
+    <Stack gap="sm">
+      <Text fz="sm">{words.sharing.help}</Text>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          making.mutate(lifetime);
+        }}
+      >
+        <Group gap="xs" align="flex-end">
+          <Select
+            size="xs"
+            w={160}
+            label={words.sharing.validFor}
+            allowDeselect={false}
+            data={linkLifetimes(maxDays).map((seconds) => ({
+              value: String(seconds),
+              label: describeDuration(toDurationMs(seconds * SECOND)),
+            }))}
+            value={String(lifetime)}
+            onChange={(value) => {
+              setChosen(Number(value));
+            }}
+          />
+          <Button size="xs" type="submit" loading={making.isPending}>
+            {words.sharing.create}
+          </Button>
+        </Group>
+      </form>
+      <ErrorLine error={making.error ?? ending.error} />
+      {making.data && (
+        <Alert color="green" title={words.sharing.shownOnce(utcMinute(making.data.info.expires_at))}>
+          <CopyBox text={making.data.address} what={words.sharing.theLink} />
+        </Alert>
+      )}
+      {open.length > 0 && (
+        <Table aria-label={words.sharing.links}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{words.sharing.sharedBy}</Table.Th>
+              <Table.Th>{words.sharing.expires}</Table.Th>
+              <Table.Th>{words.sharing.opened}</Table.Th>
+              <Table.Th />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {open.map((link) => (
+              <Table.Tr key={link.id}>
+                <Table.Td>{link.created_by}</Table.Td>
+                <Table.Td>{utcMinute(link.expires_at)}</Table.Td>
+                <Table.Td>{words.sharing.times(link.n_opened)}</Table.Td>
+                <Table.Td className="number">
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    loading={ending.isPending && ending.variables === link.id}
+                    aria-label={words.sharing.revokeOf(utcMinute(link.expires_at))}
+                    onClick={() => {
+                      ending.mutate(link.id);
+                    }}
+                  >
+                    {words.accounts.tokens.revoke}
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </Stack>
+  );
+}
