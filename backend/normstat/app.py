@@ -12,9 +12,10 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
-from normstat.alerts import alert_delivery
+from normstat.alerts import alert_delivery, webhook_delivery
 from normstat.alerts.alert_delivery import run_delivery
 from normstat.alerts.routing import MessageKind
+from normstat.alerts.webhook_delivery import run_webhooks
 from normstat.api import metrics
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
@@ -68,7 +69,9 @@ from normstat.storage.alert_outbox import select_unsent
 from normstat.storage.import_rows import select_open_imports
 from normstat.storage.probe import DatabaseProbe
 from normstat.storage.session import make_engine, make_sessions, shrink_pool
+from normstat.storage.standby import StandbyReads
 from normstat.storage.user_specs import reload_user_specs
+from normstat.storage.webhook_rows import select_unsent_deliveries
 from normstat.watch import backtest_job
 from normstat.watch.backtest_job import run_backtests
 from normstat.work_budget import MemoryPool
@@ -169,12 +172,16 @@ def make_state(settings: Settings) -> AppState:
     sessions = make_sessions(engine)
     ingest_engine = make_engine(settings.database_url, pool_size=INGEST_POOL_SIZE)
     audit_trail = AuditTrail(sessions)
+    read_url = settings.database_read_url
+    standby_engine = None if read_url is None else make_engine(read_url, pool_size=settings.database_pool_size)
     return AppState(
         settings=settings,
         engine=engine,
         sessions=sessions,
         ingest_engine=ingest_engine,
         ingest_sessions=make_sessions(ingest_engine),
+        standby_engine=standby_engine,
+        reads=StandbyReads(engine, standby_engine, max_lag_s=settings.database_read_max_lag_s),
         probe=DatabaseProbe(settings.database_url),
         throttle=Throttle(sessions),
         oidc=make_oidc_login(settings, PREFIX),
@@ -244,6 +251,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     removals = watch(select_due(REMOVALS), every_s=deletion_worker.POLL_S)
     backtests = watch(select_due(BACKTESTS), every_s=backtest_job.POLL_S)
     messages = watch(select_unsent(), every_s=alert_delivery.POLL_S)
+    deliveries = watch(select_unsent_deliveries(), every_s=webhook_delivery.POLL_S)
     works: dict[str, Coroutine[None, None, None]] = {
         "audit_trail": keep_running("audit_trail", state.audit_trail.run),
         "security_log": keep_running("security_log", state.security_log.run),
@@ -256,11 +264,16 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         "removals": run_removals(settings.database_url, state.sessions, wake=removals, poll_s=SELDOM_S),
         "backtests": run_backtests(settings.database_url, state.sessions, wake=backtests, poll_s=SELDOM_S),
         "alert_delivery": run_delivery(settings, state.sessions, wake=messages, poll_s=SELDOM_S),
+        "webhooks": run_webhooks(settings, state.sessions, wake=deliveries, poll_s=SELDOM_S),
     }
     if is_multiprocess():
         # Alone, a process measures itself when it is asked.
         works["metrics"] = keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S)
-    for name, engine in (("connections", state.engine), ("ingest_connections", state.ingest_engine)):
+    pools = {"connections": state.engine, "ingest_connections": state.ingest_engine}
+    if state.standby_engine is not None:
+        pools["standby_connections"] = state.standby_engine
+        works["standby"] = keep_running("standby", state.reads.run)
+    for name, engine in pools.items():
         works[name] = keep_running(name, partial(shrink_pool, engine), every_s=UNNEEDED_S)
     tasks = [asyncio.create_task(work, name=name) for name, work in works.items()]
     try:

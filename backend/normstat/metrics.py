@@ -53,6 +53,9 @@ ALERT_MESSAGES: Final = Counter(
 COMMIT_SECONDS: Final = Histogram(
     "normstat_database_commit_seconds", "Seconds that flush and commit of a transaction took", buckets=FAST_S, registry=REGISTRY
 )
+LARGE_READS: Final = Counter(
+    "normstat_large_reads", "Graphs, comparisons and exports by the database they were read from", ["database"], registry=REGISTRY
+)
 POOL: Final = _gauge("normstat_database_pool_connections", "Database connections by pool and state", ("pool", "state"))
 HTTP_REQUESTS: Final = Counter(
     "normstat_http_requests", "Requests by route, method and status", ["route", "method", "status"], registry=REGISTRY
@@ -92,6 +95,8 @@ def declare(line_kinds: Iterable[str], message_kinds: Iterable[str] = ()) -> Non
         INGEST_LINES.labels(kind)
     for _, outcome in OUTCOMES:
         INGEST_REQUESTS.labels(outcome)
+    for database in ("primary", "standby"):
+        LARGE_READS.labels(database)
     for kind in message_kinds:
         for result in MESSAGE_RESULTS:
             ALERT_MESSAGES.labels(kind, result)

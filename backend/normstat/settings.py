@@ -39,6 +39,13 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("NORMSTAT_DATABASE_URL", "DATABASE_URL"),
         description="libpq URL of the PostgreSQL database",
     )
+    database_read_url: str | None = Field(
+        default=None,
+        description="libpq URL of a standby of it, for graphs, comparisons and exports; None: the primary does it all",
+    )
+    database_read_max_lag_s: float = Field(
+        default=10.0, gt=0, description="a standby that is further behind is not read from until it has caught up"
+    )
     data: Path | None = Field(
         default=None,
         description="data folder of a running `make run`: commands use its database if no URL is set; None: data in the current"

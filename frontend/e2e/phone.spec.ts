@@ -23,6 +23,7 @@ const PAGES: readonly (readonly [path: string, shown: string])[] = [
   ["/jobs", "h1"],
   ["/specs", "h1"],
   ["/storage", "h1"],
+  ["/installation", "h1"],
   ["/views", "table"],
   ["/accounts?tab=users", "h1"],
 ];

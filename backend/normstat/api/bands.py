@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from normstat.api.deps import NEEDS_VIEWER, HostQuery, InWindow, ReadSession, StatQuery
+from normstat.api.deps import NEEDS_VIEWER, HostQuery, InWindow, LargeReadSession, StatQuery
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import NO_NUL
 from normstat.errors import BadRequest, NotFound
@@ -22,7 +22,7 @@ async def read_band(
     stat: StatQuery,
     field: Annotated[str, Query(min_length=1, max_length=63, pattern=NO_NUL, description="key of the field")],
     window: InWindow,
-    session: ReadSession,
+    session: LargeReadSession,
     instance: Annotated[
         str, Query(max_length=100_000, pattern=NO_NUL, description="name of the instance; empty for stats without")
     ] = "",

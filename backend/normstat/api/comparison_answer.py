@@ -13,7 +13,7 @@ from normstat.comparison.host_comparison import Progress
 from normstat.comparison.model import Comparison
 from normstat.comparison.saved_format import read_json, to_json
 from normstat.comparison.service import run_whole_comparison
-from normstat.storage.session import open_read_session
+from normstat.storage.session import make_sessions, open_read_session
 from normstat.work_budget import working
 
 JSON: Final = "application/json"
@@ -29,13 +29,15 @@ async def find_result(
     Raises: BadRequest, NotFound, NoData; Overloaded when others take too long; TooLarge when it needs too much memory
     """
     request = inputs.to_request()
-    async with open_read_session(state.sessions) as session:
+    # One for both: what a standby has not seen yet must not be kept as the answer to what the primary knows.
+    sessions = make_sessions(await state.reads.choose(account))
+    async with open_read_session(sessions) as session:
         fingerprint = await read_fingerprint(session, request)
 
     async def make(tell: Progress) -> ComparisonResult:
         async with state.comparison_slots.hold(account):
             with working(state.comparison_memory):
-                async with open_read_session(state.sessions) as session:
+                async with open_read_session(sessions) as session:
                     whole = await run_whole_comparison(
                         session,
                         request,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession, StatQuery
+from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, LargeReadSession, StatQuery
 from normstat.api.handlers import guarded_answers
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.errors import BadRequest, NotFound, shorten
@@ -22,7 +22,7 @@ async def read_cpu_balance(
     host: HostPath,
     stat: StatQuery,
     window: InWindow,
-    session: ReadSession,
+    session: LargeReadSession,
     width: Annotated[int, Query(ge=1, le=2000, description="number of steps that the page can draw")],
 ) -> CpuBalance:
     """Return the busy share of each CPU in steps of time, and how unevenly the work is spread over them in each step.

@@ -36,6 +36,13 @@ async def read_session(state: State) -> AsyncIterator[AsyncSession]:
         yield session
 
 
+async def large_read_session(request: Request, state: State) -> AsyncIterator[AsyncSession]:
+    """Yield a read-only session for what reads many samples: of the standby, where one is fit for it (storage/standby.py)."""
+    # Set by the guard of the route, which ran before.
+    async with state.reads.open(getattr(request.state, "account", "")) as session:
+        yield session
+
+
 async def write_session(request: Request, state: State) -> AsyncIterator[AsyncSession]:
     """Yield a session that commits when the route returns, with an entry of the audit log, and rolls back when it raises.
 
@@ -52,6 +59,7 @@ async def write_session(request: Request, state: State) -> AsyncIterator[AsyncSe
 
 # Both end with the route, not with the answer: a slow reader of a long answer holds no connection.
 ReadSession = Annotated[AsyncSession, Depends(read_session, scope="function")]
+LargeReadSession = Annotated[AsyncSession, Depends(large_read_session, scope="function")]
 WriteSession = Annotated[AsyncSession, Depends(write_session, scope="function")]
 
 

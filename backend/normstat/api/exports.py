@@ -155,6 +155,7 @@ async def export_csv(
     request: Request,
     host: HostQuery,
     window: InWindow,
+    principal: Viewer,
     state: State,
     stat: StatQuery = None,
     field: FieldsQuery = None,
@@ -166,7 +167,8 @@ async def export_csv(
     Compressed with zstd or gzip, fast rather than small, for clients that accept it.
     """
     # An unknown name is an error here; a later error aborts the answer, so that a short file does not look whole.
-    pieces = await stream_csv(state.engine, to_request(host, window, stat, field, line))
+    engine = await state.reads.choose(principal.name)
+    pieces = await stream_csv(engine, to_request(host, window, stat, field, line))
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     return ExportResponse(
         pack(pieces, encoding),
@@ -190,6 +192,7 @@ async def export_parquet(
     request: Request,
     host: HostQuery,
     window: InWindow,
+    principal: Viewer,
     state: State,
     stat: OneStatQuery,
     field: FieldsQuery = None,
@@ -200,7 +203,8 @@ async def export_parquet(
     Decimals are doubles; the metadata give the number of decimal places that the tool printed.
     """
     stream_parquet = await to_thread.run_sync(load_parquet)
-    pieces = await stream_parquet(state.engine, to_request(host, window, stat, field, line))
+    engine = await state.reads.choose(principal.name)
+    pieces = await stream_parquet(engine, to_request(host, window, stat, field, line))
     return ExportResponse(
         pieces,
         media_type="application/vnd.apache.parquet",

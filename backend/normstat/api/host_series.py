@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import StringConstraints
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api.deps import NEEDS_VIEWER, InWindow, ReadSession
+from normstat.api.deps import NEEDS_VIEWER, InWindow, LargeReadSession, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.host_series_body import HostSeriesBody, respond
 from normstat.api.instants import parse_instant
@@ -54,7 +54,7 @@ async def read_series_of_hosts(
     *,
     request: Request,
     window: InWindow,
-    session: ReadSession,
+    session: LargeReadSession,
     width: Annotated[int, Query(ge=16, le=8000, description="width of the graph in pixels")],
     metric: Annotated[str, Query(min_length=1, max_length=200, pattern=NO_NUL, description="a key of /host-metrics")],
     host: Hosts = None,

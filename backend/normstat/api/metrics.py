@@ -22,6 +22,7 @@ from normstat.errors import NotAuthenticated, NotFound
 from normstat.jobs.job_list import JobCount, count_jobs
 from normstat.storage.schema.job_models import JobKind, JobState
 from normstat.storage.session import open_read_session
+from normstat.storage.standby import StandbyInfo, StandbyState
 from normstat.storage.storage_sizes import read_database_bytes
 
 router = APIRouter()
@@ -40,7 +41,8 @@ async def get_metrics(request: Request, state: State, credentials: Credentials) 
     async with open_read_session(state.sessions) as session:
         counts = await count_jobs(session)
         n_bytes = await read_database_bytes(session)
-    return Response(metrics.render(_OfDatabase(counts, n_bytes, datetime.now(UTC))), media_type=CONTENT_TYPE_LATEST)
+    found = _OfDatabase(counts, n_bytes, datetime.now(UTC), state.reads.info)
+    return Response(metrics.render(found), media_type=CONTENT_TYPE_LATEST)
 
 
 def _require_access(request: Request, state: AppState, credentials: HTTPAuthorizationCredentials | None) -> None:
@@ -76,7 +78,10 @@ def measure(state: AppState) -> None:
         ("artefacts", state.artefact_slots),
     ):
         metrics.RUNNING.labels(kind).set(slots.n_held)
-    for name, engine in (("people", state.engine), ("ingest", state.ingest_engine)):
+    engines = {"people": state.engine, "ingest": state.ingest_engine}
+    if state.standby_engine is not None:
+        engines["standby"] = state.standby_engine
+    for name, engine in engines.items():
         used, free = _count_connections(engine)
         metrics.POOL.labels(name, "used").set(used)
         metrics.POOL.labels(name, "free").set(free)
@@ -91,11 +96,12 @@ def _count_connections(engine: AsyncEngine) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OfDatabase(Collector):
-    """Figures that are the same for every process: the jobs, and the size of the database."""
+    """Figures that are the same for every process: the jobs, the size of the database, and its standby."""
 
     counts: Sequence[JobCount]
     n_bytes: int
     now: datetime
+    standby: StandbyInfo | None
 
     def collect(self) -> Iterable[Metric]:
         known = {(count.kind, count.state): count for count in self.counts}
@@ -113,3 +119,16 @@ class _OfDatabase(Collector):
         size = GaugeMetricFamily("normstat_database_bytes", "Size of the database on disk")
         size.add_metric([], self.n_bytes)
         yield size
+        if self.standby is not None:
+            used = GaugeMetricFamily("normstat_standby_used", "1 while graphs, comparisons and exports are read from the standby")
+            used.add_metric([], self.standby.state is StandbyState.USED)
+            yield used
+            # Without a value while it is unknown: 0 would be one.
+            for name, text, value in (
+                ("normstat_standby_lag_seconds", "How far the data of the standby are behind", self.standby.lag_s),
+                ("normstat_standby_lag_bytes", "Write-ahead log that the standby has not replayed", self.standby.lag_bytes),
+            ):
+                lag = GaugeMetricFamily(name, text)
+                if value is not None:
+                    lag.add_metric([], value)
+                yield lag

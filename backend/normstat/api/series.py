@@ -7,7 +7,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import StringConstraints
 
-from normstat.api.deps import NEEDS_VIEWER, HostQuery, InWindow, ReadSession, StatQuery
+from normstat.api.deps import NEEDS_VIEWER, HostQuery, InWindow, LargeReadSession, StatQuery
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
 from normstat.api.schemas import NO_NUL, Body, SeriesBlock
@@ -75,7 +75,7 @@ async def read_series(
     *,
     request: Request,
     wanted: InRequest,
-    session: ReadSession,
+    session: LargeReadSession,
     width: Annotated[int, Query(ge=16, le=8000, description="width of the graph in pixels")],
 ) -> Response:
     """Return the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
@@ -91,7 +91,7 @@ async def read_series(
 async def read_statistics(
     *,
     wanted: InRequest,
-    session: ReadSession,
+    session: LargeReadSession,
     baseline: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="id of a baseline to set beside the window")] = None,
     baseline_start: Annotated[Instant | None, Query(description="instead of a baseline: its first instant")] = None,
     baseline_end: Annotated[Instant | None, Query(description="instead of a baseline: the first instant after it")] = None,

@@ -27,6 +27,7 @@ from normstat.live.notify import LiveHub
 from normstat.query.disk_usage import StorageMonitor
 from normstat.settings import Settings
 from normstat.storage.probe import DatabaseProbe
+from normstat.storage.standby import StandbyReads
 from normstat.work_budget import MemoryPool
 
 
@@ -43,6 +44,7 @@ class AppState:
     and `comparison_memory` the comparisons; `comparisons` keeps their
     results; `fleet_memory` what was read of the fleet, `fleet_answers` the answers made of it;
     `use_answers` those of the fleet's USE matrices; `host_list` the list of all hosts.
+    `reads` chooses the database of graphs, comparisons and exports: `standby_engine`, where there is one, or `engine`.
     """
 
     settings: Settings
@@ -50,6 +52,8 @@ class AppState:
     sessions: async_sessionmaker[AsyncSession]
     ingest_engine: AsyncEngine
     ingest_sessions: async_sessionmaker[AsyncSession]
+    standby_engine: AsyncEngine | None
+    reads: StandbyReads
     probe: DatabaseProbe
     throttle: Throttle
     oidc: OidcLogin | None
@@ -81,6 +85,8 @@ class AppState:
         """Close the connections to the database."""
         await self.probe.close()
         await self.ingest_engine.dispose()
+        if self.standby_engine is not None:
+            await self.standby_engine.dispose()
         await self.engine.dispose()
 
 

@@ -1,5 +1,7 @@
 """What the database takes on disk, and deletions of hosts."""
 
+from dataclasses import replace
+
 from fastapi import APIRouter
 
 from normstat.api.deps import NEEDS_VIEWER, Administrator, HostPath, ReadSession, State, WriteSession
@@ -15,7 +17,7 @@ router = APIRouter(tags=["storage"])
 @router.get("/storage", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def get_storage(state: State, session: ReadSession) -> StorageInfo:
     """Show what takes the disk, how fast it grows, and when it will be full."""
-    return await state.storage.read(session)
+    return replace(await state.storage.read(session), standby=state.reads.info)
 
 
 @router.delete("/hosts/{host}", status_code=202, responses=guarded_answers(NotFound))

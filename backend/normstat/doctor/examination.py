@@ -7,23 +7,26 @@ from pathlib import Path
 from typing import Final
 
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from normstat import __version__
 from normstat.doctor.address_probe import probe_address
+from normstat.doctor.archive_checks import check_archiving
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok
 from normstat.doctor.database_checks import ServerSize, check_database, check_disk
 from normstat.doctor.file_checks import check_account, check_clock_service, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
+from normstat.doctor.standby_checks import check_standby
 from normstat.doctor.work_checks import check_agents, check_jobs, check_versions
 from normstat.errors import DatabaseAway, MigrationError, NormstatError
 from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.query.disk_usage import read_storage_info
 from normstat.query.own_figures import SeenHost, list_seen_hosts, read_stream_figures
 from normstat.settings import Settings
-from normstat.storage.database_facts import DatabaseFacts, begin_limited, read_database_facts, read_job_facts
+from normstat.storage.database_facts import DatabaseFacts, begin_limited, read_archive_facts, read_database_facts, read_job_facts
 from normstat.storage.schema.schema_version import read_newest_version, require_current_schema
 from normstat.storage.session import make_engine, make_sessions
+from normstat.storage.standby import StandbyPosition, read_position, read_primary
 
 OF_DATABASE: Final = (
     "postgresql", "database_role", "timescaledb", "database_durability", "database_memory", "database_connections",
@@ -73,7 +76,8 @@ async def _examine_database(place: Installation) -> tuple[list[CheckResult], lis
     """Return the checks that need the database, and the hosts that send. Missing: None for those where they are not known"""
     after = ("versions", "migrations", *OF_JOBS, *OF_AGENTS, "disk")
     try:
-        engine = make_engine(place.settings.database_url, pool_size=1)
+        # One for the session, and one for the position of a standby.
+        engine = make_engine(place.settings.database_url, pool_size=2)
     except NormstatError as refused:
         failed = error("database", refused.message, "a libpq URL", "correct NORMSTAT_DATABASE_URL")
         return [failed, *_skip((*OF_DATABASE, *after), "the database's URL is not valid")], None
@@ -92,9 +96,35 @@ async def _examine_database(place: Installation) -> tuple[list[CheckResult], lis
             if migrations.expected:
                 return [*results, *_skip((*OF_JOBS, *OF_AGENTS, "disk"), "the schema is not this program's")], None
             hosts = await _examine_content(session, place, results)
+            if not facts.is_standby:
+                results.append(await _examine_archive(session))
+            if place.settings.database_read_url is not None:
+                results.append(await _examine_standby(engine, place.settings.database_read_url, place.settings))
             return results, hosts
     finally:
         await engine.dispose()
+
+
+async def _examine_archive(session: AsyncSession) -> CheckResult:
+    try:
+        await begin_limited(session)
+        return check_archiving(await read_archive_facts(session))
+    except DBAPIError as failure:
+        return not_checked("archiving", _cause(failure))
+
+
+async def _examine_standby(primary: AsyncEngine, url: str, settings: Settings) -> CheckResult:
+    try:
+        standby = make_engine(url, pool_size=1)
+    except NormstatError as refused:
+        return check_standby(refused.message, settings.database_read_max_lag_s)
+    try:
+        found: StandbyPosition | str = await read_position(await read_primary(primary), standby)
+    except DBAPIError as failure:
+        found = _cause(failure)
+    finally:
+        await standby.dispose()
+    return check_standby(found, settings.database_read_max_lag_s)
 
 
 def _examine_facts(facts: DatabaseFacts, settings: Settings) -> Iterator[CheckResult]:

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.field_docs import Documented
 from normstat.storage.hypertables import Storage, TableSize, packs_by_itself
 from normstat.storage.schema.models import StatField, StatTable
+from normstat.storage.standby import StandbyInfo
 from normstat.storage.storage_sizes import (
     NOT_SEALED,
     DaySizes,
@@ -126,6 +127,9 @@ class StorageInfo(Documented):
     is_before_sealing: bool
     """Whether samples are going to be sealed and none is yet: on the first days all are rows, which take many times more."""
 
+    standby: StandbyInfo | None
+    """The standby that large reads go to; null where none is configured."""
+
     days_until_full: float | None
     """null when the free space is unknown, or the database does not grow."""
 
@@ -185,6 +189,7 @@ def build_info(
         disk=DiskInfo(None, None) if disk is None else DiskInfo(disk.free_bytes, disk.total_bytes),
         growth_bytes_per_day=growth,
         is_before_sealing=is_sealing and not is_sealed and sizes.sample_bytes > 0,
+        standby=None,
         days_until_full=disk.free_bytes / growth if is_full_soon and disk and growth else None,
         parts=[
             StoragePart("samples", sizes.sample_bytes),

@@ -15,6 +15,7 @@ import zstandard
 from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.encodings import choose_encoding
 from normstat.auth.roles import Role
+from normstat.storage.leader import LEADER_LOCK
 from tests.api.people import People
 from tests.api.samples import HOST, N_SAMPLES, VMSTAT, frames_of, send
 from tests.api.server import serving
@@ -86,6 +87,9 @@ async def test_chosen_lines(reader: httpx.AsyncClient) -> None:
 async def test_who_goes_away_leaves_no_statement_behind(reader: httpx.AsyncClient, database_url: str, tmp_path: Path) -> None:
     long = {key: value for key, value in WISH.items() if key != "stat"}
     with contextlib.ExitStack() as stack:
+        # Another server leads: this one has no work of its own that reads samples.
+        leader = stack.enter_context(psycopg.connect(database_url, autocommit=True))
+        assert leader.execute("SELECT pg_try_advisory_lock(%s)", [LEADER_LOCK]).fetchone() == (True,)
         address, _ = stack.enter_context(serving(database_url, tmp_path / "log"))
         for path, wish in ((CSV, WISH), (CSV, long), (PARQUET, WISH)):
             async with await psycopg.AsyncConnection.connect(database_url) as other:

@@ -13,10 +13,13 @@ from normstat.ingest_limits import MAX_NEW_INSTANCES, IngestLimits
 from normstat.query.line_accounts import read_host_accounts
 from normstat.storage import instance_cache
 from normstat.storage.session import open_read_session
+from tests.databases import on_either_database
 from tests.ingest.rereading import export, look, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import accounts, assert_books_balance, query, raw_bytes
 from tests.ingest.test_long_instances import BANNER, SPEC, report
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 # The full hour.

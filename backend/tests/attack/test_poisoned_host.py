@@ -23,12 +23,15 @@ from normstat.storage.schema.models import Chunk, Stream
 from normstat.storage.session import open_write_session
 from normstat.storage.turns import Turns
 from normstat.window import Window
+from tests.databases import on_either_database
 from tests.generated import START, vmstat_text, vmstat_times
 from tests.ingest.rereading import look, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
 from tests.profiles.profiled import make
 from tests.storage.test_retention import apply
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 HOSTS = ("alpha", "mallory", "zulu")

@@ -30,6 +30,7 @@ from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import EPOCH, LATEST, Window, to_us
 from tests.addons import APP_USER, app_user_text
+from tests.databases import on_either_database
 from tests.generated import SECOND, START, VMSTAT_HEADER, vmstat_text, vmstat_times
 from tests.ingest.rereading import put, reparse
 from tests.ingest.sending import Agent
@@ -39,6 +40,8 @@ from tests.profiles.profiled import make
 from tests.query.filling import fill_values
 from tests.storage.test_backup import bring, content, save
 from tests.storage.test_retention import apply
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 FAR = [

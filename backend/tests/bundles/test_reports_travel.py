@@ -30,8 +30,11 @@ from normstat.storage.saved_comparison_rows import SavedComparisonDraft, create_
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import Window
 from tests.bundles.test_round_trip import PLOCKSTAT, START, WINDOW, load, make, other, other_url
+from tests.databases import on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
+
+pytestmark = on_either_database
 
 __all__ = ["other", "other_url"]
 Sessions = async_sessionmaker[AsyncSession]

@@ -10,6 +10,9 @@ from typer.testing import CliRunner
 from normstat.cli import app
 from normstat.settings import load_settings
 from tests.cli.test_baseline import run_command
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
 
 BEFORE = b"""Mutex block
 

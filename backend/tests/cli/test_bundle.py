@@ -6,8 +6,11 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from tests.cli.test_baseline import run_command
+from tests.databases import on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
+
+pytestmark = on_either_database
 
 WINDOW = ("--start", "2026-11-21T00:00:00Z", "--end", "2026-11-22T00:00:00Z")
 

@@ -4,8 +4,11 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from tests.cli.test_baseline import run_command
+from tests.databases import on_either_database
 from tests.query.filling import fill_capture
 from tests.query.test_export import VMSTAT
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 

@@ -9,8 +9,11 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.report.graph_png import svg_to_png
 from tests.cli.test_baseline import run_command
+from tests.databases import on_either_database
 from tests.query.filling import fill_capture
 from tests.query.test_export import VMSTAT
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 DAY = ("--start", "2026-11-21T00:00:00Z", "--end", "2026-11-22T00:00:00Z")

@@ -10,6 +10,9 @@ from normstat.cli import app
 from tests.artefacts.test_trace_log import LKST, STRACE
 from tests.cli.test_artefact import SLIDES, put
 from tests.cli.test_baseline import run_command
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
 
 
 def call(*arguments: str, text: bytes | None = None) -> Result:

@@ -116,7 +116,9 @@ def test_a_slow_answer_is_not_a_wrong_clock() -> None:
 
 def storage(free: int | None, days: float | None) -> StorageInfo:
     total = None if free is None else 100 << 30
-    return StorageInfo("postgresql", NOW, 1 << 30, DiskInfo(free, total), None, False, days, [], RawStorage(0, 0, 0, 0), [], [])
+    return StorageInfo(
+        "postgresql", NOW, 1 << 30, DiskInfo(free, total), None, False, None, days, [], RawStorage(0, 0, 0, 0), [], []
+    )
 
 
 @pytest.mark.parametrize(

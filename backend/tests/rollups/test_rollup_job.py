@@ -19,7 +19,10 @@ from normstat.storage.session import WriteSession, driver_of, open_read_session
 from normstat.storage.stat_tables import read_stored_stats, table_of
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window, from_us, to_us
+from tests.databases import on_either_database
 from tests.query.filling import fill_values
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)

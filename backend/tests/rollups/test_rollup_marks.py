@@ -17,10 +17,13 @@ from normstat.settings import load_settings
 from normstat.storage.session import open_read_session
 from normstat.window import Window, to_us
 from tests.addons import APP_USER, app_user_text
+from tests.databases import on_either_database
 from tests.generated import START, vmstat_text, vmstat_times
 from tests.ingest.rereading import put, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 # Of everything that the tests send.

@@ -5,11 +5,14 @@ from pathlib import Path
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.storage.session import make_engine
+from tests.databases import on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import export
 from tests.ingest.sending import Agent
 from tests.query.filling import seal_all
 from tests.storage.test_backup import bring, files_of, fill, other_url, save
+
+pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
 __all__ = ["other_url"]

@@ -9,6 +9,7 @@ import {
   describePacking,
   describeRun,
   draftsOf,
+  describeStandby,
   forecastOf,
   formatBytesPerValue,
   formatGrowth,
@@ -28,6 +29,7 @@ const storage = (change: Partial<StorageInfo>): StorageInfo => ({
   disk: { free_bytes: 50 * GB, total_bytes: 100 * GB },
   growth_bytes_per_day: GB,
   days_until_full: 50,
+  standby: null,
   is_before_sealing: false,
   parts: [
     { part: "samples", bytes: 30 * GB },
@@ -209,5 +211,24 @@ describe("runs", () => {
     );
     expect(isAnyRunning({ runs: [run({}), run({ state: "queued" })] })).toBe(true);
     expect(isAnyRunning(undefined)).toBe(false);
+  });
+});
+
+describe("the standby", () => {
+  const standby = (change: Partial<NonNullable<StorageInfo["standby"]>>) =>
+    describeStandby(storage({ standby: { state: "used", lag_s: 0.25, lag_bytes: 4000, message: "", ...change } }));
+
+  it("says how far it is behind", () => {
+    expect(standby({})).toEqual({
+      level: "calm",
+      text: "0.3 s behind",
+      note: "graphs, comparisons and exports are read from it",
+    });
+    expect(describeStandby(storage({}))).toBeNull();
+  });
+
+  it("says why it is not used, as a warning", () => {
+    const found = standby({ state: "gone", lag_s: null, lag_bytes: null, message: "It does not answer" });
+    expect(found).toEqual({ level: "warn", text: "not used", note: "It does not answer. The primary serves all reads." });
   });
 });

@@ -1,7 +1,7 @@
 /** Disk usage, the forecast of when the disk is full, and the effects of retention rules as text. */
 
 import type { Retention, RetentionRule, RetentionRulePut, RetentionRun, StorageInfo } from "./api";
-import { formatBytes, formatCount } from "./number";
+import { formatBytes, formatCount, formatWithUnit } from "./number";
 import { DAY, type EpochMs, toEpochMs } from "./time";
 import { words } from "../words";
 
@@ -51,6 +51,26 @@ export function forecastOf({ disk, growth_bytes_per_day, days_until_full, is_bef
   return growth_bytes_per_day === null
     ? { level: "unknown", text: words.logic.storage.unknownYet, note: words.logic.storage.growthRateNeedsMeasurements }
     : { level: "calm", text: words.logic.storage.neverAtThisRate, note: words.logic.storage.databaseHasNotGrown };
+}
+
+export interface StandbyFact {
+  readonly level: "calm" | "warn";
+  readonly text: string;
+  readonly note: string;
+}
+
+/** Return how far the standby is behind, or why it is not used; null where none is configured. */
+export function describeStandby({ standby }: StorageInfo): StandbyFact | null {
+  if (standby === null) {
+    return null;
+  }
+  const { state, lag_s, message } = standby;
+  if (state === "used" && lag_s !== null) {
+    const lag = formatWithUnit(lag_s, lag_s < 10 ? 1 : 0, "s");
+    return { level: "calm", text: words.storage.summary.standbyUsed(lag), note: words.storage.summary.standbyReads };
+  }
+  const why = words.storage.summary.standbyPrimary(message);
+  return { level: state === "unknown" ? "calm" : "warn", text: words.storage.summary.standbyNotUsed, note: why };
 }
 
 /** Return growth as text: `+1.2 GB`, `−3 MB`, `0 B`. */

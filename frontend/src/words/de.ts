@@ -3387,6 +3387,11 @@ export const de: Words = {
       allJobs: "Alle Jobs",
     },
     summary: {
+      standby: "Standby",
+      standbyUsed: (lag) => `${lag} zurück`,
+      standbyReads: "Diagramme, Vergleiche und Exporte werden von ihm gelesen",
+      standbyNotUsed: "nicht benutzt",
+      standbyPrimary: (why) => `${why}. Alles wird vom Primärserver gelesen.`,
       database: "Datenbank",
       freeDiskSpace: "Freier Plattenplatz",
       of: (totalBytes) => `von ${totalBytes}`,

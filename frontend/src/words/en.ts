@@ -3347,6 +3347,11 @@ export const en = {
       allJobs: "All jobs",
     },
     summary: {
+      standby: "Standby",
+      standbyUsed: (lag: string) => `${lag} behind`,
+      standbyReads: "graphs, comparisons and exports are read from it",
+      standbyNotUsed: "not used",
+      standbyPrimary: (why: string) => `${why}. The primary serves all reads.`,
       database: "Database",
       freeDiskSpace: "Free disk space",
       of: (totalBytes: string) => `of ${totalBytes}`,

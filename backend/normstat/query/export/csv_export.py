@@ -120,7 +120,8 @@ async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, sta
 
 def open_export(engine: AsyncEngine) -> AsyncSession:
     """Return a session with one snapshot for the whole export, unaffected by data that arrives meanwhile."""
-    return AsyncSession(engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
+    # Not read-only: SQLAlchemy would make the connection read-write afterwards, which a standby refuses.
+    return AsyncSession(engine.execution_options(isolation_level="REPEATABLE READ"))
 
 
 async def find_lines(session: AsyncSession, host_id: int, stat: StatRef, request: ExportRequest) -> ChosenLines:

@@ -1,7 +1,7 @@
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { StorageInfo } from "../../logic/api";
 import { formatBytes } from "../../logic/number";
-import { describePacking, forecastOf, formatGrowth, slicesOf } from "../../logic/storage";
+import { describePacking, describeStandby, forecastOf, formatGrowth, slicesOf } from "../../logic/storage";
 import { percent } from "../../logic/surface";
 import { words } from "../../words";
 
@@ -10,6 +10,7 @@ export function Summary({ storage }: { readonly storage: StorageInfo }) {
   const forecast = forecastOf(storage);
   const slices = slicesOf(storage);
   const { disk } = storage;
+  const standby = describeStandby(storage);
   const isWarning = forecast.level === "warn" || forecast.level === "urgent";
   return (
     <section aria-label={words.common.disk}>
@@ -47,6 +48,20 @@ export function Summary({ storage }: { readonly storage: StorageInfo }) {
             </div>
           </dd>
         </div>
+        {standby !== null && (
+          <div className="card storage-fact" data-level={standby.level}>
+            <dt>
+              {standby.level === "warn" && (
+                <IconAlertTriangle size={14} aria-hidden style={{ verticalAlign: "-2px", marginRight: 4 }} />
+              )}
+              {words.storage.summary.standby}
+            </dt>
+            <dd>
+              {standby.text}
+              <small>{standby.note}</small>
+            </dd>
+          </div>
+        )}
       </dl>
       <div className="card" style={{ padding: 12 }}>
         <div
