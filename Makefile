@@ -182,6 +182,7 @@ gen: setup-dev ## rewrite what is derived: docs/stats.md, openapi.json, the page
 	@$(BIN)/normstat gen
 	@$(BIN)/normstat openapi > frontend/openapi.json
 	@$(NPM) run --silent gen
+	@$(BIN)/python backend/client/generate_models.py
 
 lock: setup-dev ## pin the Python packages again
 	@sh backend/setup/lock.sh $(VENV)

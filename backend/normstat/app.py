@@ -12,9 +12,10 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
-from normstat.alerts import alert_delivery
+from normstat.alerts import alert_delivery, webhook_delivery
 from normstat.alerts.alert_delivery import run_delivery
 from normstat.alerts.routing import MessageKind
+from normstat.alerts.webhook_delivery import run_webhooks
 from normstat.api import metrics
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
@@ -70,6 +71,7 @@ from normstat.storage.probe import DatabaseProbe
 from normstat.storage.session import make_engine, make_sessions, shrink_pool
 from normstat.storage.standby import StandbyReads
 from normstat.storage.user_specs import reload_user_specs
+from normstat.storage.webhook_rows import select_unsent_deliveries
 from normstat.watch import backtest_job
 from normstat.watch.backtest_job import run_backtests
 from normstat.work_budget import MemoryPool
@@ -249,6 +251,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     removals = watch(select_due(REMOVALS), every_s=deletion_worker.POLL_S)
     backtests = watch(select_due(BACKTESTS), every_s=backtest_job.POLL_S)
     messages = watch(select_unsent(), every_s=alert_delivery.POLL_S)
+    deliveries = watch(select_unsent_deliveries(), every_s=webhook_delivery.POLL_S)
     works: dict[str, Coroutine[None, None, None]] = {
         "audit_trail": keep_running("audit_trail", state.audit_trail.run),
         "security_log": keep_running("security_log", state.security_log.run),
@@ -261,6 +264,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         "removals": run_removals(settings.database_url, state.sessions, wake=removals, poll_s=SELDOM_S),
         "backtests": run_backtests(settings.database_url, state.sessions, wake=backtests, poll_s=SELDOM_S),
         "alert_delivery": run_delivery(settings, state.sessions, wake=messages, poll_s=SELDOM_S),
+        "webhooks": run_webhooks(settings, state.sessions, wake=deliveries, poll_s=SELDOM_S),
     }
     if is_multiprocess():
         # Alone, a process measures itself when it is asked.

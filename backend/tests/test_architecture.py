@@ -17,6 +17,7 @@ from normstat.storage.schema import (
     experiment_models,  # noqa: F401
     report_models,  # noqa: F401
     watch_models,  # noqa: F401
+    webhook_models,  # noqa: F401
 )
 from normstat.storage.schema.models import Base
 

@@ -14,7 +14,7 @@ test("tokens are created, shown once, and revoked", async ({ page }) => {
   await expect(page.getByRole("row").filter({ hasText: "nightly export" })).toContainText("revoked");
 
   await page.goto("/accounts?tab=agent-tokens");
-  await page.getByRole("textbox", { name: "Name" }).fill("one more host");
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("one more host");
   await page.getByLabel("Host (optional)").fill("db1");
   await page.getByRole("button", { name: "Create token" }).click();
   await expect(page.getByText(/install\.sh/)).toBeVisible();

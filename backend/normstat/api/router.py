@@ -70,6 +70,7 @@ from normstat.api import (
     users,
     views,
     watch,
+    webhooks,
 )
 
 PREFIX: Final = "/api/v1"
@@ -91,7 +92,7 @@ def build_router() -> APIRouter:
         cpu_balance, bands, baselines, exclusions, mutes, host_groups, host_tags, host_zones,
         comparison, comparison_report, comparison_series, saved_comparisons, exports, federate,
         live, imports, bundles, reparses, jobs, specs,
-        retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts,
+        retention, storage, search, agent_files, views, rules, watch, alert_channels, alert_routes, alerts, webhooks,
         document, flames, audit, share_links, doctor,
     ):  # fmt: skip
         router.include_router(noun.router)

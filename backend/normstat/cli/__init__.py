@@ -40,6 +40,7 @@ COMMANDS: Final = {
     "scores": "Show how far hosts were from their normal, and score the past.",
     "watch": "Show what rules find now.",
     "alerts": "Show who was told of what; test channels and try routes.",
+    "webhooks": "List and test webhooks, and what became of their messages.",
     "event": "Note, list and delete events.",
     "run": "Run a command as a run of an experiment, and keep what it measured.",
     "experiment": "List experiments and what they say, add runs.",

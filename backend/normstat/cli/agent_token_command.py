@@ -76,7 +76,8 @@ def rotate(
             await ask_rotation(session, each, by="command line", within=within)
         return len(ids)
 
-    typer.echo(f"asked {run_in_session(work)} agents to take a new token; each does with its next delivery")
+    n = run_in_session(work)
+    typer.echo(f"asked {n} {'agent' if n == 1 else 'agents'} to take a new token, with the next delivery")
 
 
 @app.command()

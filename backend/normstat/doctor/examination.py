@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from normstat import __version__
 from normstat.doctor.address_probe import probe_address
+from normstat.doctor.archive_checks import check_archiving
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok
 from normstat.doctor.database_checks import ServerSize, check_database, check_disk
 from normstat.doctor.file_checks import check_account, check_clock_service, check_files
@@ -22,7 +23,7 @@ from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.query.disk_usage import read_storage_info
 from normstat.query.own_figures import SeenHost, list_seen_hosts, read_stream_figures
 from normstat.settings import Settings
-from normstat.storage.database_facts import DatabaseFacts, begin_limited, read_database_facts, read_job_facts
+from normstat.storage.database_facts import DatabaseFacts, begin_limited, read_archive_facts, read_database_facts, read_job_facts
 from normstat.storage.schema.schema_version import read_newest_version, require_current_schema
 from normstat.storage.session import make_engine, make_sessions
 from normstat.storage.standby import StandbyPosition, read_position, read_primary
@@ -95,11 +96,21 @@ async def _examine_database(place: Installation) -> tuple[list[CheckResult], lis
             if migrations.expected:
                 return [*results, *_skip((*OF_JOBS, *OF_AGENTS, "disk"), "the schema is not this program's")], None
             hosts = await _examine_content(session, place, results)
+            if not facts.is_standby:
+                results.append(await _examine_archive(session))
             if place.settings.database_read_url is not None:
                 results.append(await _examine_standby(engine, place.settings.database_read_url, place.settings))
             return results, hosts
     finally:
         await engine.dispose()
+
+
+async def _examine_archive(session: AsyncSession) -> CheckResult:
+    try:
+        await begin_limited(session)
+        return check_archiving(await read_archive_facts(session))
+    except DBAPIError as failure:
+        return not_checked("archiving", _cause(failure))
 
 
 async def _examine_standby(primary: AsyncEngine, url: str, settings: Settings) -> CheckResult:

@@ -24,6 +24,7 @@ from normstat.storage.host_group_rows import lock_group
 from normstat.storage.named_rows import flush_name
 from normstat.storage.schema.baseline_models import Baseline, BaselineHost
 from normstat.storage.schema.models import Host
+from normstat.storage.webhook_rows import Topic, tell_webhooks
 from normstat.window import Window
 
 NAME_CONSTRAINT: Final = "uq_baselines__name"
@@ -86,7 +87,9 @@ async def create_baseline(session: AsyncSession, draft: BaselineDraft) -> Baseli
     session.add(baseline)
     await _flush_name(session, draft.name)
     session.add_all(BaselineHost(baseline_id=baseline.id, host_id=host_id) for host_id in host_ids)
-    return await _finish_version(session, baseline, reason=draft.reason, made_by=draft.created_by)
+    record = await _finish_version(session, baseline, reason=draft.reason, made_by=draft.created_by)
+    await tell_webhooks(session, Topic.BASELINE_CREATED, record)
+    return record
 
 
 async def list_baselines(session: AsyncSession, host: str | None = None, *, is_archived: bool = False) -> list[BaselineInfo]:
@@ -175,10 +178,13 @@ async def update_baseline(session: AsyncSession, baseline_id: int, change: Basel
     await session.refresh(baseline)
     if to_windows(baseline.windows) != before:
         reasons.append("windows changed" if change.rule is None else "rule changed")
-    if not reasons:
-        return await read_baseline(session, baseline_id)
-    baseline.version += 1
-    return await _finish_version(session, baseline, reason=change.reason or ", ".join(reasons), made_by=change.changed_by)
+    if reasons:
+        baseline.version += 1
+        record = await _finish_version(session, baseline, reason=change.reason or ", ".join(reasons), made_by=change.changed_by)
+    else:
+        record = await read_baseline(session, baseline_id)
+    await tell_webhooks(session, Topic.BASELINE_CHANGED, record)
+    return record
 
 
 async def set_windows(
@@ -262,6 +268,7 @@ async def archive_baseline(session: AsyncSession, baseline_id: int, *, is_archiv
         if not is_archived:
             hosts = await session.scalars(select(BaselineHost.host_id).where(BaselineHost.baseline_id == baseline_id))
             await ask_for_profile(session, baseline_id, hosts.all())
+        await tell_webhooks(session, Topic.BASELINE_CHANGED, await read_baseline(session, baseline_id))
     return await read_baseline(session, baseline_id)
 
 
@@ -273,6 +280,8 @@ async def delete_baseline(session: AsyncSession, baseline_id: int) -> None:
     await lock_baselines(session)
     baseline = await _require(session, baseline_id, is_locked=True)
     _require_not_rolling(baseline)
+    [record] = await to_records(session, [baseline])
+    await tell_webhooks(session, Topic.BASELINE_DELETED, record)
     await session.delete(baseline)
     await session.flush()
 

@@ -48,6 +48,16 @@ READ_LEADER: Final = text("""
         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     LIMIT 1
 """)
+# A segment is named by timeline and number, in two parts of eight hexadecimal digits; other files have longer names.
+READ_ARCHIVE: Final = text("""
+    SELECT current_setting('archive_mode') <> 'off', (SELECT setting::int FROM pg_settings WHERE name = 'archive_timeout'),
+        last_archived_time, last_failed_time, coalesce(last_failed_wal, ''), failed_count,
+        CASE WHEN last_archived_wal ~ '^[0-9A-F]{24}' THEN greatest(0, (pg_current_wal_lsn() - '0/0'
+            - ((('x' || substr(last_archived_wal, 9, 8))::bit(32)::bigint * (4294967296 / segment.bytes)
+            + ('x' || substr(last_archived_wal, 17, 8))::bit(32)::bigint + 1) * segment.bytes)))::bigint END,
+        clock_timestamp()
+    FROM pg_stat_archiver, (SELECT setting::bigint AS bytes FROM pg_settings WHERE name = 'wal_segment_size') AS segment
+""")
 LIMIT: Final = text("SET LOCAL statement_timeout = '60s'")
 RECENT: Final = timedelta(days=7)
 
@@ -69,6 +79,26 @@ class DatabaseFacts:
     available_version: str | None
     n_connections: int
     n_sessions_by_program: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveFacts:
+    """How far the archive of the write-ahead log is. Missing: times are None where nothing was archived, or nothing failed;
+    `behind_bytes` is None where nothing was archived.
+    """
+
+    is_on: bool
+    timeout_s: int
+    """A segment that is not full is archived after so long; 0: never."""
+
+    archived_at: datetime | None
+    failed_at: datetime | None
+    failed_segment: str
+    n_failed: int
+    behind_bytes: int | None
+    """Log that was written after the last archived segment."""
+
+    now: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +145,11 @@ async def read_database_facts(session: AsyncSession) -> DatabaseFacts:
         n_connections=int(await session.scalar(COUNT_CONNECTIONS) or 0),
         n_sessions_by_program={row[0]: row[1] for row in await session.execute(READ_SESSIONS)},
     )
+
+
+async def read_archive_facts(session: AsyncSession) -> ArchiveFacts:
+    """Return how far the archive is; on a primary."""
+    return ArchiveFacts(*(await session.execute(READ_ARCHIVE)).one())
 
 
 async def read_job_facts(session: AsyncSession, now: datetime) -> JobFacts:

@@ -17,6 +17,7 @@ from normstat.errors import BadRequest, NotFound, shorten
 from normstat.stats.fact_words import DERIVED_KINDS, EventKind
 from normstat.storage.schema.event_models import EventHost, EventRow
 from normstat.storage.schema.models import Host
+from normstat.storage.webhook_rows import Topic, is_topic_wanted, tell_webhooks
 
 MAX_TEXT: Final = 2000
 EVENTS_AT_ONCE: Final = 500
@@ -167,7 +168,9 @@ async def create_event(session: AsyncSession, draft: EventDraft) -> EventRecord:
     session.add(row)
     await session.flush()
     await _set_hosts(session, row.id, draft.hosts)
-    return await read_event(session, row.id)
+    record = await read_event(session, row.id)
+    await tell_webhooks(session, Topic.EVENT_CREATED, record)
+    return record
 
 
 async def update_event(session: AsyncSession, event_id: int, draft: EventDraft) -> EventRecord:
@@ -184,7 +187,9 @@ async def update_event(session: AsyncSession, event_id: int, draft: EventDraft) 
     await session.flush()
     await session.execute(delete(EventHost).where(EventHost.event_id == event_id))
     await _set_hosts(session, event_id, draft.hosts)
-    return await read_event(session, event_id)
+    record = await read_event(session, event_id)
+    await tell_webhooks(session, Topic.EVENT_CHANGED, record)
+    return record
 
 
 async def read_event(session: AsyncSession, event_id: int) -> EventRecord:
@@ -202,6 +207,8 @@ async def delete_event(session: AsyncSession, event_id: int) -> None:
     Raises: NotFound
     """
     row = await _require(session, event_id)
+    [record] = await _to_records(session, [row])
+    await tell_webhooks(session, Topic.EVENT_DELETED, record)
     row.deleted_at = func.now()
     await session.flush()
     # A line of a stream stays, deleted: it must not come again.
@@ -219,7 +226,9 @@ async def restore_event(session: AsyncSession, event_id: int) -> EventRecord:
         raise NotFound(f"There is no event {event_id} any more; add it again", {"event": event_id})
     row.deleted_at = None
     await session.flush()
-    return await read_event(session, event_id)
+    record = await read_event(session, event_id)
+    await tell_webhooks(session, Topic.EVENT_CREATED, record)
+    return record
 
 
 async def list_events(
@@ -259,6 +268,9 @@ async def add_recorded_events(session: AsyncSession, events: Sequence[RecordedEv
         if made:
             of_hosts = [{"event_id": event_id, "host_id": hosts[stream_id or 0]} for event_id, stream_id in made]
             await session.execute(insert(EventHost).values(of_hosts))
+            if await is_topic_wanted(session, Topic.EVENT_CREATED):
+                for event_id, _ in made:
+                    await tell_webhooks(session, Topic.EVENT_CREATED, await read_event(session, event_id))
 
 
 async def _drop_known_restarts(session: AsyncSession, events: Sequence[RecordedEvent]) -> list[RecordedEvent]:

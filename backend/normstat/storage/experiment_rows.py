@@ -17,6 +17,7 @@ from normstat.storage.named_rows import flush_name
 from normstat.storage.schema.artefact_models import ArtefactRow
 from normstat.storage.schema.experiment_models import ExperimentRow, ExperimentRunRow, RunArtefactRow, RunResultRow
 from normstat.storage.schema.models import Host
+from normstat.storage.webhook_rows import Topic, tell_webhooks
 from normstat.window import Window
 
 MAX_RUNS: Final = 5000
@@ -222,7 +223,9 @@ async def add_run(session: AsyncSession, experiment: str, draft: RunDraft) -> St
     await session.flush()
     await _set_results(session, run.id, draft.results)
     await _set_artefacts(session, run.id, draft.artefacts)
-    return await read_run(session, run.id)
+    stored = await read_run(session, run.id)
+    await tell_webhooks(session, Topic.RUN_STORED, stored)
+    return stored
 
 
 async def read_run(session: AsyncSession, run_id: int) -> StoredRun:

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import NotFound
 from normstat.field_docs import Documented
 from normstat.storage.schema.baseline_models import SavedComparisonRow
+from normstat.storage.webhook_rows import Topic, tell_webhooks
 
 MAX_LISTED: Final = 10_000
 ZSTD_LEVEL: Final = 9
@@ -60,7 +61,9 @@ async def create_saved(session: AsyncSession, draft: SavedComparisonDraft) -> Sa
     )
     session.add(saved)
     await session.flush()
-    return await read_saved(session, saved.id)
+    record = await read_saved(session, saved.id)
+    await tell_webhooks(session, Topic.COMPARISON_SAVED, record)
+    return record
 
 
 async def list_saved(session: AsyncSession) -> SavedComparisonList:
@@ -113,6 +116,7 @@ async def delete_saved(session: AsyncSession, id: int) -> None:  # noqa: A002
     saved = await session.get(SavedComparisonRow, id)
     if saved is None:
         raise NotFound(f"No saved comparison {id}", {"comparison": id})
+    await tell_webhooks(session, Topic.COMPARISON_DELETED, await read_saved(session, id))
     await session.delete(saved)
 
 

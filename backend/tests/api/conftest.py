@@ -79,7 +79,7 @@ def built_app(settings: Settings) -> FastAPI:
 EMPTIED = (
     "login_attempts", "users", "sessions", "login_links", "api_tokens", "agent_tokens", "hosts", "baselines", "user_specs",
     "host_groups", "comparisons", "watch_rules", "watch_rule_changes", "watch_limits", "backtests", "episodes", "watch_mutes",
-    "jobs", "alert_channels", "alert_routes", "alerts", "experiments", "join_tokens",
+    "jobs", "alert_channels", "alert_routes", "alerts", "experiments", "join_tokens", "webhooks",
 )  # fmt: skip
 
 

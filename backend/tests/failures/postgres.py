@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +50,12 @@ class FragilePostgres(PlainServer):
         """Makes and starts it, with the database of the tests."""
         super().start()
         self.admin(sql.SQL("CREATE DATABASE normstat OWNER normstat TEMPLATE {}").format(sql.Identifier(TEMPLATE)))
+
+    def make_folder(self, folder: Path) -> None:
+        """Make a folder that its processes may write to."""
+        folder.mkdir(mode=0o700)
+        if self._account is not None:
+            os.chown(folder, self._account.pw_uid, self._account.pw_gid)
 
     def crash(self) -> None:
         """Kills all of its processes at once, as a loss of power would."""
@@ -180,21 +187,23 @@ def _children(pid: int) -> Iterator[int]:
                     yield int(entry.name)
 
 
-class StandbyPostgres(FragilePostgres):
-    """A hot standby of a FragilePostgres: its data by pg_basebackup, its log by streaming; `promote` makes it the primary."""
+class CopyOfPostgres(FragilePostgres):
+    """A copy of another one's data by pg_basebackup: a hot standby that follows it, or a base backup that is recovered later."""
 
-    name = "standby"
+    name = "copy"
 
-    def follow(self, primary: FragilePostgres) -> None:
-        """Copy the primary, and follow it."""
+    def copy(self, primary: FragilePostgres, *options: str) -> None:
+        """Copy the data of one that runs."""
         self._prepare()
         self.password = primary.password
-        self._data.mkdir(mode=0o700)
-        if self._account is not None:
-            os.chown(self._data, self._account.pw_uid, self._account.pw_gid)
+        self.make_folder(self._data)
         source = f"host=127.0.0.1 port={primary.port} user={primary.initdb_role} password={primary.password}"
-        command = [str(self._bin / "pg_basebackup"), f"-D{self._data}", f"-d{source}", "-R", "-cfast", "-Xstream", "--no-sync"]
+        command = [str(self._bin / "pg_basebackup"), f"-D{self._data}", f"-d{source}", "-cfast", "-Xstream", "--no-sync", *options]
         self._run(self._as_account(command))
+
+    def follow(self, primary: FragilePostgres) -> None:
+        """Copy the primary, and follow it as a hot standby."""
+        self.copy(primary, "-R")
         self.port = _free_port()
         self._launch()
         self._wait()
@@ -203,3 +212,22 @@ class StandbyPostgres(FragilePostgres):
         """Make it a primary; returns when it takes changes."""
         with psycopg.connect(self.admin_url("postgres"), autocommit=True) as connection:
             assert connection.execute("SELECT pg_promote()").fetchall() == [(True,)]
+
+    def recover(self, archive: Path, until: datetime) -> None:
+        """Start it at this instant, with the archived log; returns when it takes changes."""
+        settings = {
+            "restore_command": f"cp {archive}/%f %p",
+            "recovery_target_time": until.isoformat(),
+            "recovery_target_action": "promote",
+        }
+        with (self._data / "postgresql.auto.conf").open("a") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
+        (self._data / "recovery.signal").touch()
+        self.port = _free_port()
+        self._launch()
+        self._wait()
+        with psycopg.connect(self.admin_url("postgres"), autocommit=True) as connection:
+            deadline = time.monotonic() + START_TIMEOUT_S
+            while connection.execute("SELECT pg_is_in_recovery()").fetchone() == (True,):
+                assert time.monotonic() < deadline, self.log_path.read_text(errors="replace")[-2000:]
+                time.sleep(0.02)

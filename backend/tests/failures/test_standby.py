@@ -11,7 +11,7 @@ import pytest
 from psycopg import sql
 
 from tests.e2e.product import Server, wait_until
-from tests.failures.postgres import FragilePostgres, StandbyPostgres
+from tests.failures.postgres import CopyOfPostgres, FragilePostgres
 from tests.failures.sender import Agent, Fleet, log_in, make_agent_token
 from tests.failures.test_workers import events
 from tests.generated import START, vmstat_text, vmstat_times
@@ -24,7 +24,7 @@ METRICS_TOKEN = "a token of the test"
 class Pair:
     """A primary, its standby, and a server that knows both."""
 
-    def __init__(self, primary: FragilePostgres, standby: StandbyPostgres, server: Server) -> None:
+    def __init__(self, primary: FragilePostgres, standby: CopyOfPostgres, server: Server) -> None:
         self.primary = primary
         self.standby = standby
         self.server = server
@@ -32,7 +32,7 @@ class Pair:
 
 @pytest.fixture
 def pair(tmp_path: Path) -> Iterator[Pair]:
-    primary, standby = FragilePostgres(max_wal_senders="5"), StandbyPostgres(hot_standby_feedback="on")
+    primary, standby = FragilePostgres(max_wal_senders="5"), CopyOfPostgres(hot_standby_feedback="on")
     with ExitStack() as stack:
         stack.callback(primary.stop)
         stack.callback(standby.stop)

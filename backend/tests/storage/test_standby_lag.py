@@ -1,12 +1,14 @@
-"""How far a standby is behind, and what follows from it; the real one is in tests/failures/test_standby.py."""
+"""How far a standby and an archive are behind, and what follows from it; the real ones are in tests/failures."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from normstat.doctor.archive_checks import MIB, check_archiving
 from normstat.doctor.check_result import CheckStatus
 from normstat.doctor.standby_checks import check_standby
+from normstat.storage.database_facts import ArchiveFacts
 from normstat.storage.standby import LagGauge, StandbyPosition, StandbyState, judge
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -44,3 +46,26 @@ def test_a_standby_is_used_where_it_is_one_and_not_far_behind(
     check = check_standby(found, 10.0)
     assert check.status is status
     assert check_standby("connection refused", 10.0).status is CheckStatus.ERROR
+
+
+ARCHIVED = ArchiveFacts(True, 60, NOW - timedelta(seconds=30), None, "", 0, 5 * MIB, NOW)
+FAILED = replace(ARCHIVED, failed_at=NOW - timedelta(seconds=5), failed_segment="000000010000000000000007", n_failed=3)
+
+
+@pytest.mark.parametrize(
+    ("facts", "status", "words"),
+    [
+        (ARCHIVED, CheckStatus.OK, "5 MiB of log are not archived; the last segment was 30 s ago"),
+        (replace(ARCHIVED, is_on=False), CheckStatus.NOT_CHECKED, "archive_mode is off"),
+        (FAILED, CheckStatus.ERROR, "000000010000000000000007 cannot be archived (3 failures, the last one 5 s ago)"),
+        (replace(FAILED, failed_at=NOW - timedelta(hours=1)), CheckStatus.OK, "5 MiB"),
+        (replace(ARCHIVED, archived_at=None, behind_bytes=None), CheckStatus.WARNING, "nothing was archived yet"),
+        (replace(ARCHIVED, behind_bytes=300 * MIB), CheckStatus.WARNING, "300 MiB"),
+        (replace(ARCHIVED, timeout_s=0), CheckStatus.WARNING, "archive_timeout is 0"),
+        (replace(ARCHIVED, archived_at=NOW - timedelta(minutes=12)), CheckStatus.WARNING, "12 minutes ago"),
+        (replace(ARCHIVED, archived_at=NOW - timedelta(days=1), behind_bytes=0), CheckStatus.OK, "0 MiB"),
+    ],
+)
+def test_an_archive_is_told_by_what_could_be_recovered(facts: ArchiveFacts, status: CheckStatus, words: str) -> None:
+    found = check_archiving(facts)
+    assert (found.status, words in found.found) == (status, True), found

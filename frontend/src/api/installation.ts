@@ -1,4 +1,4 @@
-/** The checks of the installation; made anew each time, and only when somebody looks. */
+/** The checks of the installation; made each time, and only when somebody looks. */
 
 import { queryOptions } from "@tanstack/react-query";
 import type { InstallationReport } from "../logic/api";

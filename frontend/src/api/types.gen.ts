@@ -3299,6 +3299,89 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/webhook-deliveries/{id}/retry": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Retry Webhook Delivery
+     * @description Send a delivery again that was given up.
+     */
+    post: operations["retryWebhookDelivery"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/webhooks": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Webhooks
+     * @description List webhooks, by name; without their secrets.
+     */
+    get: operations["listWebhooks"];
+    put?: never;
+    /**
+     * Create Webhook
+     * @description Create a webhook. The answer has its signing key, once.
+     */
+    post: operations["createWebhook"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/webhooks/{id}": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    /**
+     * Put Webhook
+     * @description Change a webhook. A new URL has a new signing key: the old one was for the old receiver.
+     */
+    put: operations["putWebhook"];
+    post?: never;
+    /**
+     * Delete Webhook
+     * @description Delete a webhook, and what waits for it.
+     */
+    delete: operations["deleteWebhook"];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/webhooks/{id}/deliveries": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * List Webhook Deliveries
+     * @description List the last deliveries of a webhook.
+     */
+    get: operations["listWebhookDeliveries"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/webhooks/{id}/test": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Test Webhook
+     * @description Send a signed test message, and return what the receiver said. It takes up to 30 seconds.
+     */
+    post: operations["testWebhook"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -5243,6 +5326,12 @@ export interface components {
       /** X */
       x: number;
     };
+    /**
+     * DeliveryState
+     * @description Where a delivery is.
+     * @enum {string}
+     */
+    DeliveryState: "queued" | "sending" | "sent" | "failed";
     /**
      * DeltaAxis
      * @description One time more than there are deltas: the first is start_ms, each further one adds its delta.
@@ -12622,6 +12711,22 @@ export interface components {
       tokens: components["schemas"]["TokenInfo"][];
     };
     /**
+     * Topic
+     * @description What a webhook may be told of.
+     * @enum {string}
+     */
+    Topic:
+      | "event.created"
+      | "event.changed"
+      | "event.deleted"
+      | "baseline.created"
+      | "baseline.changed"
+      | "baseline.deleted"
+      | "comparison.saved"
+      | "comparison.deleted"
+      | "experiment_run.stored"
+      | "test";
+    /**
      * TriedMessage
      * @description A message that a route would have sent.
      */
@@ -13196,6 +13301,112 @@ export interface components {
       start: string;
     };
     /**
+     * WebhookDelivery
+     * @description A delivery, for people. `content` is the `data` of the message.
+     */
+    WebhookDelivery: {
+      /** Answer */
+      answer: string;
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Id */
+      id: number;
+      /** Key */
+      key: string;
+      /** N Tries */
+      n_tries: number;
+      /**
+       * Next Try At
+       * Format: date-time
+       */
+      next_try_at: string;
+      /** Sent At */
+      sent_at: string | null;
+      state: components["schemas"]["DeliveryState"];
+      topic: components["schemas"]["Topic"];
+    };
+    /**
+     * WebhookDeliveryList
+     * @description The last deliveries of a webhook, newest first.
+     */
+    WebhookDeliveryList: {
+      /** Deliveries */
+      deliveries: components["schemas"]["WebhookDelivery"][];
+    };
+    /**
+     * WebhookInfo
+     * @description A webhook without its secrets. `endpoint`: scheme and host; `signing_key`: only where it was made just now, else null.
+     */
+    WebhookInfo: {
+      /**
+       * Created At
+       * Format: date-time
+       */
+      created_at: string;
+      /** Created By */
+      created_by: string;
+      /** Endpoint */
+      endpoint: string;
+      /** Held Until */
+      held_until: string | null;
+      /** Id */
+      id: number;
+      /** Is Enabled */
+      is_enabled: boolean;
+      /** N Failed */
+      n_failed: number;
+      /** N Unsent */
+      n_unsent: number;
+      /** Name */
+      name: string;
+      /** Signing Key */
+      signing_key: string | null;
+      /** Topics */
+      topics: components["schemas"]["Topic"][];
+      /**
+       * Updated At
+       * Format: date-time
+       */
+      updated_at: string;
+      /** Updated By */
+      updated_by: string;
+    };
+    /**
+     * WebhookList
+     * @description All webhooks, and what they can be told of.
+     */
+    WebhookList: {
+      /** Topics */
+      topics: components["schemas"]["Topic"][];
+      /** Webhooks */
+      webhooks: components["schemas"]["WebhookInfo"][];
+    };
+    /**
+     * WebhookPut
+     * @description A webhook. A URL that is null stays as it is; with `renews_key` it gets a new signing key.
+     */
+    WebhookPut: {
+      /**
+       * Is Enabled
+       * @default true
+       */
+      is_enabled: boolean;
+      /** Name */
+      name: string;
+      /**
+       * Renews Key
+       * @default false
+       */
+      renews_key: boolean;
+      /** Topics */
+      topics: components["schemas"]["Topic"][];
+      /** Url */
+      url?: string | null;
+    };
+    /**
      * WebhookSettings
      * @description A POST of JSON to any address. `template`: the body as JSON with {words} in its strings; empty: the whole message.
      */
@@ -13211,6 +13422,18 @@ export interface components {
       template: string;
       /** Url */
       url: string | null;
+    };
+    /**
+     * WebhookTest
+     * @description How a test ended. `answer`: what the receiver said, or why it was not reached
+     */
+    WebhookTest: {
+      /** Answer */
+      answer: string;
+      /** Is Sent */
+      is_sent: boolean;
+      /** Seconds */
+      seconds: number;
     };
     /**
      * Window
@@ -20157,6 +20380,155 @@ export interface operations {
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  retryWebhookDelivery: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WebhookDelivery"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listWebhooks: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WebhookList"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  createWebhook: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["WebhookPut"] } };
+    responses: {
+      /** @description Successful Response */
+      201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WebhookInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  putWebhook: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["WebhookPut"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WebhookInfo"] } };
+      /** @description Bad Request: bad_request */
+      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Conflict: conflict */
+      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  deleteWebhook: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  listWebhookDeliveries: {
+    parameters: { query?: { limit?: number }; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: {
+        headers: { [name: string]: unknown };
+        content: { "application/json": components["schemas"]["WebhookDeliveryList"] };
+      };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Unprocessable Entity: invalid_request */
+      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Internal Server Error: internal */
+      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Service Unavailable: database_away */
+      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    };
+  };
+  testWebhook: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WebhookTest"] } };
+      /** @description Unauthorized: not_authenticated */
+      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Forbidden: not_allowed */
+      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Internal Server Error: internal */

@@ -22,6 +22,14 @@ TEMPORARY: Final = frozenset({408, 425, 429})
 
 def post_json(url: str, body: object, headers: Mapping[str, str], cutter: Cutter) -> SendOutcome:
     """Return how a POST ended. Raises: OSError, when the receiver was not reached or stopped answering"""
+    return post_bytes(url, json.dumps(body, ensure_ascii=False).encode(), headers, cutter)
+
+
+def post_bytes(url: str, body: bytes, headers: Mapping[str, str], cutter: Cutter) -> SendOutcome:
+    """Return how a POST of JSON ended, sent byte for byte.
+
+    Raises: OSError, when the receiver was not reached or stopped answering
+    """
     parts = urlsplit(url)
     assert parts.hostname is not None
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -37,7 +45,7 @@ def post_json(url: str, body: object, headers: Mapping[str, str], cutter: Cutter
         connection.sock = connected
         target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
         sent = {"Content-Type": "application/json", "User-Agent": f"normstat/{__version__}", "Connection": "close", **headers}
-        connection.request("POST", target, json.dumps(body, ensure_ascii=False).encode(), sent)
+        connection.request("POST", target, body, sent)
         response = connection.getresponse()
         text = response.read(MAX_READ).decode("utf-8", "replace")
         return judge_answer(response.status, response.reason, text, response.getheader("Retry-After"))

@@ -12,7 +12,7 @@ Keys of `[layout]`:
     groups         stat, `names` (pattern of the metric's name; its group `column` is the column's stem), `labels` (those that are
                    the instance), `pivot` (the label whose value completes the column), `counters` (untyped names are counters)
     in_flight      `name` of a counter of seconds and `column`: its rate is how many were in flight on average, no share of the time
-    distributions, buckets    the stats of histograms; `counters`, `gauges`, `means`, `used`, `totals`: engine/series_rows.py
+    distributions, buckets    the stats of histograms; `counters`, `gauges`, `means`, `used`, `totals`: engine/single_series.py
     ignored        pattern of names that have no samples
 
 Lines that a receiver adds: `# BATCH digest` before the samples of one request (one that is known was sent again, and is skipped),
@@ -39,7 +39,7 @@ from normstat.stats.engine.exposition_line import STALE, ExpositionLine, format_
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.series_rows import SeriesLayout, SeriesPlace, SeriesReader
+from normstat.stats.engine.single_series import SeriesLayout, SeriesPlace, SeriesReader
 from normstat.stats.layout import AnyPattern, StatName
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat

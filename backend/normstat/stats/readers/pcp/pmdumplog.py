@@ -12,7 +12,7 @@ The descriptions say what is a counter and in which unit. A metric belongs to th
 its name: that says stat and column; any other one goes to a general stat, where the instance is the metric. A column ends with its
 unit. Counters are rates, counters of time shares of it. A `<mark>` says that nothing was recorded: counters begin again after it.
 
-Keys of `[layout]`: those of engine/series_rows.py, and
+Keys of `[layout]`: those of engine/single_series.py, and
     groups     stat, `names` (pattern of the metric's name; its group `column` is the column's stem), `is_pivot` (the instance
                completes the column), `prefix` (is taken off an instance's name), `whole` (the instance of what is counted for all
                CPUs together: it is divided by their number)
@@ -32,7 +32,7 @@ from typing import Final, NamedTuple
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.series_rows import SeriesLayout, SeriesPlace, SeriesReader
+from normstat.stats.engine.single_series import SeriesLayout, SeriesPlace, SeriesReader
 from normstat.stats.layout import AnyPattern, StatName
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
