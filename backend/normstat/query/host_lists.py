@@ -426,6 +426,7 @@ async def _read_patient(session: AsyncSession, now: datetime, host_id: int | Non
             # A fleet has few commands, and many streams of each.
             limits[command] = _state_limits(now, stream_interval(command))
         live_from, late_from = limits[command]
+        assert last_received_at is not None, "it is within the window"
         if last_received_at > late_from:
             states.setdefault(own_id, []).append(StreamState.LIVE if last_received_at > live_from else StreamState.LATE)
     return states

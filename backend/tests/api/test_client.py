@@ -4,27 +4,24 @@ import asyncio
 import csv
 import io
 import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import generate_models
 import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
+from normstat_client import Client, NormstatError
+from normstat_client.client import OPERATIONS
 
 from normstat.auth.roles import Role
 from tests.api.people import People
 
 CHECKOUT = Path(__file__).parents[3]
-sys.path.insert(0, str(CHECKOUT / "backend/client"))
-
-import generate_models  # noqa: E402
-from normstat_client import Client, NormstatError  # noqa: E402
-from normstat_client.client import OPERATIONS  # noqa: E402
 
 DOCUMENT: dict[str, Any] = json.loads((CHECKOUT / "frontend/openapi.json").read_text())
 

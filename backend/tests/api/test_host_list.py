@@ -34,7 +34,7 @@ async def test_what_agents_sent_is_seconds_old_and_what_people_changed_is_not(st
     clock = Clock()
     # Two servers, each with a list of its own.
     servers = [HostListAnswers(state.sessions, clock, many=2) for _ in range(2)]
-    before = [("web1", [], False), ("web2", [], False)]
+    before: list[tuple[str, list[str], bool]] = [("web1", [], False), ("web2", [], False)]
     assert [await listed(server) for server in servers] == [before] * 2
     await change(state, f"UPDATE hosts SET last_seen_at = '{SEEN}' WHERE name = 'web1'")
     assert [await listed(server) for server in servers] == [before] * 2
