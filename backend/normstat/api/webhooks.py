@@ -87,7 +87,7 @@ class WebhookTest:
 @router.get("/webhooks", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def list_webhooks(session: ReadSession) -> WebhookList:
     """List webhooks, by name; without their secrets."""
-    topics = [topic for topic in Topic if topic is not Topic.TEST]
+    topics: list[Topic] = [topic for topic in Topic if topic is not Topic.TEST]
     return WebhookList([_to_info(record) for record in await webhook_rows.list_webhooks(session)], topics)
 
 

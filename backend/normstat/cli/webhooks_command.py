@@ -29,16 +29,14 @@ def webhooks(context: typer.Context) -> None:
     if not found:
         typer.echo("no webhooks; docs/webhooks.md says how to make one")
         return
-    print_table(
-        ("id", "name", "receiver", "", "waiting", "failed", "topics"),
-        [
-            (
-                str(record.id), record.name, hide_path(SecretStr(record.url)), "" if record.is_enabled else "disabled",
-                str(record.n_unsent), str(record.n_failed), ", ".join(record.topics),
-            )
-            for record in found
-        ],
-    )  # fmt: skip
+    rows = [
+        (
+            str(record.id), record.name, hide_path(SecretStr(record.url)), "" if record.is_enabled else "disabled",
+            str(record.n_unsent), str(record.n_failed), ", ".join(record.topics),
+        )
+        for record in found
+    ]  # fmt: skip
+    print_table([("id", "name", "receiver", "", "waiting", "failed", "topics"), *rows])
 
 
 @app.command("deliveries")
@@ -49,10 +47,8 @@ def print_deliveries(name: Annotated[str, typer.Argument(help="name of the webho
         return await list_deliveries(session, (await _find(session, name)).id, limit=MAX_LISTED)
 
     found = run_in_session(work)
-    print_table(
-        ("id", "at", "topic", "state", "tries", "answer"),
-        [(str(one.id), format_instant(one.created_at), one.topic, one.state, str(one.n_tries), one.answer) for one in found],
-    )
+    rows = [(str(one.id), format_instant(one.created_at), one.topic, one.state, str(one.n_tries), one.answer) for one in found]
+    print_table([("id", "at", "topic", "state", "tries", "answer"), *rows])
     if found and found[0].state == "failed":
         raise typer.Exit(1)
 
