@@ -23,7 +23,7 @@ const PAGES: readonly (readonly [path: string, shown: string])[] = [
   ["/jobs", "h1"],
   ["/specs", "h1"],
   ["/storage", "h1"],
-  ["/installation", "h1"],
+  ["/installation", "table"],
   ["/views", "table"],
   ["/accounts?tab=users", "h1"],
 ];

@@ -25,7 +25,7 @@ def check_archiving(facts: ArchiveFacts) -> CheckResult:
         advice = "see PostgreSQL's log for what archive_command said; the log grows in pg_wal until the disk is full"
         return error(CHECK, found, "no failure since the last archived segment", advice)
     if facts.archived_at is None or facts.behind_bytes is None:
-        return warning(CHECK, "nothing was archived yet", "segments are archived", "run SELECT pg_switch_wal(), and look again")
+        return warning(CHECK, "nothing was archived yet", "segments are archived", "call pg_switch_wal(), and look again")
     behind = (
         f"{facts.behind_bytes / MIB:.0f} MiB of log are not archived; the last segment was {_ago(facts, facts.archived_at)} ago"
     )
@@ -35,7 +35,7 @@ def check_archiving(facts: ArchiveFacts) -> CheckResult:
         advice = "set archive_timeout = 60 in postgresql.conf and reload PostgreSQL"
         return warning(CHECK, f"{behind}; archive_timeout is 0", "a limit: a segment waits until it is full", advice)
     if facts.behind_bytes and facts.now - facts.archived_at > timedelta(seconds=facts.timeout_s) + SLACK:
-        advice = "see whether the archiver runs: SELECT * FROM pg_stat_activity WHERE backend_type = 'archiver'"
+        advice = "see whether pg_stat_activity has a process of backend_type archiver"
         return warning(CHECK, behind, f"a segment each {facts.timeout_s} s (archive_timeout)", advice)
     return ok(CHECK, f"{behind}; archive_timeout is {facts.timeout_s} s")
 

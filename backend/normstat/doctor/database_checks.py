@@ -151,7 +151,7 @@ def _check_connections(facts: DatabaseFacts, size: ServerSize) -> CheckResult:
     of_server = size.n_workers * (size.pool_size + OTHER_CONNECTIONS)
     found = (
         f"max_connections {most} ({facts.n_connections} in use, {reserved} reserved); the server may open {of_server} "
-        f"({size.n_workers} processes with {size.pool_size} + {OTHER_CONNECTIONS})"
+        f"(processes: {size.n_workers}, {size.pool_size} + {OTHER_CONNECTIONS} each)"
     )
     needed = of_server + reserved + SPARE_CONNECTIONS
     if most < of_server + reserved:

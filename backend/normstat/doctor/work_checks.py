@@ -24,7 +24,7 @@ def check_jobs(facts: JobFacts) -> Iterator[CheckResult]:
         advice = "start a server: systemctl start normstat, normstat serve, or make run"
         yield error("leader", "no server process holds the leader's lock: no rollups, sealing, rules or alerts", "one", advice)
     else:
-        yield ok("leader", f"a server process leads since {_age(facts.leader_since)}")
+        yield ok("leader", f"a server process has led for {_age(facts.leader_since)}")
     waits = "" if facts.wait_s <= 0 else f"; the oldest that is due waits since {_age(timedelta(seconds=facts.wait_s))}"
     advice = "see normstat jobs list, and the server's log; normstat jobs retry N queues one again"
     if facts.failed:
@@ -103,8 +103,9 @@ def _check_agent_clocks(sending: Sequence[SeenHost]) -> CheckResult:
         key=lambda pair: -abs(pair[0]),
     )
     if not wrong:
-        return ok("agent_clocks", f"{len(sending)} agree with the server's within {AGENT_CLOCK_S:.0f} s")
-    found = f"{len(wrong)} differ from the server's: {name_some([f'{name} ({offset_s:+.0f} s)' for offset_s, name in wrong])}"
+        return ok("agent_clocks", f"hosts: {len(sending)}, all agree with the server's within {AGENT_CLOCK_S:.0f} s")
+    names = name_some([f"{name} ({offset_s:+.0f} s)" for offset_s, name in wrong])
+    found = f"{len(wrong)} of {len(sending)} hosts differ from the server's clock: {names}"
     if len(wrong) > 1 and len(wrong) == len(sending):
         return warning("agent_clocks", found, f"at most {AGENT_CLOCK_S:.0f} s", "all differ: look at the server's own clock first")
     return warning("agent_clocks", found, f"at most {AGENT_CLOCK_S:.0f} s", "synchronise these hosts by NTP or chrony")

@@ -151,7 +151,8 @@ def from_lines(state: object) -> Iterator[tuple[str, int, str]]:
 
 def pack_state(state: dict[str, object]) -> dict[str, object]:
     """Return a state in fewer bytes, for unpack_state: it is written to the database with every request of the agent."""
-    text = json.dumps(state, separators=(",", ":"))
+    # In one order, however the state came about: states are compared.
+    text = json.dumps(state, separators=(",", ":"), sort_keys=True)
     if len(text) < MIN_PACKED:
         return state
     return {"zlib": base64.b64encode(zlib.compress(text.encode(), LEVEL)).decode()}
