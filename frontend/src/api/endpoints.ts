@@ -18,9 +18,6 @@ import type {
   JobList,
   InstanceList,
   Me,
-  JoinTokenCreate,
-  JoinTokenList,
-  NewJoinToken,
   NewToken,
   PanelStatistics,
   PasswordChange,
@@ -122,18 +119,6 @@ export function revokeAgentToken(id: number): Promise<unknown> {
 /** Let the agent take a new token; the old one stays valid until the new one is used. */
 export function rotateAgentToken(id: number): Promise<unknown> {
   return answered(client.POST("/api/v1/agent-tokens/{id}/rotation", { params: { path: { id } }, body: {} }));
-}
-
-export function listJoinTokens(options: Signal): Promise<JoinTokenList> {
-  return answered(client.GET("/api/v1/join-tokens", options));
-}
-
-export function createJoinToken(body: JoinTokenCreate): Promise<NewJoinToken> {
-  return answered(client.POST("/api/v1/join-tokens", { body }));
-}
-
-export function revokeJoinToken(id: number): Promise<unknown> {
-  return answered(client.DELETE("/api/v1/join-tokens/{id}", { params: { path: { id } } }));
 }
 
 // --- hosts, streams, stats ---

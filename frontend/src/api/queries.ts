@@ -7,6 +7,7 @@ import { isAnyRunning } from "../logic/storage";
 import type { EpochMs, Window } from "../logic/time";
 import { readNow } from "../state/clock";
 import * as endpoints from "./endpoints";
+import { listJoinTokens } from "./join_tokens";
 import * as imports from "./imports";
 import { ApiError } from "./client";
 
@@ -289,7 +290,7 @@ export const apiTokensQuery = queryOptions({
 });
 export const joinTokensQuery = queryOptions({
   queryKey: ["join-tokens"],
-  queryFn: ({ signal }) => endpoints.listJoinTokens({ signal }),
+  queryFn: ({ signal }) => listJoinTokens({ signal }),
 });
 export const agentTokensQuery = queryOptions({
   queryKey: ["agent-tokens"],

@@ -1,7 +1,7 @@
 import { Alert, Button, Stack, Table, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createJoinToken, revokeJoinToken } from "../../api/endpoints";
+import { createJoinToken, revokeJoinToken } from "../../api/join_tokens";
 import { joinTokensQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { CopyBox } from "../../components/CopyBox";

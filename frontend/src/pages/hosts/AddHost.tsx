@@ -1,6 +1,6 @@
 import { List, Paper, Stack, Text, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { createJoinToken } from "../../api/endpoints";
+import { createJoinToken } from "../../api/join_tokens";
 import { CopyBox } from "../../components/CopyBox";
 import { JoinTokenForm } from "../../components/JoinTokenForm";
 import { words } from "../../words";
