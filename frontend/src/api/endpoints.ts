@@ -116,11 +116,6 @@ export function revokeAgentToken(id: number): Promise<unknown> {
   return answered(client.DELETE("/api/v1/agent-tokens/{id}", { params: { path: { id } } }));
 }
 
-/** Let the agent take a new token; the old one stays valid until the new one is used. */
-export function rotateAgentToken(id: number): Promise<unknown> {
-  return answered(client.POST("/api/v1/agent-tokens/{id}/rotation", { params: { path: { id } }, body: {} }));
-}
-
 // --- hosts, streams, stats ---
 
 export function getHealth(options: Signal): Promise<Health> {

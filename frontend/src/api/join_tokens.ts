@@ -1,4 +1,4 @@
-/** Endpoints of join tokens. */
+/** Endpoints of how hosts get their tokens: join tokens, and rotation. */
 
 import type { JoinTokenCreate, JoinTokenList, NewJoinToken } from "../logic/api";
 import { answered, client } from "./client";
@@ -13,4 +13,9 @@ export function createJoinToken(body: JoinTokenCreate): Promise<NewJoinToken> {
 
 export function revokeJoinToken(id: number): Promise<unknown> {
   return answered(client.DELETE("/api/v1/join-tokens/{id}", { params: { path: { id } } }));
+}
+
+/** Let the agent take a new token; the old one stays valid until the new one is used. */
+export function rotateAgentToken(id: number): Promise<unknown> {
+  return answered(client.POST("/api/v1/agent-tokens/{id}/rotation", { params: { path: { id } }, body: {} }));
 }

@@ -288,10 +288,7 @@ export const apiTokensQuery = queryOptions({
   queryKey: ["api-tokens"],
   queryFn: ({ signal }) => endpoints.listApiTokens({ signal }),
 });
-export const joinTokensQuery = queryOptions({
-  queryKey: ["join-tokens"],
-  queryFn: ({ signal }) => listJoinTokens({ signal }),
-});
+export const joinTokensQuery = queryOptions({ queryKey: ["join-tokens"], queryFn: ({ signal }) => listJoinTokens({ signal }) });
 export const agentTokensQuery = queryOptions({
   queryKey: ["agent-tokens"],
   queryFn: ({ signal }) => endpoints.listAgentTokens({ signal }),
