@@ -17,6 +17,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from normstat.ingest_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
 
+# For agents 4, and one each for health, events of the database, jobs, and those who lead: jobs, alerts, webhooks.
+CONNECTIONS_BESIDE_POOL = 10
 MIB = 1024 * 1024
 
 
@@ -57,7 +59,9 @@ class Settings(BaseSettings):
         default=None, description="data directory of the database, to measure its disk; None asks the database"
     )
     database_pool_size: int = Field(
-        default=8, ge=2, description="database connections for people and jobs, per process; 9 more are opened"
+        default=8,
+        ge=2,
+        description=f"database connections for people and jobs, per process; up to {CONNECTIONS_BESIDE_POOL} more are opened",
     )
     max_connections: int = Field(
         default=4000, ge=16, description="client connections, per process; above, the longest idle one is dropped"

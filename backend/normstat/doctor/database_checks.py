@@ -8,6 +8,7 @@ from typing import Final
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok, warning
 from normstat.local.binaries import MIN_MAJOR
 from normstat.query.disk_usage import StorageInfo
+from normstat.settings import CONNECTIONS_BESIDE_POOL
 from normstat.storage.database_facts import DatabaseFacts
 
 # The last day with updates of each major version. Source: https://www.postgresql.org/support/versioning/
@@ -25,8 +26,6 @@ MIN_SHARED_BUFFERS: Final = 64 * MIB
 MIN_WAL_SIZE: Final = GIB
 # A query over years locks one chunk for each day.
 MIN_LOCKS_WITH_CHUNKS: Final = 256
-# A process opens the pool for people and jobs, and 9 more (settings.database_pool_size).
-OTHER_CONNECTIONS: Final = 9
 # Commands, backups and psql beside the server.
 SPARE_CONNECTIONS: Final = 5
 CLOCK_WARNING_S: Final = 1.0
@@ -148,10 +147,10 @@ def _check_memory(facts: DatabaseFacts) -> CheckResult:
 def _check_connections(facts: DatabaseFacts, size: ServerSize) -> CheckResult:
     most = _number(facts, "max_connections")
     reserved = _number(facts, "superuser_reserved_connections") + _number(facts, "reserved_connections")
-    of_server = size.n_workers * (size.pool_size + OTHER_CONNECTIONS)
+    of_server = size.n_workers * (size.pool_size + CONNECTIONS_BESIDE_POOL)
     found = (
         f"max_connections {most} ({facts.n_connections} in use, {reserved} reserved); the server may open {of_server} "
-        f"(processes: {size.n_workers}, {size.pool_size} + {OTHER_CONNECTIONS} each)"
+        f"(processes: {size.n_workers}, {size.pool_size} + {CONNECTIONS_BESIDE_POOL} each)"
     )
     needed = of_server + reserved + SPARE_CONNECTIONS
     if most < of_server + reserved:
