@@ -1,0 +1,71 @@
+"""`normstat sessions` and `normstat second-factor`: what an administrator at the server's shell sees and ends."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.storage.account_rows import SessionOrigin, add_session, add_user
+from normstat.storage.schema.account_models import SecondFactor
+from normstat.storage.session import open_write_session
+from tests.cli.test_baseline import run_command
+from tests.databases import on_either_database
+
+pytestmark = on_either_database
+
+CONFIRMED_AT = datetime(2026, 11, 21, 10, tzinfo=UTC)
+
+
+@pytest.fixture
+async def _two_logged_in(sessions: async_sessionmaker[AsyncSession]) -> None:
+    """Ann is logged in twice and has a second factor; Bob is logged in once."""
+    async with open_write_session(sessions) as session:
+        for name, n_sessions in (("ann", 2), ("bob", 1)):
+            user = await add_user(session, name=name, role="operator", password_hash=None)
+            assert user is not None
+            for number in range(n_sessions):
+                origin = SessionOrigin("192.0.2.7", "Firefox on Linux", "password")
+                token = f"{name} {number}".encode().ljust(32)
+                await add_session(
+                    session, user_id=user.id, password_hash=None, token_hash=token, lifetime=timedelta(days=1), origin=origin
+                )
+            if name == "ann":
+                session.add(SecondFactor(user_id=user.id, secret=b"sealed", confirmed_at=CONFIRMED_AT))
+
+
+@pytest.mark.usefixtures("_two_logged_in")
+async def test_sessions_are_listed_and_ended(database_url: str) -> None:
+    async def do(*arguments: str) -> list[str]:
+        code, out, err = await run_command(database_url, "sessions", *arguments)
+        assert (code, err) == (0, ""), out
+        return out.splitlines()
+
+    header, *rows = await do("list")
+    assert header.split()[:2] == ["session", "account"]
+    assert sorted(row.split()[1] for row in rows) == ["ann", "ann", "bob"]
+    assert all("192.0.2.7" in row and "Firefox on Linux" in row and row.endswith("password") for row in rows)
+    own = [row.split()[0] for row in (await do("list", "--account", "ann"))[1:]]
+    assert await do("end", "--account", "ann", "--session", own[0]) == ["ended: 1"]
+    code, _, err = await run_command(database_url, "sessions", "end", "--account", "bob", "--session", own[1])
+    assert (code != 0, f"bob has no session {own[1]}" in err) == (True, True)
+    assert await do("end", "--account", "ann") == ["ended: 1"]
+    assert await do("list", "--account", "ann") == ["no sessions"]
+    assert len(await do("list")) == 2
+    assert "nobody" in (await run_command(database_url, "sessions", "list", "--account", "nobody"))[2]
+
+
+@pytest.mark.usefixtures("_two_logged_in")
+async def test_a_lost_second_factor_is_removed_with_the_sessions(database_url: str) -> None:
+    async def do(*arguments: str) -> list[str]:
+        code, out, err = await run_command(database_url, "second-factor", *arguments)
+        assert (code, err) == (0, ""), out
+        return out.splitlines()
+
+    assert [row.split(maxsplit=1) for row in (await do("list"))[1:]] == [["ann", "2026-11-21 10:00:00Z"], ["bob", "-"]]
+    # Above it stands the event for the log.
+    assert (await do("reset", "ann"))[-1] == "removed the second factor of ann"
+    assert await do("reset", "ann") == ["ann has no second factor"]
+    assert [row.split() for row in (await do("list"))[1:]] == [["ann", "-"], ["bob", "-"]]
+    # Who took it over is out, and others stay.
+    code, out, _ = await run_command(database_url, "sessions", "list")
+    assert (code, [row.split()[1] for row in out.splitlines()[1:]]) == (0, ["bob"])
