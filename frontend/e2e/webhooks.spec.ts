@@ -29,8 +29,9 @@ test("a webhook is created, tested, changed and deleted", async ({ page }) => {
   await dialog.getByLabel("URL", { exact: true }).fill(REFUSES);
   // A webhook is told of something.
   await expect(save).toBeDisabled();
-  await dialog.getByRole("checkbox", { name: "Baseline changed", exact: true }).check();
-  await dialog.getByRole("checkbox", { name: "Event noted", exact: true }).check();
+  // Of what no other test and no agent does meanwhile.
+  await dialog.getByRole("checkbox", { name: "Run stored", exact: true }).check();
+  await dialog.getByRole("checkbox", { name: "Comparison deleted", exact: true }).check();
   await expectAccessible(page);
   await save.click();
 
@@ -39,7 +40,7 @@ test("a webhook is created, tested, changed and deleted", async ({ page }) => {
   const webhook = row(page, name);
   await expect(webhook).toContainText("http://127.0.0.1:9");
   await expect(webhook).not.toContainText("/hook");
-  await expect(webhook).toContainText("Event noted, Baseline changed");
+  await expect(webhook).toContainText("Comparison deleted, Run stored");
   await expect(webhook).toContainText("none waits, none failed");
   await webhook.getByRole("button", { name: `Send a test: ${name}` }).click();
   await expect(webhook.getByRole("status").filter({ hasText: "Not sent: " })).toBeVisible();

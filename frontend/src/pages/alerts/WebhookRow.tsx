@@ -106,7 +106,7 @@ function Actions({ webhook, onEdit }: Pick<WebhookRowProps, "webhook" | "onEdit"
           {testing.data.is_sent
             ? words.watch.alerts.testSent(testing.data.answer)
             : words.watch.alerts.testFailed(testing.data.answer)}
-          {words.webhooks.list.testTook(formatWithUnit(testing.data.seconds, 2, "s"))}
+          {words.webhooks.list.testTook(formatWithUnit(testing.data.seconds, 3, "s"))}
         </Text>
       )}
       <ErrorLine error={testing.error} />

@@ -38,7 +38,12 @@ export function WebhooksTab({ zone, clock, webhook }: WebhooksTabProps) {
       {webhook === null ? (
         <Text fz="sm" className="soft" maw={860}>
           {words.webhooks.list.whatTheyAre(
-            <PageLink to="/watch" search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts" })} underline="always">
+            <PageLink
+              to="/watch"
+              search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts" })}
+              fz="inherit"
+              underline="always"
+            >
               {words.webhooks.list.byAlerts}
             </PageLink>,
           )}{" "}
