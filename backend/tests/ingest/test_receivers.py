@@ -252,3 +252,26 @@ def test_sizes_are_looked_at_before_anything_is_unpacked() -> None:
     for body in (b"", b"\xff\xff\xff\xff\xff\xff", b"\x05abc"):
         with pytest.raises(BadRequest):
             unpack_snappy(body, 1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("metric", "label", "columns"),
+    [
+        ("system_memory_usage_bytes", "state", ["cached_bytes", "free_bytes", "used_bytes"]),
+        ("system_memory_usage_bytes", "system_memory_state", ["cached_bytes", "free_bytes", "used_bytes"]),
+        ("system_memory_utilization_ratio", "state", ["cached_ratio", "free_ratio", "used_ratio"]),
+    ],
+)
+def test_states_of_opentelemetry_are_columns(metric: str, label: str, columns: list[str]) -> None:
+    """Collectors of two generations of the conventions name the label differently."""
+    values = {"used": 3, "free": 2, "cached": 1}
+    text = f"# TYPE {metric} gauge\n" + "".join(
+        f'{metric}{{{label}="{state}"}} {value} 1795262400000\n' for state, value in values.items()
+    )
+    result = read(require_spec("prometheus"), text.encode(), state={}, offset=0, is_final=True)
+    assert result.rejected == ()
+    (block,) = result.blocks
+    assert block.stat.name == "system_memory"
+    assert {field.column: float(column[0]) for field, column in zip(block.fields, block.values, strict=True)} == {
+        column: values[column.partition("_")[0]] for column in columns
+    }
