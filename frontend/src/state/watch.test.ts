@@ -4,7 +4,16 @@ import { decodeWatchView, DEFAULT_WATCH_VIEW, encodeWatchView, type WatchView } 
 
 describe("the link of the Watch page", () => {
   it("holds everything that the page shows", () => {
-    const view: WatchView = { clock: "utc", tab: "history", host: "web1", rule: "run-queue", span: "7d", page: 3, alert: 12 };
+    const view: WatchView = {
+      clock: "utc",
+      tab: "history",
+      host: "web1",
+      rule: "run-queue",
+      span: "7d",
+      page: 3,
+      alert: 12,
+      webhook: 4,
+    };
     expect(decodeWatchView(encodeWatchView(view))).toEqual({ view, ignored: [] });
     expect(encodeWatchView(DEFAULT_WATCH_VIEW)).toEqual({});
   });
@@ -14,9 +23,14 @@ describe("the link of the Watch page", () => {
     expect([view.tab, view.alert, ignored]).toEqual(["alerts", 12, []]);
   });
 
+  it("opens the deliveries of a webhook", () => {
+    const { view, ignored } = decodeWatchView(parseSearch("?tab=webhooks&webhook=4"));
+    expect([view.tab, view.webhook, ignored]).toEqual(["webhooks", 4, []]);
+  });
+
   it("says what it could not read", () => {
-    const { view, ignored } = decodeWatchView(parseSearch("?tab=alerts&alert=0&page=1000"));
-    expect([view.alert, view.page]).toEqual([null, 0]);
-    expect(ignored.toSorted()).toEqual(["alert=0", "page=1000"]);
+    const { view, ignored } = decodeWatchView(parseSearch("?tab=alerts&alert=0&page=1000&webhook=x"));
+    expect([view.alert, view.page, view.webhook]).toEqual([null, 0, null]);
+    expect(ignored.toSorted()).toEqual(["alert=0", "page=1000", "webhook=x"]);
   });
 });

@@ -4,7 +4,7 @@ import { type Decoded, oneOf, type RawSearch, Reader } from "./search";
 import { parseFilter } from "./url";
 import { type Clock, decodeClock, encodeClock } from "./zone_choice";
 
-export const WATCH_TABS = ["now", "history", "timeline", "use", "rules", "mutes", "alerts"] as const;
+export const WATCH_TABS = ["now", "history", "timeline", "use", "rules", "mutes", "alerts", "webhooks"] as const;
 export type WatchTab = (typeof WATCH_TABS)[number];
 /** How far back the timeline and the history look. */
 export const WATCH_SPANS = ["1h", "6h", "24h", "7d", "30d"] as const;
@@ -20,6 +20,8 @@ export interface WatchView {
   readonly page: number;
   /** The alert that the tab of alerts shows alone; null for all. */
   readonly alert: number | null;
+  /** The webhook that the tab of webhooks shows alone, with its deliveries; null for all. */
+  readonly webhook: number | null;
 }
 
 export const DEFAULT_WATCH_VIEW: WatchView = {
@@ -30,6 +32,7 @@ export const DEFAULT_WATCH_VIEW: WatchView = {
   span: "24h",
   page: 0,
   alert: null,
+  webhook: null,
 };
 
 const MAX_PAGE = 999;
@@ -38,7 +41,7 @@ function parsePage(text: string): number | null {
   return /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_PAGE ? Number(text) - 1 : null;
 }
 
-function parseAlert(text: string): number | null {
+function parseId(text: string): number | null {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
 }
 
@@ -51,6 +54,7 @@ export function encodeWatchView(view: WatchView): RawSearch {
     ...(view.span === "24h" ? {} : { span: view.span }),
     ...(view.page === 0 ? {} : { page: String(view.page + 1) }),
     ...(view.alert === null ? {} : { alert: String(view.alert) }),
+    ...(view.webhook === null ? {} : { webhook: String(view.webhook) }),
   };
 }
 
@@ -63,6 +67,7 @@ export function decodeWatchView(raw: RawSearch): Decoded<WatchView> {
     rule: reader.one("rule", parseFilter) ?? "",
     span: reader.one("span", oneOf(WATCH_SPANS)) ?? "24h",
     page: reader.one("page", parsePage) ?? 0,
-    alert: reader.one("alert", parseAlert),
+    alert: reader.one("alert", parseId),
+    webhook: reader.one("webhook", parseId),
   });
 }

@@ -4046,4 +4046,98 @@ action = "Nichts zu tun."
     rotateOf: (name) => `${name} wechseln`,
     rotateHelp: "Der Agent holt sich mit der nächsten Lieferung ein neues Token. Das alte gilt, bis das neue benutzt wird.",
   },
+  webhooks: {
+    list: {
+      webhooks: "Webhooks",
+      theWebhooks: "die Webhooks",
+      whatTheyAre: (alerts) =>
+        nodes`Ein Webhook meldet einem Programm Änderungen: Ereignisse, Baselines, gespeicherte Vergleiche, Läufe von Experimenten. Was Regeln und der laufende Vergleich finden, melden ${alerts}.`,
+      byAlerts: "Alarme",
+      docs: (file) => nodes`${file} sagt, was ankommt und wie ein Empfänger die Signatur prüft.`,
+      newWebhook: "Neuer Webhook",
+      noWebhooks: "Noch gibt es keinen Webhook",
+      noWebhooksNext:
+        "Einen anlegen, damit ein Chatbot, ein Deployment oder ein Ticketsystem erfährt, wenn jemand ein Ereignis einträgt oder eine Baseline ändert.",
+      askAdministrator:
+        "Ein Webhook meldet Änderungen an einen Chatbot, ein Deployment oder ein Ticketsystem. Ein Administrator kann einen anlegen.",
+      toldOf: "Meldet",
+      everything: "alles",
+      deliveries: "Zustellungen",
+      nothingWaits: "keine wartet, keine gescheitert",
+      nWait: (n) => counted(n, "Nachricht wartet", "Nachrichten warten"),
+      nFailed: (n) => counted(n, "Nachricht gescheitert", "Nachrichten gescheitert"),
+      lastDeliveries: "Letzte Zustellungen",
+      lastDeliveriesOf: (name) => `Letzte Zustellungen: ${name}`,
+      heldUntil: (at) => nodes`Nächster Versuch ${at}; der letzte ist gescheitert.`,
+      test: "Test senden",
+      testName: (name) => `Test senden: ${name}`,
+      testing: "Warten auf den Empfänger, bis zu 30 s…",
+      testTook: (length) => ` (${length})`,
+      deleteWebhook: (name) => `Den Webhook ${name} löschen?`,
+      deleteText:
+        "Sein Empfänger erfährt nichts mehr. Was noch auf den Versand wartet und die Liste der Zustellungen werden mit gelöscht.",
+      allWebhooks: "Alle Webhooks",
+      webhookNo: (id) => `Webhook ${id}`,
+      noWebhook: (id) => `Einen Webhook ${id} gibt es nicht`,
+      noWebhookNext: "Jemand hat ihn gelöscht. Die anderen stehen unter „Alle Webhooks“.",
+    },
+    signingKey: {
+      shownOnce: (name) => `Signaturschlüssel von ${name} (wird nur einmal angezeigt)`,
+      help: "Dem Empfänger geben: Damit prüft er, dass eine Nachricht von normstat kommt. Ist er verloren, den Webhook bearbeiten und einen neuen erzeugen.",
+      theKey: "den Signaturschlüssel",
+    },
+    dialog: {
+      urlHelp: "Beginnt mit http:// oder https://. Sie wird gespeichert und nie wieder angezeigt.",
+      urlStored: "Eine ist gespeichert; leer lassen, um sie zu behalten. Eine neue URL bekommt einen neuen Signaturschlüssel.",
+      topics: "Melden, wenn",
+      chooseOne: "Mindestens eines wählen.",
+      isEnabledHelp: "Aus: Nichts wird gesendet, und was wartet, wird aufgegeben.",
+      renewsKey: "Neuen Signaturschlüssel erzeugen",
+      renewsKeyHelp:
+        "Er wird einmal angezeigt. Der alte wird nicht mehr benutzt; der Empfänger braucht deshalb sofort den neuen.",
+    },
+    deliveries: {
+      theDeliveries: "die Zustellungen",
+      none: "Noch wurde nichts gesendet",
+      noneNext: "Hier erscheinen Nachrichten mit der Antwort des Empfängers, 30 Tage lang. Ein Test steht nicht in der Liste.",
+      noted: "Vermerkt",
+      answer: "Antwort",
+      noAnswer: "noch keine Antwort",
+      states: { queued: "wartet", sending: "wird gesendet", sent: "gesendet", failed: "gescheitert" },
+      retry: "Erneut senden",
+      retryNo: (id) => `Erneut senden: Zustellung ${id}`,
+      isOff: "Dieser Webhook ist aus. Um Gescheitertes erneut zu senden, ihn bearbeiten und Nachrichten senden lassen.",
+      showMore: (n) => `Mehr als ${n} zeigen`,
+    },
+    topics: {
+      eventCreated: {
+        label: "Ereignis eingetragen",
+        help: "Eine Person, ein Skript, ein Agent oder ein Import hat ein Ereignis eingetragen oder ein gelöschtes wiederhergestellt.",
+      },
+      eventChanged: {
+        label: "Ereignis geändert",
+        help: "Eine Person oder ein Skript hat ein Ereignis geändert. Die Nachricht hat den neuen Stand.",
+      },
+      eventDeleted: {
+        label: "Ereignis gelöscht",
+        help: "Eine Person oder ein Skript hat ein Ereignis gelöscht. Die Nachricht hat den letzten Stand.",
+      },
+      baselineCreated: { label: "Baseline angelegt", help: "Eine Person oder ein Skript hat eine Baseline angelegt." },
+      baselineChanged: {
+        label: "Baseline geändert",
+        help: "Eine Person oder ein Skript hat eine Baseline geändert oder archiviert. Zeiträume, die Regeln von selbst ergänzen, werden nicht gemeldet.",
+      },
+      baselineDeleted: { label: "Baseline gelöscht", help: "Eine Person oder ein Skript hat eine Baseline gelöscht." },
+      comparisonSaved: {
+        label: "Vergleich gespeichert",
+        help: "Ein Vergleich wurde gespeichert. Sein Ergebnis holt sich der Empfänger über die API.",
+      },
+      comparisonDeleted: { label: "Vergleich gelöscht", help: "Ein gespeicherter Vergleich wurde gelöscht." },
+      runStored: {
+        label: "Lauf gespeichert",
+        help: "Ein Lauf eines Experiments wurde gespeichert. Die Nachricht hat seine Ergebnisse.",
+      },
+      test: { label: "Test", help: "Eine Nachricht, die sagt, dass sie ein Test ist." },
+    },
+  },
 };

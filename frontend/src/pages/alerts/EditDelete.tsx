@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { DeleteButton } from "../../components/DeleteButton";
 import { words } from "../../words";
 
@@ -7,12 +7,14 @@ interface EditDeleteProps {
   readonly name: string;
   readonly deleteTitle: string;
   readonly deleteText: string;
+  /** What is asked for again once it is deleted. */
+  readonly queryKey?: QueryKey;
   readonly onEdit: () => void;
   readonly onDelete: () => Promise<unknown>;
 }
 
-/** The last two buttons of a row of channels or routes. */
-export function EditDelete({ name, deleteTitle, deleteText, onEdit, onDelete }: EditDeleteProps) {
+/** The last two buttons of a row of channels, routes or webhooks. */
+export function EditDelete({ name, deleteTitle, deleteText, queryKey = ["alerts"], onEdit, onDelete }: EditDeleteProps) {
   const client = useQueryClient();
   return (
     <>
@@ -24,7 +26,7 @@ export function EditDelete({ name, deleteTitle, deleteText, onEdit, onDelete }: 
         label={words.watch.alerts.deleteName(name)}
         title={deleteTitle}
         onDelete={onDelete}
-        onDeleted={() => client.invalidateQueries({ queryKey: ["alerts"] })}
+        onDeleted={() => client.invalidateQueries({ queryKey })}
       >
         {deleteText}
       </DeleteButton>

@@ -19,6 +19,7 @@ import { WatchTimeline } from "./WatchTimeline";
 
 // Who only looks what is on needs no forms.
 const AlertsTab = lazy(() => import("../alerts/AlertsTab").then((module) => ({ default: module.AlertsTab })));
+const WebhooksTab = lazy(() => import("../alerts/WebhooksTab").then((module) => ({ default: module.WebhooksTab })));
 
 /** What is on now, what was on, and the rules that find it. */
 export function WatchPage() {
@@ -30,7 +31,11 @@ export function WatchPage() {
   const zone = useZone(view.clock);
   const nOn = watch.data?.on.filter(({ mute }) => mute === null).length ?? 0;
   const change = (changed: Partial<WatchView>) => {
-    void navigate({ to: "/watch", search: encodeWatchView({ ...view, page: 0, alert: null, ...changed }), replace: true });
+    void navigate({
+      to: "/watch",
+      search: encodeWatchView({ ...view, page: 0, alert: null, webhook: null, ...changed }),
+      replace: true,
+    });
   };
   return (
     <div className="page">
@@ -61,6 +66,7 @@ export function WatchPage() {
           <Tabs.Tab value="rules">{words.watch.watchPage.rules}</Tabs.Tab>
           <Tabs.Tab value="mutes">{words.watch.watchPage.mutes}</Tabs.Tab>
           <Tabs.Tab value="alerts">{words.watch.alerts.alerts}</Tabs.Tab>
+          <Tabs.Tab value="webhooks">{words.webhooks.list.webhooks}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="now">
           {watch.data === undefined ? (
@@ -92,6 +98,11 @@ export function WatchPage() {
         <Tabs.Panel value="alerts">
           <Suspense fallback={<StateView state={{ kind: "loading", what: words.watch.alerts.theAlerts }} />}>
             <AlertsTab zone={zone} clock={view.clock} alert={view.alert} />
+          </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="webhooks">
+          <Suspense fallback={<StateView state={{ kind: "loading", what: words.webhooks.list.theWebhooks }} />}>
+            <WebhooksTab zone={zone} clock={view.clock} webhook={view.webhook} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="rules">

@@ -1,0 +1,115 @@
+import { Button, Group, Table, Text } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { deleteWebhook, testWebhook, WEBHOOKS_KEY } from "../../api/webhooks";
+import { Instant } from "../../components/Instant";
+import { PageLink } from "../../components/PageLink";
+import { ErrorLine } from "../../components/StateView";
+import type { Topic, WebhookInfo } from "../../logic/api";
+import { formatWithUnit } from "../../logic/number";
+import { SECOND } from "../../logic/time";
+import { describeTopics, describeWaiting, heldUntil } from "../../logic/webhook";
+import type { Zone } from "../../logic/zone";
+import { useNow } from "../../state/clock";
+import type { Clock } from "../../state/url";
+import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
+import { words } from "../../words";
+import { EditDelete } from "./EditDelete";
+
+interface WebhookRowProps {
+  readonly webhook: WebhookInfo;
+  /** All that a webhook can be told of. */
+  readonly topics: readonly Topic[];
+  /** Whether its deliveries are on the page already. */
+  readonly isAlone: boolean;
+  readonly zone: Zone;
+  readonly clock: Clock;
+  readonly mayChange: boolean;
+  readonly onEdit: (webhook: WebhookInfo) => void;
+}
+
+/** A webhook: what it is told of, how that goes, and a test with what the receiver said. */
+export function WebhookRow({ webhook, topics, isAlone, zone, clock, mayChange, onEdit }: WebhookRowProps) {
+  const { id, name, n_failed } = webhook;
+  const held = heldUntil(webhook, useNow(SECOND));
+  return (
+    <Table.Tr>
+      <Table.Td fw={600} style={{ overflowWrap: "anywhere" }}>
+        {name}
+      </Table.Td>
+      <Table.Td style={{ overflowWrap: "anywhere" }}>{webhook.endpoint}</Table.Td>
+      <Table.Td>{describeTopics(webhook.topics, topics)}</Table.Td>
+      <Table.Td>
+        {describeWaiting(webhook)}
+        {n_failed > 0 && <div className="alerts-failed">{words.webhooks.list.nFailed(n_failed)}</div>}
+        {!isAlone && (
+          <PageLink
+            to="/watch"
+            search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "webhooks", webhook: id })}
+            display="block"
+            fz="sm"
+            aria-label={words.webhooks.list.lastDeliveriesOf(name)}
+          >
+            {words.webhooks.list.lastDeliveries}
+          </PageLink>
+        )}
+      </Table.Td>
+      <Table.Td>
+        {webhook.is_enabled ? words.watch.alerts.on : words.watch.alerts.off}
+        {held !== null && <Text fz="xs">{words.webhooks.list.heldUntil(<Instant at={held} zone={zone} />)}</Text>}
+      </Table.Td>
+      <Table.Td>{mayChange && <Actions webhook={webhook} onEdit={onEdit} />}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function Actions({ webhook, onEdit }: Pick<WebhookRowProps, "webhook" | "onEdit">) {
+  const { id, name } = webhook;
+  const testing = useMutation({ mutationFn: () => testWebhook(id) });
+  return (
+    <>
+      <Group gap={4} justify="flex-end">
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={words.webhooks.list.testName(name)}
+          loading={testing.isPending}
+          onClick={() => {
+            testing.mutate();
+          }}
+        >
+          {words.webhooks.list.test}
+        </Button>
+        <EditDelete
+          name={name}
+          deleteTitle={words.webhooks.list.deleteWebhook(name)}
+          deleteText={words.webhooks.list.deleteText}
+          queryKey={WEBHOOKS_KEY}
+          onEdit={() => {
+            onEdit(webhook);
+          }}
+          onDelete={() => deleteWebhook(id)}
+        />
+      </Group>
+      {testing.isPending && (
+        <Text fz="sm" className="soft" role="status">
+          {words.webhooks.list.testing}
+        </Text>
+      )}
+      {testing.data && (
+        <Text
+          fz="sm"
+          role="status"
+          className={testing.data.is_sent ? undefined : "alerts-failed"}
+          maw={420}
+          style={{ overflowWrap: "anywhere" }}
+        >
+          {testing.data.is_sent
+            ? words.watch.alerts.testSent(testing.data.answer)
+            : words.watch.alerts.testFailed(testing.data.answer)}
+          {words.webhooks.list.testTook(formatWithUnit(testing.data.seconds, 3, "s"))}
+        </Text>
+      )}
+      <ErrorLine error={testing.error} />
+    </>
+  );
+}
