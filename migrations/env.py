@@ -7,10 +7,7 @@ from sqlalchemy import Connection
 from sqlalchemy.schema import SchemaItem
 
 from normstat.settings import load_settings
-from normstat.storage.schema import account_models, alert_models, baseline_models, webhook_models  # noqa: F401 (their tables are ours, too)
-from normstat.storage.schema import artefact_models, audit_models, event_models, experiment_models, report_models, retention_models, score_models  # noqa: F401 (as above)
-from normstat.storage.schema import sealed_models, view_models, watch_models  # noqa: F401 (as above)
-from normstat.storage.schema.models import Base
+from normstat.storage.schema.all_models import Base
 from normstat.storage.session import make_sync_engine
 
 ObjectType = Literal["schema", "table", "column", "index", "unique_constraint", "foreign_key_constraint", "check_constraint"]

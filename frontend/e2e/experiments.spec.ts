@@ -89,11 +89,16 @@ test("a run is deleted and comes back", async ({ page }) => {
   await page.getByRole("link", { name: "hash" }).click();
   const rows = page.getByRole("table", { name: "Runs" }).getByRole("row");
   await expect(rows).toHaveCount(10);
-  await page
-    .getByRole("button", { name: /^Actions of run/ })
-    .last()
-    .click();
-  await page.getByRole("menuitem", { name: "Delete" }).click();
+  const remove = page.getByRole("menuitem", { name: "Delete" });
+  // A menu closes when the page below it changes, as it may while it still loads.
+  await expect(async () => {
+    await page
+      .getByRole("button", { name: /^Actions of run/ })
+      .last()
+      .click();
+    await expect(remove).toBeVisible({ timeout: 5_000 });
+  }).toPass();
+  await remove.click();
   await expect(rows).toHaveCount(9);
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(rows).toHaveCount(10);

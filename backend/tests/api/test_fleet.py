@@ -202,11 +202,15 @@ async def test_over_http_it_is_kept_for_seconds_and_packed(
 async def test_who_has_an_answer_is_not_sent_it_again(people: People, state: AppState) -> None:
     await fill(state, "web1", NOW - HOUR, NOW)
     viewer = await people.enter(Role.VIEWER)
-    first: httpx.Response = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()})
-    etag = first.headers["ETag"]
-    again: httpx.Response = await viewer.get(
-        "/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"If-None-Match": f"W/{etag}"}
-    )
+    # On a busy machine the host may become late between two requests: then it is another answer, and right to be sent.
+    for _ in range(3):
+        first: httpx.Response = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()})
+        etag = first.headers["ETag"]
+        again: httpx.Response = await viewer.get(
+            "/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"If-None-Match": f"W/{etag}"}
+        )
+        if again.status_code == 304:
+            break
     assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", etag)
     other: httpx.Response = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"If-None-Match": '"other"'})
     assert other.json() == first.json()

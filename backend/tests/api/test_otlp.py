@@ -198,7 +198,8 @@ async def test_points_become_samples_and_a_retry_changes_nothing(people: People,
         assert response.headers["Content-Type"] == "application/x-protobuf"
         again = await post(agent, json.dumps(json_example()).encode(), **{"Content-Type": "application/json"})
         assert (again.status_code, again.json()) == (200, {})
-    assert await values(state, "SELECT host, instance, idle_pct FROM stat.system_cpu") == [("otel1", "cpu0", 50.0)]
+    rows = await values(state, "SELECT host, instance, idle_pct FROM stat.system_cpu ORDER BY instance")
+    assert rows == [("otel1", "all", 50.0), ("otel1", "cpu0", 50.0)]
     assert await values(state, "SELECT instance, value FROM stat.prom_gauges ORDER BY time") == [
         ('queue_size{job="shop"}', 3.0),
         ('queue_size{job="shop"}', 4.0),

@@ -121,8 +121,10 @@ def test_three_servers_are_one_and_survive_the_leader(site: Site, tmp_path: Path
 
         # Guesses count together, whichever server they reach.
         guess = {"name": "operator", "password": "wrong wrong wrong"}
-        answers = [at_any.post("/auth/login", json=guess, headers={"Connection": "close"}).status_code for _ in range(6)]
-        assert answers == [401] * 5 + [429]
+        answers = [at_any.post("/auth/login", json=guess, headers={"Connection": "close"}).status_code for _ in range(24)]
+        # The waits double, so a slow machine lets some more through; of three counts each server would let eight of them through.
+        assert answers[:5] == [401] * 5
+        assert answers.count(401) < 16
 
         wait_until(lambda: len(site.leaders()) == 1, "another one leads")
     assert n_holding_the_lead(site.database_url) == 1

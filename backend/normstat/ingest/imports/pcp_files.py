@@ -22,6 +22,7 @@ from normstat.ingest.imports.unpacking import Unreadable
 MAGIC: Final = 0x50052600
 PACKING: Final = r"(?:\.(?:xz|lzma|bz2|bz|gz|Z|z|zst))?"
 META: Final = re.compile(r"(?P<base>.+)\.meta" + PACKING)
+SUFFIX: Final = re.compile(r"\.(?P<kind>index|\d+)" + PACKING)
 OTHER: Final = re.compile(r"(?P<base>.+)\.(?:index|\d+)" + PACKING)
 COMMAND: Final = "pmdumplog -xxx -d -m"
 PART: Final = (
@@ -52,8 +53,8 @@ def find_archive(path: Path) -> Path | None:
         names = {other.name for other in path.parent.iterdir()}
     except OSError:
         return None
-    part = re.compile(re.escape(base.name) + r"\.(?P<kind>index|\d+)" + PACKING)
-    kinds = {match["kind"] for match in map(part.fullmatch, names) if match is not None}
+    parts = [SUFFIX.fullmatch(name.removeprefix(base.name)) for name in names if name.startswith(base.name)]
+    kinds = {match["kind"] for match in parts if match is not None}
     return base if "index" in kinds and len(kinds) > 1 else None
 
 

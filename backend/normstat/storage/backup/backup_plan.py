@@ -24,9 +24,10 @@ from psycopg import sql
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.backup.backup_files import Connection
 from normstat.storage.schema.account_models import LoginAttempt
+from normstat.storage.schema.all_models import Base
 from normstat.storage.schema.artefact_models import ArtefactBytes, ArtefactPartRow
 from normstat.storage.schema.baseline_models import Profile, ProfilePiece
-from normstat.storage.schema.models import Base, Chunk, Host, KnownBrowser, LoginLink, PackedChunk, Rollup, RollupMark, Session
+from normstat.storage.schema.models import Chunk, Host, KnownBrowser, LoginLink, PackedChunk, Rollup, RollupMark, Session
 from normstat.storage.schema.retention_models import StoreIdentity
 from normstat.storage.schema.sealed_models import SealedBlockRow
 from normstat.storage.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound, to_column
