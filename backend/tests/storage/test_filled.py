@@ -74,7 +74,8 @@ def test_everything_is_there_after_the_migration(client: httpx.Client) -> None:
     assert len(rows) == 1 + N_SAMPLES
     (baseline,) = get(client, "/baselines").json()["baselines"]
     assert (baseline["name"], baseline["note"], baseline["hosts"]) == ("morning", "a quiet one", ["web1"])
-    assert baseline["profile"]["state"] == "done"
+    # Its profile was done, and may be made once more meanwhile: the reparse is noticed by the minute.
+    assert baseline["profile"]["state"] != "failed"
     (exclusion,) = get(client, "/exclusions").json()["exclusions"]
     assert (exclusion["name"], exclusion["host"]) == ("reboot", "web1")
     (mute,) = get(client, "/mutes").json()["mutes"]
