@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
-from normstat.alerts import alert_delivery, webhook_delivery
+from normstat.alerts import outbox_worker
 from normstat.alerts.alert_delivery import run_delivery
 from normstat.alerts.routing import MessageKind
 from normstat.alerts.webhook_delivery import run_webhooks
@@ -250,8 +250,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     reparses = watch(select_due(REPARSES), every_s=reparse_worker.POLL_S)
     removals = watch(select_due(REMOVALS), every_s=deletion_worker.POLL_S)
     backtests = watch(select_due(BACKTESTS), every_s=backtest_job.POLL_S)
-    messages = watch(select_unsent(), every_s=alert_delivery.POLL_S)
-    deliveries = watch(select_unsent_deliveries(), every_s=webhook_delivery.POLL_S)
+    messages = watch(select_unsent(), every_s=outbox_worker.POLL_S)
+    deliveries = watch(select_unsent_deliveries(), every_s=outbox_worker.POLL_S)
     works: dict[str, Coroutine[None, None, None]] = {
         "audit_trail": keep_running("audit_trail", state.audit_trail.run),
         "security_log": keep_running("security_log", state.security_log.run),

@@ -1,6 +1,7 @@
-"""Alerts: which episodes become messages, what the messages say, and how they are delivered.
+"""Alerts: which episodes become messages, what the messages say, and how they are delivered; and what webhooks are told.
 
 Never: what a rule or an episode is (rules/, watch/); SQL. Entry points: `alert_router` makes alerts of episodes and writes their
 messages into the outbox, with the decisions of `routing`, which is pure; `alert_delivery` sends what is in the outbox through
-`senders`; `route_trial` says what a route would have sent in the past.
+`senders`, and `webhook_delivery` what is in that of webhooks, both as an `outbox_worker`; `route_trial`
+says what a route would have sent in the past.
 """

@@ -81,7 +81,7 @@ class WebhookRecord:
 
 @dataclass(frozen=True, slots=True)
 class WebhookDelivery:
-    """A delivery, for people. `content` is the `data` of the message."""
+    """A delivery, for people."""
 
     id: int
     key: str
@@ -110,14 +110,12 @@ class DueDelivery:
 
 async def is_topic_wanted(session: AsyncSession, topic: Topic) -> bool:
     """Return whether any webhook wants to hear of it."""
-    wanted = select(WebhookRow.id).where(WebhookRow.is_enabled, WebhookRow.topics.contains([topic.value]))
-    return await session.scalar(wanted.limit(1)) is not None
+    return await session.scalar(_select_hearers(topic).limit(1)) is not None
 
 
 async def tell_webhooks(session: AsyncSession, topic: Topic, record: object) -> None:
     """Put a change into the outboxes of the webhooks that want to hear of it, in the transaction of the change."""
-    wanted = select(WebhookRow.id).where(WebhookRow.is_enabled, WebhookRow.topics.contains([topic.value]))
-    webhook_ids = (await session.scalars(wanted)).all()
+    webhook_ids = (await session.scalars(_select_hearers(topic))).all()
     if not webhook_ids:
         return
     data = TypeAdapter(type(record)).dump_python(record, mode="json")
@@ -276,6 +274,10 @@ async def remove_old_deliveries(session: AsyncSession, before: datetime) -> None
     """Delete what was sent or given up before an instant."""
     old = and_(WebhookDeliveryRow.created_at < before, ~_is_unsent())
     await session.execute(delete(WebhookDeliveryRow).where(old))
+
+
+def _select_hearers(topic: Topic) -> Select[int]:
+    return select(WebhookRow.id).where(WebhookRow.is_enabled, WebhookRow.topics.contains([topic.value]))
 
 
 def _to_delivery(webhook_id: int, topic: Topic, data: object, now: datetime) -> dict[str, object]:

@@ -15,8 +15,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.alerts.alert_delivery import GIVE_UP_AFTER, Deliverer
+from normstat.alerts.alert_delivery import Deliverer
 from normstat.alerts.alert_router import AlertRouter
+from normstat.alerts.outbox_worker import GIVE_UP_AFTER
 from normstat.storage.alert_outbox import retry_message, take_message
 from normstat.storage.session import open_write_session
 from tests.alerts.receivers import Answer, HttpReceiver, MailReceiver, refused_port

@@ -11,7 +11,8 @@ import httpx
 import pytest
 from sqlalchemy import text
 
-from normstat.alerts.webhook_delivery import DOUBT, WebhookDeliverer
+from normstat.alerts.outbox_worker import DOUBT
+from normstat.alerts.webhook_delivery import WebhookDeliverer
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.storage.session import open_write_session

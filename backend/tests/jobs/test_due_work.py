@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import psycopg
 
-from normstat.alerts.alert_delivery import POLL_S
+from normstat.alerts.outbox_worker import POLL_S
 from normstat.jobs.claims import BACKTESTS, REMOVALS, REPARSES, select_due
 from normstat.jobs.due_work import DueWork
 from normstat.storage.alert_outbox import select_unsent

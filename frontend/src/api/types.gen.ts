@@ -13302,7 +13302,7 @@ export interface components {
     };
     /**
      * WebhookDelivery
-     * @description A delivery, for people. `content` is the `data` of the message.
+     * @description A delivery, for people.
      */
     WebhookDelivery: {
       /** Answer */
