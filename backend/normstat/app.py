@@ -205,6 +205,7 @@ def make_state(settings: Settings) -> AppState:
         agents=AgentTokenCache(max_age=settings.agent_token_max_age),
         ingest_queue=IngestQueue(ingest_engine, settings.ingest_limits),
         metric_types=TypeMemory(),
+        doctor_slots=Slots("examinations of the installation", n_at_once=1, max_wait_s=settings.busy_max_wait_s),
         preview_slots=Slots(
             "readings of specs", n_at_once=max(1, MAX_PREVIEWS // settings.workers), max_wait_s=settings.busy_max_wait_s
         ),

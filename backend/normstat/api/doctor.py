@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from dataclasses import asdict
 from datetime import UTC, datetime
 
 from fastapi import APIRouter
@@ -10,7 +11,7 @@ from normstat import __version__
 from normstat.api.deps import Administrator, State
 from normstat.api.handlers import guarded_answers
 from normstat.api.schemas import Body
-from normstat.doctor.check_result import CheckResult, CheckStatus
+from normstat.doctor.check_result import CheckResult, CheckStatus, count_by_status
 from normstat.doctor.examination import Installation, examine, find_data_dir
 from normstat.errors import Overloaded
 from normstat.settings import Settings
@@ -44,10 +45,10 @@ class InstallationReport(Body):
 async def examine_installation(state: State, principal: Administrator) -> InstallationReport:
     """Check the installation now: database, jobs, agents, settings, files. Takes up to some seconds."""
     settings = state.settings
-    async with state.preview_slots.hold(principal.name):
+    async with state.doctor_slots.hold(principal.name):
         # In a thread with a loop of its own: it asks this server for its health, and reads files.
         results = await asyncio.to_thread(_examine, settings)
-    counts = {status: sum(result.status is status for result in results) for status in CheckStatus}
+    counts = count_by_status(results)
     return InstallationReport(
         version=__version__,
         checked_at=datetime.now(UTC),
@@ -55,16 +56,7 @@ async def examine_installation(state: State, principal: Administrator) -> Instal
         n_warning=counts[CheckStatus.WARNING],
         n_error=counts[CheckStatus.ERROR],
         n_not_checked=counts[CheckStatus.NOT_CHECKED],
-        checks=[
-            InstallationCheck(
-                check=result.check,
-                status=result.status,
-                found=result.found,
-                expected=result.expected,
-                advice=result.advice,
-            )
-            for result in results
-        ],
+        checks=[InstallationCheck(**asdict(result)) for result in results],
     )
 
 

@@ -38,12 +38,11 @@ class AppState:
     `engine` is for people and jobs; `ingest_engine` and `probe` have connections of their own, so that agents are served and
     /health answers under any load. `agents_dir` is None where there are no agent files to download. `ingest_gate` bounds the memory
     held by agents' requests, `lobby` the requests whose token is not known yet; `ingest_queue` stores what agents send.
-    `preview_slots` bounds the spec previews read at once, each in a process of its own; `export_slots` the running exports, each
-    with a connection; `artefact_slots` the texts of artefacts read at once, `trees` their stacks that
-    somebody looks at; `comparison_slots`
-    and `comparison_memory` the comparisons; `comparisons` keeps their
-    results; `fleet_memory` what was read of the fleet, `fleet_answers` the answers made of it;
-    `use_answers` those of the fleet's USE matrices; `host_list` the list of all hosts.
+    `preview_slots` bounds the spec previews read at once, each in a process of its own; `doctor_slots` the examinations of the
+    installation, each in a thread; `export_slots` the running exports, each with a connection; `artefact_slots` the texts of
+    artefacts read at once, `trees` their stacks that somebody looks at; `comparison_slots` and `comparison_memory` the
+    comparisons; `comparisons` keeps their results; `fleet_memory` what was read of the fleet, `fleet_answers` the answers made
+    of it; `use_answers` those of the fleet's USE matrices; `host_list` the list of all hosts.
     `reads` chooses the database of graphs, comparisons and exports: `standby_engine`, where there is one, or `engine`.
     """
 
@@ -70,6 +69,7 @@ class AppState:
     imports: ImportQueue
     storage: StorageMonitor
     preview_slots: Slots
+    doctor_slots: Slots
     export_slots: Slots
     artefact_slots: Slots
     trees: TreeCache

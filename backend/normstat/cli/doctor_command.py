@@ -11,7 +11,7 @@ import typer
 
 from normstat import __version__
 from normstat.cli.local_database import chosen_folder, describe_origin, describe_search
-from normstat.doctor.check_result import CheckResult, CheckStatus
+from normstat.doctor.check_result import CheckResult, CheckStatus, count_by_status
 from normstat.doctor.examination import Installation, examine, find_data_dir
 from normstat.local.running_server import RunningServer, find_running_servers
 from normstat.settings import adopt_environment, load_settings
@@ -35,7 +35,7 @@ def doctor(
     """Say what is wrong with this installation; exit with 1 when something is. docs/operations.md explains each check."""
     place, about = _find_installation()
     results = asyncio.run(examine(place))
-    counts = {status: sum(result.status == status for result in results) for status in CheckStatus}
+    counts = count_by_status(results)
     if as_json:
         document = {
             "version": __version__,

@@ -1,9 +1,9 @@
 """Checks of continuous backup: the archive of the write-ahead log. Pure."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
-from normstat.doctor.check_result import CheckResult, error, not_checked, ok, warning
+from normstat.doctor.check_result import CheckResult, describe_age, error, not_checked, ok, warning
 from normstat.storage.database_facts import ArchiveFacts
 
 CHECK: Final = "archiving"
@@ -20,15 +20,14 @@ def check_archiving(facts: ArchiveFacts) -> CheckResult:
         found = "archive_mode is off: a lost disk costs all since the last backup, and there is no recovery to a point in time"
         return not_checked(CHECK, found, "see docs/operations.md, Continuous backup; a standby or pg_receivewal may do it, too")
     if facts.failed_at is not None and (facts.archived_at is None or facts.failed_at > facts.archived_at):
-        times = f"{facts.n_failed} failures, the last one {_ago(facts, facts.failed_at)} ago"
+        times = f"{facts.n_failed} failures, the last one {describe_age(facts.now - facts.failed_at)} ago"
         found = f"{facts.failed_segment} cannot be archived ({times})"
         advice = "see PostgreSQL's log for what archive_command said; the log grows in pg_wal until the disk is full"
         return error(CHECK, found, "no failure since the last archived segment", advice)
     if facts.archived_at is None or facts.behind_bytes is None:
         return warning(CHECK, "nothing was archived yet", "segments are archived", "call pg_switch_wal(), and look again")
-    behind = (
-        f"{facts.behind_bytes / MIB:.0f} MiB of log are not archived; the last segment was {_ago(facts, facts.archived_at)} ago"
-    )
+    last = describe_age(facts.now - facts.archived_at)
+    behind = f"{facts.behind_bytes / MIB:.0f} MiB of log are not archived; the last segment was {last} ago"
     if facts.behind_bytes > MAX_BEHIND:
         return warning(CHECK, behind, f"at most {MAX_BEHIND // MIB} MiB", "make archive_command faster, or its destination")
     if facts.timeout_s == 0:
@@ -38,8 +37,3 @@ def check_archiving(facts: ArchiveFacts) -> CheckResult:
         advice = "see whether pg_stat_activity has a process of backend_type archiver"
         return warning(CHECK, behind, f"a segment each {facts.timeout_s} s (archive_timeout)", advice)
     return ok(CHECK, f"{behind}; archive_timeout is {facts.timeout_s} s")
-
-
-def _ago(facts: ArchiveFacts, at: datetime) -> str:
-    seconds = (facts.now - at).total_seconds()
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -52,6 +53,20 @@ def error(check: str, found: str, expected: str, advice: str) -> CheckResult:
 def not_checked(check: str, why: str, advice: str = "") -> CheckResult:
     """Return a check that could not run."""
     return CheckResult(check, CheckStatus.NOT_CHECKED, why, "", advice)
+
+
+def count_by_status(results: Sequence[CheckResult]) -> dict[CheckStatus, int]:
+    """Return how many checks ended how, with 0 for none."""
+    return {status: sum(result.status is status for result in results) for status in CheckStatus}
+
+
+def describe_age(age: timedelta) -> str:
+    """Return how long something lasts, in its largest unit."""
+    seconds = max(0, int(age.total_seconds()))
+    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"
 
 
 def name_some(names: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from normstat.doctor.check_result import CheckResult, error, name_some, not_checked, ok, warning
+from normstat.doctor.check_result import CheckResult, describe_age, error, name_some, not_checked, ok, warning
 from normstat.query.own_figures import BEHIND_S, SENDING, SeenHost, StreamFigures
 from normstat.query.reject_rise import RejectCounts
 from normstat.storage.database_facts import JobFacts
@@ -24,8 +24,8 @@ def check_jobs(facts: JobFacts) -> Iterator[CheckResult]:
         advice = "start a server: systemctl start normstat, normstat serve, or make run"
         yield error("leader", "no server process holds the leader's lock: no rollups, sealing, rules or alerts", "one", advice)
     else:
-        yield ok("leader", f"a server process has led for {_age(facts.leader_since)}")
-    waits = "" if facts.wait_s <= 0 else f"; the oldest that is due waits since {_age(timedelta(seconds=facts.wait_s))}"
+        yield ok("leader", f"a server process has led for {describe_age(facts.leader_since)}")
+    waits = "" if facts.wait_s <= 0 else f"; the oldest that is due waits since {describe_age(timedelta(seconds=facts.wait_s))}"
     advice = "see normstat jobs list, and the server's log; normstat jobs retry N queues one again"
     if facts.failed:
         kinds = ", ".join(f"{n} {kind}{f' ({message[:120]})' if message else ''}" for kind, n, message in facts.failed)
@@ -63,7 +63,7 @@ def check_agents(hosts: Sequence[SeenHost], streams: Mapping[int, StreamFigures]
     n_gone = len(hosts) - len(sending) - len(silent)
     gone = f"; {n_gone} not seen for more than {GONE.days} days" if n_gone else ""
     if silent:
-        names = name_some([f"{host.name} (since {_age(now - host.last_seen_at)})" for host in silent])
+        names = name_some([f"{host.name} (since {describe_age(now - host.last_seen_at)})" for host in silent])
         found = f"{len(silent)} of {len(hosts)} silent: {names}{gone}"
         yield warning("agents", found, "all send", "on these hosts: normstat-agent status; delete hosts that are gone")
     elif not sending:
@@ -125,12 +125,3 @@ def _check_rejects(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigu
     return warning(
         "rejected_lines", found, "no sudden rise", "the host's tab Streams names the reasons; a tool may have been updated"
     )
-
-
-def _age(age: timedelta) -> str:
-    """Return how long something lasts, in its largest unit."""
-    seconds = max(0, int(age.total_seconds()))
-    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds // length} {unit}"
-    return f"{seconds} s"
