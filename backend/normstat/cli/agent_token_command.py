@@ -8,7 +8,7 @@ import typer
 from normstat.auth.access import is_usable
 from normstat.auth.accounts import create_agent_token
 from normstat.auth.rotation import ask_rotation
-from normstat.cli.db_session import format_instant, print_table, run_in_session
+from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
 from normstat.errors import NotFound
 from normstat.logs import configure_logging
 from normstat.settings import load_settings
@@ -93,7 +93,6 @@ def revoke(number: Annotated[int, typer.Argument(help="number of the token, as `
 
 
 def _to_cells(row: AgentToken, host: str | None) -> tuple[str, ...]:
-    printable = "".join(sign if sign.isprintable() else "?" for sign in row.name)
     if row.revoked_at is not None:
         state = "revoked"
     elif not is_usable(row):
@@ -101,4 +100,4 @@ def _to_cells(row: AgentToken, host: str | None) -> tuple[str, ...]:
     else:
         state = "rotating" if row.rotation_asked_at else "active"
     used = "-" if row.last_used_at is None else format_instant(row.last_used_at)
-    return (str(row.id), printable, host or "any", format_instant(row.created_at), used, state)
+    return (str(row.id), to_printable(row.name), host or "any", format_instant(row.created_at), used, state)

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from normstat.auth.audit_text import AUDIT_COLUMNS, to_csv_line, to_json_line
-from normstat.cli.db_session import format_instant, print_table, run_in_session
+from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
 from normstat.cli.event_command import parse_time
 from normstat.storage.audit_rows import AuditFilter, list_entries
 from normstat.storage.schema.audit_models import AuditEntryRow
@@ -52,8 +52,4 @@ def audit(
 def _to_cells(row: AuditEntryRow) -> tuple[str, ...]:
     target = ", ".join(f"{key} {value}" for key, value in row.target.items())
     by = f"{row.account or '-'}" + (f" (token {row.token_id})" if row.token_id is not None else "")
-    return (format_instant(row.at), by, row.address or "-", row.action, "refused" if row.is_refused else "", _printable(target))
-
-
-def _printable(text: str) -> str:
-    return "".join(sign if sign.isprintable() else "?" for sign in text)
+    return (format_instant(row.at), by, row.address or "-", row.action, "refused" if row.is_refused else "", to_printable(target))

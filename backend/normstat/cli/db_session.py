@@ -75,6 +75,11 @@ def exit_with(error: NormstatError) -> typer.Exit:
     return typer.Exit(1)
 
 
+def to_printable(text: str) -> str:
+    """Return what somebody else wrote without control characters, which a terminal would obey."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
 def print_table(rows: Sequence[tuple[str, ...]]) -> None:
     """Print the rows in columns; the first one is the header."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -8,7 +8,7 @@ import typer
 
 from normstat.auth import enrolment
 from normstat.auth.enrolment import JoinTokenRequest
-from normstat.cli.db_session import format_instant, print_table, run_in_session
+from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
 from normstat.logs import configure_logging
 from normstat.settings import load_settings
 from normstat.storage import join_token_rows
@@ -94,6 +94,12 @@ def _read_lifetime(text: str) -> timedelta:
 
 
 def _to_cells(row: JoinToken, hosts: list[str]) -> tuple[str, ...]:
-    printable = "".join(sign if sign.isprintable() else "?" for sign in row.name)
     ends = "revoked" if row.revoked_at is not None else format_instant(row.expires_at)
-    return (str(row.id), printable, f"{row.n_uses} of {row.max_uses}", ends, row.host_pattern or "any", " ".join(hosts) or "-")
+    return (
+        str(row.id),
+        to_printable(row.name),
+        f"{row.n_uses} of {row.max_uses}",
+        ends,
+        row.host_pattern or "any",
+        " ".join(hosts) or "-",
+    )

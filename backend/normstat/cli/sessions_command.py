@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from normstat.cli.db_session import format_instant, print_table, run_in_session
+from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
 from normstat.errors import NotFound
 from normstat.storage import account_rows, session_rows
 from normstat.storage.schema.models import Session
@@ -57,6 +57,5 @@ def end(
 
 
 def _to_cells(row: Session, name: str) -> tuple[str, ...]:
-    printable = "".join(sign if sign.isprintable() else "?" for sign in name)
     seen = (format_instant(row.created_at), format_instant(row.last_seen_at))
-    return (str(row.id), printable, *seen, row.address or "-", row.browser or "-", row.means or "-")
+    return (str(row.id), to_printable(name), *seen, row.address or "-", row.browser or "-", row.means or "-")
