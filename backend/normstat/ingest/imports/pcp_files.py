@@ -22,8 +22,7 @@ from normstat.ingest.imports.unpacking import Unreadable
 MAGIC: Final = 0x50052600
 PACKING: Final = r"(?:\.(?:xz|lzma|bz2|bz|gz|Z|z|zst))?"
 META: Final = re.compile(r"(?P<base>.+)\.meta" + PACKING)
-SUFFIX: Final = re.compile(r"\.(?P<kind>index|\d+)" + PACKING)
-OTHER: Final = re.compile(r"(?P<base>.+)\.(?:index|\d+)" + PACKING)
+OTHER: Final = re.compile(r"(?P<base>.+)\.(?P<kind>index|\d+)" + PACKING)
 COMMAND: Final = "pmdumplog -xxx -d -m"
 PART: Final = (
     f"a part of an archive of Performance Co-Pilot: import the folder with all of its files, or the text of `{COMMAND} ARCHIVE`"
@@ -53,8 +52,7 @@ def find_archive(path: Path) -> Path | None:
         names = {other.name for other in path.parent.iterdir()}
     except OSError:
         return None
-    parts = [SUFFIX.fullmatch(name.removeprefix(base.name)) for name in names if name.startswith(base.name)]
-    kinds = {match["kind"] for match in parts if match is not None}
+    kinds = {match["kind"] for match in map(OTHER.fullmatch, names) if match is not None and match["base"] == base.name}
     return base if "index" in kinds and len(kinds) > 1 else None
 
 

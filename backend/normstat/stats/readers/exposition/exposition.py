@@ -10,7 +10,8 @@ order. Counters become rates (docs/adr/0018-rates-at-reading.md): one that went 
 
 Keys of `[layout]`:
     groups         stat, `names` (pattern of the metric's name; its group `column` is the column's stem), `labels` (those that are
-                   the instance), `pivot` (the label whose value completes the column; then comes the group `suffix` of `names`),
+                   the instance), `pivot` (labels; the value of the first that is there completes the column; then comes the group
+                   `suffix` of `names`),
                    `counters` (untyped names are counters)
     in_flight      `name` of a counter of seconds and `column`: its rate is how many were in flight on average, no share of the time
     distributions, buckets    the stats of histograms; `counters`, `gauges`, `means`, `used`, `totals`: engine/single_series.py
@@ -85,7 +86,7 @@ class MetricGroup:
     stat: StatName
     names: re.Pattern[str]
     labels: tuple[str, ...] = ()
-    pivot: str = ""
+    pivot: tuple[str, ...] = ()
     counters: bool = False
 
 
@@ -250,8 +251,9 @@ def place_series(layout: ExpositionLayout, text: str, kind: SeriesKind) -> Serie
     if kind in (SeriesKind.COUNTER, SeriesKind.GAUGE):
         for group in layout.groups:
             found = group.names.fullmatch(name)
-            if found is not None and (not group.pivot or group.pivot in values):
-                stem = (found["column"] or "") + values.get(group.pivot, "") + (found.groupdict().get("suffix") or "")
+            pivot = next((values[label] for label in group.pivot if label in values), None)
+            if found is not None and (not group.pivot or pivot is not None):
+                stem = (found["column"] or "") + (pivot or "") + (found.groupdict().get("suffix") or "")
                 instance = " ".join(values[label] for label in group.labels if values.get(label))
                 column = next((own.column for own in layout.in_flight if own.name == name), None)
                 if column is not None:

@@ -209,7 +209,7 @@ class Reader(SeriesReader[PcpLayout]):
             return NO_NUMBER
         if not math.isfinite(number):
             return NO_NUMBER
-        if name == self.layout.cpus and 0 < number < MAX_METRICS:
+        if name == self.layout.cpus and 0 < number < MAX_METRICS and int(number) != self._n_cpus:
             self._n_cpus = int(number)
             self._places.clear()
         found = value.groupdict()
