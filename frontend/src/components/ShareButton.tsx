@@ -8,6 +8,7 @@ import { describeDuration, MINUTE, SECOND, toDurationMs } from "../logic/time";
 import { useNow } from "../state/clock";
 import { words } from "../words";
 import { CopyBox } from "./CopyBox";
+import { RevokeButton } from "./RevokeButton";
 import { ErrorLine, PendingView } from "./StateView";
 
 interface ShareButtonProps {
@@ -111,17 +112,13 @@ function Links({ of }: ShareButtonProps) {
                 <Table.Td>{utcMinute(link.expires_at)}</Table.Td>
                 <Table.Td>{words.sharing.times(link.n_opened)}</Table.Td>
                 <Table.Td className="number">
-                  <Button
-                    size="compact-xs"
-                    variant="default"
-                    loading={ending.isPending && ending.variables === link.id}
-                    aria-label={words.sharing.revokeOf(utcMinute(link.expires_at))}
+                  <RevokeButton
+                    label={words.sharing.revokeOf(utcMinute(link.expires_at))}
+                    isPending={ending.isPending && ending.variables === link.id}
                     onClick={() => {
                       ending.mutate(link.id);
                     }}
-                  >
-                    {words.accounts.tokens.revoke}
-                  </Button>
+                  />
                 </Table.Td>
               </Table.Tr>
             ))}

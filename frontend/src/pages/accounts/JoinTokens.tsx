@@ -1,4 +1,4 @@
-import { Alert, Button, Stack, Table, Text, Title } from "@mantine/core";
+import { Alert, Stack, Table, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { createJoinToken, revokeJoinToken } from "../../api/join_tokens";
@@ -7,6 +7,7 @@ import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { CopyBox } from "../../components/CopyBox";
 import { Instant } from "../../components/Instant";
 import { JoinTokenForm } from "../../components/JoinTokenForm";
+import { RevokeButton } from "../../components/RevokeButton";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView, StateView } from "../../components/StateView";
 import type { JoinTokenInfo, NewJoinToken } from "../../logic/api";
@@ -147,16 +148,12 @@ function JoinTokenTable({ tokens, zone, onRevoke }: JoinTokenTableProps) {
               <Table.Td>{words.joinTokens.states[state]}</Table.Td>
               <Table.Td className="number">
                 {state === "usable" && (
-                  <Button
-                    size="compact-xs"
-                    variant="default"
-                    aria-label={words.accounts.tokens.revoke2(token.name)}
+                  <RevokeButton
+                    label={words.accounts.tokens.revoke2(token.name)}
                     onClick={() => {
                       onRevoke(token);
                     }}
-                  >
-                    {words.accounts.tokens.revoke}
-                  </Button>
+                  />
                 )}
               </Table.Td>
             </Table.Tr>

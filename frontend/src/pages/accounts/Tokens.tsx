@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { CopyBox } from "../../components/CopyBox";
 import { Age, Instant } from "../../components/Instant";
+import { RevokeButton } from "../../components/RevokeButton";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, PendingView, StateView } from "../../components/StateView";
 import { ROLE_LABELS, sortTokens, tokenState } from "../../logic/account";
@@ -169,16 +170,12 @@ function TokenTable({ kind, tokens, zone, onRotate, onRevoke }: TokenTableProps)
                 </Button>
               )}
               {token.revoked_at === null && (
-                <Button
-                  size="compact-xs"
-                  variant="default"
-                  aria-label={words.accounts.tokens.revoke2(token.name)}
+                <RevokeButton
+                  label={words.accounts.tokens.revoke2(token.name)}
                   onClick={() => {
                     onRevoke(token);
                   }}
-                >
-                  {words.accounts.tokens.revoke}
-                </Button>
+                />
               )}
             </Table.Td>
           </Table.Tr>
