@@ -39,7 +39,7 @@ from psycopg import sql
 
 from normstat.local.running_database import ADMIN_ROLE
 from normstat.storage.cluster_layout import lay_out
-from normstat.storage.cluster_nodes import Address, add_worker, parse_address
+from normstat.storage.cluster_nodes import Address, add_worker, parse_address, set_on_workers
 from normstat.storage.owner import make_owner
 from normstat.storage.schema.migrations import upgrade
 from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, require_timescale_root
@@ -491,6 +491,9 @@ class CitusServer(TestServer):
             if is_migrated:
                 parts = map(sql.Identifier, (name, self.template))
                 self._on_all(sql.SQL("CREATE DATABASE {} OWNER normstat TEMPLATE {}").format(*parts))
+                # Settings of a database are not copied with it.
+                with psycopg.connect(self.admin_url(name), autocommit=True) as connection:
+                    set_on_workers(connection)
             else:
                 self._make_empty(name)
             yield self.url(name)

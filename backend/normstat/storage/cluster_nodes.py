@@ -96,10 +96,14 @@ def add_worker(connection: Connection, worker: Address, coordinator: Address | N
         if connection.closed:
             raise
         raise Conflict(f"The worker {worker} was not added: {_said(error)}; {_advice(_said(error))}") from error
-    _set_on_workers(connection)
+    set_on_workers(connection)
 
 
-def _set_on_workers(connection: Connection) -> None:
+def set_on_workers(connection: Connection) -> None:
+    """Set for the database on all workers what sessions set for themselves on the coordinator.
+
+    Raises: Conflict when one refuses
+    """
     for name, value in WORKER_SETTINGS.items():
         command = sql.SQL("ALTER DATABASE {} SET {} = {}").format(
             sql.Identifier(connection.info.dbname), sql.Identifier(name), sql.Literal(value)

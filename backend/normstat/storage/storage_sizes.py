@@ -134,7 +134,7 @@ async def measure_sizes(session: AsyncSession) -> Sizes:
     sealed = {name: SealedSize(int(n_rows), int(n_values), int(n)) for name, n_rows, n_values, n in await session.execute(SEALED)}
     shards = await read_shard_sizes(session)
     on_workers = {name: one.n_bytes for (schema, name), one in shards.items() if schema == "public"}
-    own: Mapping[str, int] = (await session.execute(PART_BYTES)).mappings().one()
+    own = (await session.execute(PART_BYTES)).mappings().one()
     parts = {name: int(n_bytes) + on_workers.get(name, 0) for name, n_bytes in own.items()}
     raw = (await session.execute(RAW_BYTES)).one()
     return Sizes(
