@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, SecretStr
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from normstat.ingest_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
@@ -48,7 +48,7 @@ class Settings(BaseSettings):
     database_read_max_lag_s: float = Field(
         default=10.0, gt=0, description="a standby that is further behind is not read from until it has caught up"
     )
-    distributed: Literal["citus"] | None = Field(
+    distributed: Annotated[Literal["citus"] | None, BeforeValidator(lambda value: value or None)] = Field(
         default=None,
         description="citus: the database is the coordinator of a Citus cluster, on which samples and raw bytes lie by host; see"
         " `normstat cluster`",
@@ -235,10 +235,15 @@ class Settings(BaseSettings):
 
 @cache
 def load_settings() -> Settings:
-    """Return the settings of this process, read once."""
+    """Return the settings of this process, read once; a value that cannot be used ends the process with a sentence about it."""
     # Accounts that may not read the file use the environment alone.
     env_file, secrets_dir = _readable(os.environ.get("NORMSTAT_ENV_FILE")), _readable(os.environ.get("CREDENTIALS_DIRECTORY"))
-    return Settings(_env_file=env_file, _secrets_dir=secrets_dir)  # type: ignore[call-arg]  # pydantic-settings' own
+    try:
+        return Settings(_env_file=env_file, _secrets_dir=secrets_dir)  # type: ignore[call-arg]  # pydantic-settings' own
+    except ValidationError as error:
+        # Without the value: it may be a secret.
+        wrong = [f"NORMSTAT_{'_'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors(include_input=False)]
+        raise SystemExit(f"normstat: wrong settings: {'; '.join(wrong)}") from None
 
 
 def _readable(path: str | None) -> str | None:

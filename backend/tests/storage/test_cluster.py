@@ -301,3 +301,13 @@ async def test_a_backup_of_one_database_becomes_a_cluster(
         found = connection.execute("SELECT stream_id, host_id FROM chunks").fetchall()
     assert found
     assert all(owners[stream_id] == host_id for stream_id, host_id in found)
+
+
+def test_a_wrong_setting_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NORMSTAT_DISTRIBUTED", "spanner")
+    load_settings.cache_clear()
+    with pytest.raises(SystemExit, match="NORMSTAT_DISTRIBUTED: Input should be 'citus'"):
+        load_settings()
+    monkeypatch.setenv("NORMSTAT_DISTRIBUTED", "")
+    assert load_settings().distributed is None
+    load_settings.cache_clear()
