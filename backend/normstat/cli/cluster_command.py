@@ -99,7 +99,7 @@ def status() -> None:
 def rebalance() -> None:
     """Move shards until all workers hold as many. Agents of hosts whose shard moves wait, and lose nothing."""
     n_moves = _run(cluster_nodes.rebalance, is_admin=True)
-    typer.echo(f"{count_of(n_moves, 'group')} of shards moved" if n_moves else "the workers are balanced; nothing was moved")
+    typer.echo(f"{count_of(n_moves, 'shard')} moved" if n_moves else "the workers are balanced; nothing was moved")
 
 
 def _state_of(node: cluster_nodes.ClusterNode) -> str:

@@ -141,7 +141,7 @@ def remove_worker(connection: Connection, worker: Address) -> None:
 
 
 def count_moves(connection: Connection) -> int:
-    """Return how many moves of shards would balance the workers."""
+    """Return how many shards would have to move to balance the workers."""
     row = connection.execute(PLAN).fetchone()
     return 0 if row is None else int(str(row[0]))
 

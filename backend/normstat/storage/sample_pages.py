@@ -28,6 +28,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import TooLarge
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
+from normstat.storage.distribution import is_citus
 from normstat.storage.sealed.sealed_codec import SealedRows, find_missing, missing_of
 from normstat.storage.sealed.sealed_reader import SealedQuery, read_block, read_found_block
 from normstat.storage.sealed.sealed_rows import BlockSpan, find_blocks, read_blocks_of_hosts
@@ -84,6 +85,10 @@ FIRST_ROW: Final = """
 HOSTS_WITH_ROWS: Final = """
     SELECT h.id FROM unnest(%(host_ids)s::int4[]) AS h (id)
     WHERE EXISTS (SELECT FROM {table} AS t WHERE t.host_id = h.id AND t.time >= %(start)s AND t.time < %(end)s)
+"""
+# On a cluster, where a subquery cannot refer to what a function returns.
+HOSTS_WITH_ROWS_OF_CLUSTER: Final = """
+    SELECT DISTINCT host_id FROM {table} WHERE host_id = ANY (%(host_ids)s::int4[]) AND time >= %(start)s AND time < %(end)s
 """
 
 BoolArray = npt.NDArray[np.bool_]
@@ -220,7 +225,8 @@ async def read_pages_of_hosts(session: AsyncSession, queries: Sequence[PageQuery
     host_ids = sorted({query.host_id for query in queries})
     blocks = await read_blocks_of_hosts(connection, host_ids, stat, whole)
     asked = {"host_ids": host_ids, "start": whole.start, "end": whole.end}
-    cursor = await connection.execute(sql.SQL(HOSTS_WITH_ROWS).format(table=table_of(stat)), asked, prepare=False)
+    statement = HOSTS_WITH_ROWS_OF_CLUSTER if is_citus() else HOSTS_WITH_ROWS
+    cursor = await connection.execute(sql.SQL(statement).format(table=table_of(stat)), asked, prepare=False)
     with_rows = {int(str(host_id)) for (host_id,) in await cursor.fetchall()}
     for number, query in enumerate(queries):
         if query.host_id in with_rows:

@@ -114,7 +114,7 @@ class RestoreTarget:
     def _require_empty(self) -> None:
         for name in self._manifest.tables:
             row = self._connection.execute(
-                sql.SQL("SELECT EXISTS (SELECT FROM {})").format(sql.Identifier(PUBLIC, name))
+                sql.SQL("SELECT EXISTS (SELECT 1 FROM {})").format(sql.Identifier(PUBLIC, name))
             ).fetchone()
             if row != (False,):
                 raise Conflict(f"The database is not empty: {name} has rows; restore into an empty database")

@@ -43,6 +43,13 @@ SEALED_HOSTS: Final = """
           AND b.last_at >= %(start)s AND b.first_at < %(end)s AND b.n_rows > 0
     )
 """
+# On a cluster, where a subquery cannot refer to what a function returns.
+SEALED_HOSTS_OF_CLUSTER: Final = """
+    SELECT DISTINCT b.host_id FROM sealed_blocks AS b JOIN stats AS s ON s.id = b.stat_id
+    WHERE b.host_id = ANY (%(host_ids)s::int4[]) AND s.name = %(stat)s
+      AND b.start_at > %(start)s::timestamptz - interval '1 day' AND b.start_at < %(end)s
+      AND b.last_at >= %(start)s AND b.first_at < %(end)s AND b.n_rows > 0
+"""
 # The blocks of many hosts at once, with the bodies of small ones.
 READ_OF_HOSTS: Final = """
     SELECT b.host_id, b.start_at, b.end_at, b.n_rows, b.first_at, b.last_at, b.head,
@@ -154,7 +161,7 @@ async def find_blocks(connection: psycopg.AsyncConnection, host_id: int, stat: s
 async def list_sealed_hosts(connection: psycopg.AsyncConnection, host_ids: Iterable[int], stat: str, window: Window) -> set[int]:
     """Return those of the hosts that have sealed samples of the stat in the window."""
     asked = {"host_ids": list(host_ids), "stat": stat, "start": window.start, "end": window.end}
-    cursor = await connection.execute(SEALED_HOSTS, asked, prepare=False)
+    cursor = await connection.execute(SEALED_HOSTS_OF_CLUSTER if is_citus() else SEALED_HOSTS, asked, prepare=False)
     return {int(str(host_id)) for (host_id,) in await cursor.fetchall()}
 
 
