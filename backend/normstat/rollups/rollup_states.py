@@ -44,11 +44,10 @@ async def read_rollup_states(session: AsyncSession) -> list[RollupState]:
     """Return all hosts by name."""
     connection = await driver_of(session)
     if is_citus():
-        marks, sizes = [
-            dict(await (await connection.execute(statement)).fetchall()) for statement in (MARKS_OF_CLUSTER, SIZES_OF_CLUSTER)
-        ]
+        marks = {row[0]: row[1] for row in await (await connection.execute(MARKS_OF_CLUSTER)).fetchall()}
+        sizes = {row[0]: row[1] for row in await (await connection.execute(SIZES_OF_CLUSTER)).fetchall()}
         hosts = await (await connection.execute(HOSTS_OF_CLUSTER)).fetchall()
-        rows = [(id_, name, until, marks.get(id_, 0), sizes.get(id_, 0)) for id_, name, until in hosts]
+        rows: list[tuple[object, ...]] = [(*row, marks.get(row[0], 0), sizes.get(row[0], 0)) for row in hosts]
     else:
         rows = await (await connection.execute(READ_STATES)).fetchall()
     return [

@@ -135,7 +135,7 @@ def test_what_citus_refuses(connection: psycopg.Connection[tuple[object, ...]], 
 
 def test_tables_of_hosts_are_distributed_and_stats_are_everywhere(cluster_url: str) -> None:
     with psycopg.connect(cluster_url) as connection:
-        found = dict(connection.execute(NAMES).fetchall())
+        found = {row[0]: row[1] for row in connection.execute(NAMES).fetchall()}
     assert found == {**dict.fromkeys(OF_HOSTS, "distributed"), EVERYWHERE: "reference"}
     require_current_schema(cluster_url)
 
@@ -304,7 +304,7 @@ async def test_a_backup_of_one_database_becomes_a_cluster(
     finally:
         await engine.dispose()
     with psycopg.connect(cluster_url) as connection:
-        owners = dict(connection.execute("SELECT id, host_id FROM streams").fetchall())
+        owners = {row[0]: row[1] for row in connection.execute("SELECT id, host_id FROM streams").fetchall()}
         found = connection.execute("SELECT stream_id, host_id FROM chunks").fetchall()
     assert found
     assert all(owners[stream_id] == host_id for stream_id, host_id in found)
