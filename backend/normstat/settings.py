@@ -125,6 +125,11 @@ class Settings(BaseSettings):
     oidc_viewer_groups: CommaSeparated = Field(
         default=(), description="comma-separated groups whose members are viewers; * for everybody whom the provider knows"
     )
+    oidc_host_groups: CommaSeparated = Field(
+        default=(),
+        description="comma-separated pairs GROUP=HOST GROUP: members see the hosts of these host groups, and no others; GROUP=* sees"
+        " all hosts, and so do administrators. Empty: administrators of normstat decide for each account",
+    )
     oidc_label: str = Field(default="single sign-on", description="what the button of the login page calls the provider")
     oidc_session_hours: float = Field(
         default=12, gt=0, description="a session from the provider ends after this time, and its role is that of the next login"

@@ -3952,6 +3952,23 @@ action = "Nichts zu tun."
     endOthers: "Alle anderen Sitzungen beenden",
     endAll: "Alle Sitzungen beenden",
   },
+  hostAccess: {
+    hostsOf: (name) => `Hosts von ${name}`,
+    save: "Speichern",
+    allHosts: "Alle Hosts",
+    hostsOfGroups: "Nur die Hosts von Hostgruppen",
+    help: "Es sieht diese Hosts und was zu ihnen gehört: Messwerte, Baselines, Ereignisse, Alarme. Was auch für andere Hosts gilt, kann es nicht ändern, ebenso wenig Regeln, Hostgruppen und den Server.",
+    hostGroups: "Hostgruppen",
+    groupOf: (name, n) => `${name} (${counted(n, "Host", "Hosts")})`,
+    noGroupSeesNothing: "Keine Gruppe: es sieht keinen Host",
+    noGroups: "Es gibt noch keine Hostgruppen: unter Baselines lässt sich eine anlegen.",
+    all: "alle",
+    none: "keine",
+    nOfYourGroups: (n) => `${counted(n, "Host", "Hosts")} der eigenen Hostgruppen`,
+    noHosts: "Keine sichtbaren Hosts",
+    askAdministrator:
+      "Dieses Konto sieht nur die Hosts seiner Hostgruppen, und diese haben keine. Ein Administrator kann dem Konto Gruppen geben.",
+  },
   secondFactor: {
     title: "Zweiter Faktor",
     help: "Mit einer Authenticator-App auf dem Telefon öffnet ein gestohlenes Passwort allein das Konto nicht.",
