@@ -1,4 +1,4 @@
-"""`normstat gen`: rewrites what is generated: pages of docs/ (stats, next questions, rules) and the settings that the Helm chart knows.
+"""`normstat gen`: rewrites generated pages of docs/ (stats, next questions, rules) and the settings that the Helm chart knows.
 
 Tests check that they are current.
 """
@@ -52,7 +52,9 @@ SHAPES: Final = {
 
 @app.command()
 def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when a page is stale.")] = False) -> None:
-    """Rewrite docs/stats.md from the specs, docs/next-questions.md from its rule file, docs/rules.md from the built-in rules, and the chart's schema."""
+    """Rewrite docs/stats.md from the specs, docs/next-questions.md from its rule file, docs/rules.md from the built-in rules, and
+    the settings in the schema of the Helm chart.
+    """
     pages = (
         (STATS_PAGE, render_stats_page()),
         (QUESTIONS_PAGE, render_questions_page()),

@@ -136,7 +136,9 @@ def test_objects_name_each_other(case: str) -> None:
     deployment = objects["Deployment"]["spec"]
     labels = deployment["template"]["metadata"]["labels"]
     selectors = [deployment["selector"]["matchLabels"], objects["Service"]["spec"]["selector"]]
-    selectors += [objects[kind]["spec"]["selector"]["matchLabels"] for kind in ("PodDisruptionBudget", "ServiceMonitor") if kind in objects]
+    selectors += [
+        objects[kind]["spec"]["selector"]["matchLabels"] for kind in ("PodDisruptionBudget", "ServiceMonitor") if kind in objects
+    ]
     for selector in selectors:
         assert selector.items() <= labels.items()
     assert ("PodDisruptionBudget" in objects) == (values.get("replicas", 1) > 1)
