@@ -57,7 +57,7 @@ $(VENV)/.dev: $(VENV)/.node backend/requirements.lock backend/requirements-dev.l
 
 frontend/node_modules/.made: $(VENV)/.node frontend/package-lock.json
 	@echo "installing the page's packages ..."
-	@$(NPM) ci --silent
+	@$(NPM) ci > $(VENV)/npm.log 2>&1 || { cat $(VENV)/npm.log; exit 1; }
 	@touch $@
 
 PAGE_SOURCES := $(shell find frontend/src frontend/public frontend/index.html frontend/*.ts frontend/tsconfig*.json -type f 2>/dev/null)
