@@ -49,6 +49,11 @@ class Settings(BaseSettings):
     database_read_max_lag_s: float = Field(
         default=10.0, gt=0, description="a standby that is further behind is not read from until it has caught up"
     )
+    distributed: Literal["citus"] | None = Field(
+        default=None,
+        description="citus: the database is the coordinator of a Citus cluster, on which samples and raw bytes lie by host; see"
+        " `normstat cluster`",
+    )
     data: Path | None = Field(
         default=None,
         description="data folder of a running `make run`: commands use its database if no URL is set; None: data in the current"
