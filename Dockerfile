@@ -21,7 +21,8 @@ RUN --mount=type=bind,from=build,source=/src/build,target=/packages \
     apt-get update \
     && apt-get install -y --no-install-recommends curl procps sysstat /packages/normstat-agent_*_all.deb \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --uid 10001 --home-dir /var/lib/normstat --create-home --shell /usr/sbin/nologin normstat
+    && useradd --uid 10001 --home-dir /var/lib/normstat --no-create-home --shell /usr/sbin/nologin normstat \
+    && install -d -o normstat -g normstat -m 700 /var/lib/normstat
 USER 10001:10001
 WORKDIR /var/lib/normstat
 CMD ["/opt/normstat/normstat-agent", "help"]
@@ -29,8 +30,8 @@ CMD ["/opt/normstat/normstat-agent", "help"]
 FROM ${DEBIAN} AS server
 # A number that Kubernetes can see is not root; the package takes the account that is there.
 RUN --mount=type=bind,from=build,source=/src/build,target=/packages \
-    useradd --uid 10001 --home-dir /var/lib/normstat --create-home --shell /usr/sbin/nologin normstat \
-    && install -d -o normstat -g normstat -m 700 /var/lib/normstat/imports \
+    useradd --uid 10001 --home-dir /var/lib/normstat --no-create-home --shell /usr/sbin/nologin normstat \
+    && install -d -o normstat -g normstat -m 700 /var/lib/normstat /var/lib/normstat/imports \
     && apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates /packages/normstat-server_*.deb \
     && rm -rf /var/lib/apt/lists/*

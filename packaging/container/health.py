@@ -1,4 +1,4 @@
-#!/usr/bin/python3 -I
+#!/opt/normstat-server/bin/python3 -I
 """Ask the server of this container whether it and its database answer; exit status 1 when not."""
 
 import os

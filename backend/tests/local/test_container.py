@@ -122,7 +122,9 @@ def test_the_health_check_tells_health(status: int | None, tmp_path: Path) -> No
 
     port = free_port()
     script = tmp_path / "health.py"
-    script.write_text((CONTAINER / "health.py").read_text().replace(":8080/", f":{port}/"))
+    text = (CONTAINER / "health.py").read_text()
+    assert text.startswith("#!/opt/normstat-server/bin/python3 -I\n"), "the image has no /usr/bin/python3"
+    script.write_text(text.replace(":8080/", f":{port}/"))
     server = ThreadingHTTPServer(("127.0.0.1", port), Answer) if status is not None else None
     if server is not None:
         threading.Thread(target=server.serve_forever, daemon=True).start()
