@@ -17,8 +17,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from normstat.ingest_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
 
-# For agents 4, and one each for health, events of the database, jobs, and those who lead: jobs, alerts, webhooks.
-CONNECTIONS_BESIDE_POOL = 10
+# For agents 4, and one each for health, events of the database, looking for work, imports, reparses, deletions, backtests, alerts
+# and webhooks (tests/storage/test_connection_budget.py counts them).
+CONNECTIONS_BESIDE_POOL = 13
 MIB = 1024 * 1024
 
 
