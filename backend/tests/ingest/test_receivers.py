@@ -344,3 +344,17 @@ def test_states_of_opentelemetry_are_columns(metric: str, label: str, columns: l
     assert {field.column: float(column[0]) for field, column in zip(block.fields, block.values, strict=True)} == {
         column: values[column.partition("_")[0]] for column in columns
     }
+
+
+def test_times_of_all_cpus_together_are_shares_of_their_sum() -> None:
+    """A collector that leaves out the label cpu adds up the times of all, and does not say how many there are."""
+    line = 'system_cpu_time_seconds_total{{state="{}"}} {} {}\n'
+    times = {"user": (100, 115), "system": (50, 52.5), "idle": (500, 502.5)}
+    text = "".join(line.format(state, own[n], 5000 * (n + 1)) for n in range(2) for state, own in times.items())
+    # The last state has not come yet.
+    late = "".join(line.format(state, own[1] + 1, 15000) for state, own in times.items() if state != "idle")
+    result = read(require_spec("prometheus"), (text + late).encode(), state={}, offset=0, is_final=True)
+    [block] = [block for block in result.blocks if block.stat.name == "system_cpu"]
+    assert block.instances == ["all"]
+    found = {field.key: float(block.values[n][0]) for n, field in enumerate(block.fields)}
+    assert found == {"user_pct": 75.0, "system_pct": 12.5, "idle_pct": 12.5}

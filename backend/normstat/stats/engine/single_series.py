@@ -8,12 +8,15 @@ added as soon as it has the columns of the one before, or when later ones wait. 
     shares         stat, `column`, `of`, `rest`: the share of a column in the sum of itself and others, in percent
     idle           stat, `column`, `of`: what the columns of percentages leave of 100 %, where a tool does not print it, and all of
                    `of` are there
+    sums           stat, `instance`, `of`: an instance whose times are sums of all CPUs; each is its share of the row, which has
+                   100 % then. Without one of `of` nothing is known of the row
     needs          stat, `column`, `by`: columns that mean something only where another one is above 0 (the latency of no request)
     totals         stat, `instance`: the mean of all instances at a time, once all have come (the CPUs of a host)
     counters, gauges    the stats of all series that no group knows
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
@@ -87,6 +90,15 @@ class Idle:
 
 
 @dataclass(frozen=True)
+class Sum:
+    """An instance whose percentages are sums of an unknown number of CPUs; a row that lacks one of `of` is not used."""
+
+    stat: StatName
+    instance: str
+    of: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Need:
     """A column without a meaning unless another one is above 0."""
 
@@ -114,6 +126,7 @@ class SeriesLayout(Layout):
     used: tuple[Used, ...] = ()
     shares: tuple[Share, ...] = ()
     idle: tuple[Idle, ...] = ()
+    sums: tuple[Sum, ...] = ()
     needs: tuple[Need, ...] = ()
     totals: tuple[Total, ...] = ()
 
@@ -187,6 +200,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
         self._means = {stat: [mean for mean in self.layout.means if mean.stat == stat] for stat in self._stats}
         self._shares = {stat: [share for share in self.layout.shares if share.stat == stat] for stat in self._stats}
         self._idle = {idle.stat: idle for idle in self.layout.idle}
+        self._sums = {(own.stat, own.instance): own.of for own in self.layout.sums}
         self._needs = {stat: [need for need in self.layout.needs if need.stat == stat] for stat in self._stats}
 
     def save_series(self) -> State:
@@ -250,7 +264,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
         total = self._totals.get(place.stat)
         if instance is None:
             instance = self._instances[key] = InstanceState()
-            if total is not None:
+            if total is not None and place.instance != total.instance:
                 total.add_member(place.instance, tick)
         if total is not None:
             total.newest = max(total.newest, tick)
@@ -328,7 +342,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
         total.done = max(total.done, tick)
         row = total.pending.pop(tick)
         means = row.make_means()
-        self._add((stat, total.instance), tick, OpenRow(row.offset, means, set(means)))
+        self._add((stat, total.instance), tick, OpenRow(row.offset, means, set(means)), is_mean=True)
 
     def _work_out(self, stat: str, found: dict[str, str | float]) -> None:
         """Add the columns that follow from others of the row."""
@@ -358,12 +372,13 @@ class SeriesReader(LineReader[SeriesLayoutT]):
             if need.column in found and float(found.get(need.by, "0")) <= 0:
                 del found[need.column]
 
-    def _add(self, key: tuple[str, str], tick: int, row: OpenRow) -> None:
+    def _add(self, key: tuple[str, str], tick: int, row: OpenRow, *, is_mean: bool = False) -> None:
         self._add_to_total(key, tick, row)
-        if not row.values:
-            return
         name, instance = key
-        found = row.values
+        of = None if is_mean else self._sums.get(key)
+        found = row.values if of is None else _shares_of(row.values, of)
+        if not found:
+            return
         self._work_out(name, found)
         # In the order of their names: the order in which they came is chance.
         columns = tuple(sorted(found))
@@ -392,6 +407,14 @@ class SeriesReader(LineReader[SeriesLayoutT]):
             return None
         growth = value - float(known[1])
         return growth / (tick - known[0]) * self.ticks if growth >= 0 and math.isfinite(growth) else None
+
+
+def _shares_of(values: dict[str, str | float], of: Sequence[str]) -> dict[str, str | float]:
+    """Return times as shares of their sum, in percent. Missing: {} where one is missing that they all need, or nothing passed."""
+    total = sum(float(value) for value in values.values())
+    if total <= 0 or not all(column in values for column in of):
+        return {}
+    return {column: 100 * float(value) / total for column, value in values.items()}
 
 
 def _to_state(instance: InstanceState) -> list[object]:
