@@ -7,6 +7,9 @@ databases and is no superuser, as the product's.
 
 A third is there where NORMSTAT_COMMUNITY_DSN names it: a running server with TimescaleDB's community edition, which has the
 columnstore and which no package of a distribution holds. The account of that URL must be allowed to make databases.
+
+With NORMSTAT_CITUS_DSN, postgresql://SUPERUSER@HOST:PORT/postgres?workers=HOST:PORT,HOST:PORT, all tests run on that Citus cluster
+instead, as their product is told by NORMSTAT_DISTRIBUTED. It must let the superuser and a role normstat in without a password.
 """
 
 import atexit
@@ -28,17 +31,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import psycopg
 import pytest
 from psycopg import sql
 
 from normstat.local.running_database import ADMIN_ROLE
+from normstat.storage.cluster_layout import lay_out
+from normstat.storage.cluster_nodes import Address, add_worker, parse_address, set_on_workers
 from normstat.storage.owner import make_owner
 from normstat.storage.schema.migrations import upgrade
 from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, require_timescale_root
 
+CITUS_DSN: Final = "NORMSTAT_CITUS_DSN"
+if os.environ.get(CITUS_DSN):
+    # Of this process and those that tests start.
+    os.environ["NORMSTAT_DISTRIBUTED"] = "citus"
 START_TIMEOUT_S: Final = 300.0
 # Nothing here must survive a crash, so nothing waits for a disk.
 OPTIONS: Final = {
@@ -425,9 +434,99 @@ class CommunityServer(TestServer):
         return self._dsn._replace(path=f"/{database}").geturl()
 
 
+class CitusServer(TestServer):
+    """A Citus cluster that somebody else started: the coordinator's URL, and the addresses of workers in its query `workers=`.
+
+    Every test has a database of one name on each node, distributed by the product's own commands.
+    """
+
+    name = "citus"
+    template = f"{TEMPLATE}_{os.getpid()}"
+
+    def __init__(self, dsn: str | None = None) -> None:
+        self._dsn = urlsplit(dsn or os.environ[CITUS_DSN])
+        self._workers = [parse_address(worker) for worker in parse_qs(self._dsn.query)["workers"][0].split(",")]
+
+    def start(self) -> None:
+        """Make the template on all nodes. Raises: DatabaseUnavailable"""
+        try:
+            self._make_empty(self.template)
+        except psycopg.OperationalError as error:
+            raise DatabaseUnavailable(f"Citus: {str(error).splitlines()[0]}") from error
+        upgrade(self.url(self.template))
+        with psycopg.connect(self.url(self.template), autocommit=True) as connection:
+            lay_out(connection)
+        # A database that anybody is connected to, as Citus's own workers are, cannot be copied.
+        name = sql.Identifier(self.template)
+        gone = sql.SQL("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = {}").format(
+            sql.Literal(self.template)
+        )
+        self._on_all(sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false").format(name), gone)
+
+    def stop(self) -> None:
+        """Drop the template."""
+        self._drop(self.template)
+
+    @property
+    def nodes(self) -> list[Address]:
+        """The coordinator and the workers."""
+        return [Address(self._dsn.hostname or "", self._dsn.port or 5432), *self._workers]
+
+    def admin_url(self, database: str) -> str:
+        """The URL of the superuser."""
+        return self._url_at(self.nodes[0], database)
+
+    def url(self, database: str) -> str:
+        """The URL of the role that owns the databases."""
+        return f"postgresql://normstat@{self.nodes[0]}/{database}"
+
+    def _url_at(self, node: Address, database: str) -> str:
+        return f"postgresql://{self._dsn.username}@{node}/{database}"
+
+    @contextmanager
+    def fresh_database(self, *, is_migrated: bool = True) -> Iterator[str]:
+        """The URL of a new database of the cluster, dropped at the end."""
+        name = f"test_{os.getpid()}_{next(_numbers)}"
+        try:
+            if is_migrated:
+                parts = map(sql.Identifier, (name, self.template))
+                self._on_all(sql.SQL("CREATE DATABASE {} OWNER normstat TEMPLATE {}").format(*parts))
+                # Settings of a database are not copied with it.
+                with psycopg.connect(self.admin_url(name), autocommit=True) as connection:
+                    set_on_workers(connection)
+            else:
+                self._make_empty(name)
+            yield self.url(name)
+        finally:
+            self._drop(name)
+
+    def _make_empty(self, name: str) -> None:
+        made = sql.SQL("CREATE DATABASE {} OWNER normstat TEMPLATE template0").format(sql.Identifier(name))
+        self._on_all(made)
+        for node in self.nodes:
+            with psycopg.connect(self._url_at(node, name), autocommit=True) as connection:
+                connection.execute("CREATE EXTENSION citus")
+        with psycopg.connect(self.admin_url(name), autocommit=True) as connection:
+            for worker in self._workers:
+                add_worker(connection, worker, self.nodes[0])
+
+    def _drop(self, name: str) -> None:
+        self._on_all(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+    def _on_all(self, *statements: sql.Composed) -> None:
+        for node in self.nodes:
+            with psycopg.connect(self._url_at(node, "postgres"), autocommit=True) as connection:
+                for statement in statements:
+                    connection.execute(statement)
+
+
 COMMUNITY_DSN: Final = "NORMSTAT_COMMUNITY_DSN"
-SERVERS: Final[dict[str, type[TestServer]]] = {server.name: server for server in (PlainServer, TimescaleServer)} | (
-    {CommunityServer.name: CommunityServer} if os.environ.get(COMMUNITY_DSN) else {}
+IS_ON_CITUS: Final = bool(os.environ.get(CITUS_DSN))
+SERVERS: Final[dict[str, type[TestServer]]] = (
+    {CitusServer.name: CitusServer}
+    if IS_ON_CITUS
+    else {server.name: server for server in (PlainServer, TimescaleServer)}
+    | ({CommunityServer.name: CommunityServer} if os.environ.get(COMMUNITY_DSN) else {})
 )
 
 # For tests of what does not depend on the kind of the database: each runs on one of them, chosen by its name, so that about as many
@@ -437,11 +536,13 @@ on_either_database: Final = pytest.mark.either_database
 
 def choose_database(nodeid: str) -> str:
     """The kind of database that the test of this name runs on, of those that every run of the tests has."""
+    if IS_ON_CITUS:
+        return CitusServer.name
     return (PlainServer.name, TimescaleServer.name)[zlib.crc32(nodeid.encode()) % 2]
 
 
 # For tests of a command, a server or a file: always on PostgreSQL, which starts faster.
-on_one_database: Final = pytest.mark.parametrize("server", [PlainServer.name], indirect=True)
+on_one_database: Final = pytest.mark.parametrize("server", [CitusServer.name if IS_ON_CITUS else PlainServer.name], indirect=True)
 
 
 class ServerPool:

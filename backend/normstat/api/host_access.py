@@ -125,7 +125,7 @@ async def limit_request(request: Request, sessions: Sessions, principal: Princip
 
 
 async def _read_json(request: Request, route: APIRoute) -> object:
-    """Return the body of a route that takes JSON, whatever it says it is. Missing: None for what is no JSON, which is refused later"""
+    """Return the body of a route that takes JSON, whatever it says it is. Missing: None for no JSON, which is refused later"""
     if route.body_field is None:
         return None
     try:

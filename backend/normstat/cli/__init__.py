@@ -53,6 +53,7 @@ COMMANDS: Final = {
     "storage": "Show what uses the disk, how fast it grows, and when it will be full.",
     "host": "Delete hosts.",
     "doctor": "Say what is wrong with an installation.",
+    "cluster": "Spread the database over several machines with Citus.",
     "backup": "Back up the database into a folder.",
     "restore": "Restore a backup into an empty database.",
     "audit": "Show who did what, from where.",

@@ -32,6 +32,7 @@ from normstat.ingest.transaction import (
 )
 from normstat.ingest_limits import IngestLimits
 from normstat.storage import ingest_rows
+from normstat.storage.distribution import is_worker_away
 from normstat.storage.session import driver_of, make_sessions, open_write_session
 from normstat.storage.stat_tables import make_stat_tables
 
@@ -222,7 +223,8 @@ async def ingest_batch(engine: AsyncEngine, memory: IngestCache, jobs: Sequence[
     try:
         await _ingest_together(engine, memory, jobs)
     except DatabaseAway as error:
-        if len(jobs) == 1 or not isinstance(_cause_of(error.__cause__), TAKEN_APART):
+        is_of_some = isinstance(_cause_of(error.__cause__), TAKEN_APART) or is_worker_away(error.__cause__)
+        if len(jobs) == 1 or not is_of_some:
             raise
         await _ingest_one_by_one(engine, memory, jobs, error)
     except Exception as error:

@@ -493,14 +493,14 @@ class Batch:
                 await mark_profiles(connection, changed, profiled_until)
 
     async def _write_deliveries(self, connection: psycopg.AsyncConnection, now: datetime) -> None:
-        kept: list[tuple[int, chunks.RawChunk]] = []
+        kept: list[tuple[int, int, chunks.RawChunk]] = []
         for delivery in self._deliveries.values():
             stream = delivery.stream
             stream.last_received_at = now
             for result in delivery.result:
                 if result.n_unseen:
                     await self._read_unseen_text(stream, result)
-                kept += [(stream.id, chunk) for chunk in result.chunks]
+                kept += [(stream.host_id, stream.id, chunk) for chunk in result.chunks]
                 new_reasons = await stream_rows.keep_rejected(self._session, stream.id, result.rejected)
                 self._new_reasons += [(stream, reason) for reason in sorted(new_reasons)]
                 _count(stream, result)

@@ -5,10 +5,10 @@ Samples of bytes that went can never be derived again: `require_all_kept` keeps 
 
 import itertools
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import delete, func, literal, select
+from sqlalchemy import ColumnElement, Integer, and_, column, delete, func, literal, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import InstrumentedAttribute
@@ -17,6 +17,7 @@ from normstat.errors import Conflict
 from normstat.retention import retention_rules
 from normstat.retention.retention_rules import Removed, Rules
 from normstat.stats.catalogue import load_catalogue
+from normstat.storage.distribution import HOST_ID, is_citus, on_shard
 from normstat.storage.schema.models import Chunk, PackedChunk, Stream
 from normstat.storage.schema.retention_models import StreamChange
 from normstat.storage.session import WriteSession, open_write_session
@@ -83,6 +84,8 @@ def _stats_of(spec: str, stat_names: list[str]) -> list[str]:
 
 async def _next_streams(session: AsyncSession, last_id: int) -> list[tuple[int, int, str, list[str], datetime]]:
     """Return the next streams that have raw bytes, with when their first ones came; of packed ones, the last of the first pack."""
+    if is_citus():
+        return await _next_streams_of_cluster(session, last_id)
     first_chunk = (
         select(Chunk.received_at)
         .where(Chunk.stream_id == Stream.id)
@@ -110,6 +113,21 @@ async def _next_streams(session: AsyncSession, last_id: int) -> list[tuple[int, 
     return [(row[0], row[1], row[2], list(row[3]), row[4]) for row in await session.execute(query)]
 
 
+async def _next_streams_of_cluster(session: AsyncSession, last_id: int) -> list[tuple[int, int, str, list[str], datetime]]:
+    """Return the same where chunks are on workers, which know no streams: those without raw bytes, too, as if they came today."""
+    query = select(Stream.id, Stream.host_id, Stream.spec, Stream.stat_names).where(Stream.id > last_id)
+    streams = (await session.execute(query.order_by(Stream.id).limit(BATCH_STREAMS))).all()
+    hosts = column(HOST_ID, Integer).in_(sorted({row.host_id for row in streams}))
+    firsts: dict[int, datetime] = {}
+    # Packed chunks are older than the others of their stream.
+    for table, received_at in ((Chunk, Chunk.received_at), (PackedChunk, PackedChunk.last_received_at)):
+        of_streams = table.stream_id.in_([row.id for row in streams])
+        found = select(table.stream_id, func.min(received_at)).where(hosts, of_streams).group_by(table.stream_id)
+        firsts |= {row[0]: row[1] for row in await session.execute(found)} if streams else {}
+    now = datetime.now(UTC)
+    return [(row.id, row.host_id, row.spec, list(row.stat_names), firsts.get(row.id, now)) for row in streams]
+
+
 async def _remove_some(
     sessions: async_sessionmaker[AsyncSession], run_id: int, stream_id: int, host_id: int, before: datetime
 ) -> bool:
@@ -122,18 +140,22 @@ async def _remove_some(
         # A reparse that has read them already looks again once it has the host; packing holds it as well.
         if await lock_host_by_id(session, host_id) is None:
             return False
-        old, is_any_left = await _find_old(session, PackedChunk, PackedChunk.last_received_at, stream_id, before)
+
+        def of_stream(of_table: type[Chunk] | type[PackedChunk]) -> ColumnElement[bool]:
+            return and_(of_table.stream_id == stream_id, *on_shard(host_id))
+
+        old, is_any_left = await _find_old(session, PackedChunk, PackedChunk.last_received_at, of_stream(PackedChunk), before)
         if old:
             table: type[Chunk] | type[PackedChunk] = PackedChunk
         elif is_any_left:
             return False
         else:
             table = Chunk
-            old, _ = await _find_old(session, Chunk, Chunk.received_at, stream_id, before)
+            old, _ = await _find_old(session, Chunk, Chunk.received_at, of_stream(Chunk), before)
         if not old:
             return False
         kept_from = old[-1].end
-        await session.execute(delete(table).where(table.stream_id == stream_id, table.start_offset < kept_from))
+        await session.execute(delete(table).where(of_stream(table), table.start_offset < kept_from))
         n_bytes = sum(one.end - one.start for one in old)
         put = insert(StreamChange).values(stream_id=stream_id, kept_from=kept_from)
         changed: dict[str, object] = {"kept_from": func.greatest(StreamChange.kept_from, kept_from)}
@@ -158,14 +180,14 @@ async def _find_old(
     session: WriteSession,
     table: type[Chunk] | type[PackedChunk],
     received_at: InstrumentedAttribute[datetime],
-    stream_id: int,
+    of_stream: ColumnElement[bool],
     before: datetime,
 ) -> tuple[list[OldRawBytes], bool]:
     """Return the first rows of the stream as long as they came before that, and whether the stream has any."""
     n_chunks = PackedChunk.n_chunks if table is PackedChunk else literal(1)
     query = (
         select(table.start_offset, table.end_offset, received_at, n_chunks)
-        .where(table.stream_id == stream_id)
+        .where(of_stream)
         .order_by(table.start_offset)
         .limit(BATCH_CHUNKS)
     )

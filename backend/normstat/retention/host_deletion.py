@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 import structlog
-from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -19,7 +19,9 @@ from normstat.field_docs import Documented
 from normstat.jobs.claims import Claim
 from normstat.retention.sample_removal import delete_samples
 from normstat.storage.baseline_versions import forget_host, lock_baselines
+from normstat.storage.distribution import on_shard
 from normstat.storage.event_rows import forget_host_events
+from normstat.storage.schema.baseline_models import ProfilePiece
 from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState
 from normstat.storage.schema.models import (
     AgentToken,
@@ -126,8 +128,8 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) 
             pass
     for stream_id in await _stream_ids(sessions, host_id):
         for column, of_stream in (
-            (Chunk.start_offset, Chunk.stream_id == stream_id),
-            (PackedChunk.start_offset, PackedChunk.stream_id == stream_id),
+            (Chunk.start_offset, and_(Chunk.stream_id == stream_id, *on_shard(host_id))),
+            (PackedChunk.start_offset, and_(PackedChunk.stream_id == stream_id, *on_shard(host_id))),
             (StoredRejectedLine.id, StoredRejectedLine.stream_id == stream_id),
         ):
             while await _delete_some(sessions, column, of_stream):
@@ -138,6 +140,8 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) 
         await session.execute(delete(Rollup).where(Rollup.host_id == host_id))
         await session.execute(delete(RollupMark).where(RollupMark.host_id == host_id))
         await session.execute(delete(SealedBlockRow).where(SealedBlockRow.host_id == host_id))
+        # On a cluster no foreign key does it.
+        await session.execute(delete(ProfilePiece).where(ProfilePiece.host_id == host_id))
         await session.execute(delete(Host).where(Host.id == host_id))
         await claim.finish(session)
         deletion = await read_deletion(session, claim.id)

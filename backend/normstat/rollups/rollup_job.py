@@ -24,6 +24,7 @@ from normstat.rollups import rollup_rows
 from normstat.rollups.rollup_codec import Buckets, merge, reduce_sorted, unpack
 from normstat.rollups.rollup_rows import DAY_US, FRESH, HOUR_US, HOURS, MINUTE_US, MINUTES, Level, Place
 from normstat.stats.spec import Field
+from normstat.storage.distribution import is_citus
 from normstat.storage.lookup import StatRef, list_host_stats, list_stats
 from normstat.storage.sample_pages import Page, PageQuery, find_first_row, read_pages, to_floats, to_missing
 from normstat.storage.schema.job_models import JobKind
@@ -49,6 +50,11 @@ HOSTS_TO_DO: Final = """
            OR EXISTS (SELECT FROM rollup_marks AS m WHERE m.host_id = h.id))
     ORDER BY h.id
 """
+# On a cluster marks are on workers, and each statement is of one kind of table.
+HOSTS_WITH_MARKS: Final = "SELECT DISTINCT host_id FROM rollup_marks"
+HOSTS_OF_CLUSTER: Final = HOSTS_TO_DO.replace(
+    "EXISTS (SELECT FROM rollup_marks AS m WHERE m.host_id = h.id)", "h.id = ANY(%(marked)s::int8[])"
+)
 LOCK_HOST: Final = """
     SELECT rolled_until, CASE WHEN rolled_until IS NULL THEN
         (SELECT min(i.first_sample_at) FROM instances AS i WHERE i.host_id = h.id) END
@@ -95,8 +101,7 @@ async def roll_up(
     n_hours = 0
     while True:
         async with open_read_session(sessions) as session:
-            cursor = await (await driver_of(session)).execute(HOSTS_TO_DO, {"limit": from_us(limit_us), "host": host})
-            names = {int(str(host_id)): str(name) for host_id, name in await cursor.fetchall()}
+            names = await _find_hosts(await driver_of(session), {"limit": from_us(limit_us), "host": host})
         n_steps = 0
         for host_id in turns.order(list(names)):
             step = None
@@ -108,6 +113,17 @@ async def roll_up(
                 return Done(n_hours, is_all=False, n_failed=len(turns.failures))
         if n_steps == 0:
             return Done(n_hours, is_all=True, n_failed=len(turns.failures))
+
+
+async def _find_hosts(connection: psycopg.AsyncConnection, asked: dict[str, object]) -> dict[int, str]:
+    """Return the names of the hosts that have something to do, by id."""
+    statement = HOSTS_TO_DO
+    if is_citus():
+        cursor = await connection.execute(HOSTS_WITH_MARKS)
+        statement = HOSTS_OF_CLUSTER
+        asked = {**asked, "marked": [int(str(host_id)) for (host_id,) in await cursor.fetchall()]}
+    cursor = await connection.execute(statement, asked)
+    return {int(str(host_id)): str(name) for host_id, name in await cursor.fetchall()}
 
 
 async def _step(sessions: Sessions, host_id: int, limit_us: int) -> int | None:

@@ -18,6 +18,7 @@ import psycopg
 from normstat.rollups.rollup_codec import HEAD_BYTES, Buckets, Head, merge, merge_groups, read_head, unpack_group
 from normstat.rollups.rollup_rows import FRESH, HOUR_US, HOURS, MINUTE_US, MINUTES, Level, Place
 from normstat.stats.records import Int64Array
+from normstat.storage.distribution import is_citus
 from normstat.window import Window, from_us, to_us
 
 READ_STATE: Final = """
@@ -27,6 +28,17 @@ READ_STATE: Final = """
         ORDER BY hour_at),
       set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)
     FROM hosts AS h WHERE h.id = ANY(%(host_ids)s::int8[])
+"""
+# On a cluster marks are on workers. Until when a host is rolled up is read first: it moves on with marks in one transaction.
+READ_UNTIL: Final = """
+    SELECT id, rolled_until, set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)
+    FROM hosts WHERE id = ANY(%(host_ids)s::int8[])
+"""
+READ_MARKS: Final = """
+    SELECT host_id, hour_at FROM rollup_marks
+    WHERE host_id = ANY(%(host_ids)s::int4[]) AND stat_id = %(stat_id)s AND hour_at > %(start)s - interval '1 hour'
+      AND hour_at < %(end)s
+    ORDER BY host_id, hour_at
 """
 READ_HEADS: Final = """
     SELECT field_key, block_at, substring(body FOR %(n_bytes)s) FROM rollups
@@ -92,12 +104,24 @@ async def read_rolled_of_hosts(
 ) -> dict[int, Rolled]:
     """Return the part of a window that is rolled up, by host; the rest as in `read_rolled`."""
     asked = {"host_ids": list(host_ids), "stat_id": stat_id, "start": window.start, "end": window.end}
+    if is_citus():
+        return await _read_rolled_of_cluster(connection, asked)
     found: dict[int, Rolled] = {}
     for host_id, until, hours, *_ in await (await connection.execute(READ_STATE, asked)).fetchall():
         if isinstance(until, datetime):
             assert isinstance(hours, list)
             found[int(str(host_id))] = Rolled(to_us(until), [to_us(hour) for hour in hours])
     return found
+
+
+async def _read_rolled_of_cluster(connection: psycopg.AsyncConnection, asked: Mapping[str, object]) -> dict[int, Rolled]:
+    untils = {int(str(row[0])): row[1] for row in await (await connection.execute(READ_UNTIL, asked)).fetchall()}
+    marked: dict[int, list[int]] = {}
+    for host_id, hour in await (await connection.execute(READ_MARKS, asked)).fetchall():
+        marked.setdefault(int(str(host_id)), []).append(to_us(hour))
+    return {
+        host_id: Rolled(to_us(until), marked.get(host_id, [])) for host_id, until in untils.items() if isinstance(until, datetime)
+    }
 
 
 def plan(window: Window, rolled: Rolled, grain: Grain) -> list[Span]:

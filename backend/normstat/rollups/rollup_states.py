@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.rollups.rollup_rows import forget_rollups
+from normstat.storage.distribution import is_citus
 from normstat.storage.lookup import require_host
 from normstat.storage.session import WriteSession, driver_of, open_read_session
 
@@ -18,6 +19,14 @@ READ_STATES: Final = """
     WHERE NOT EXISTS (SELECT FROM host_deletions AS d WHERE d.host_id = h.id)
     ORDER BY h.name
 """
+# On a cluster: each statement is of one kind of table.
+HOSTS_OF_CLUSTER: Final = """
+    SELECT h.id, h.name, h.rolled_until FROM hosts AS h
+    WHERE NOT EXISTS (SELECT FROM host_deletions AS d WHERE d.host_id = h.id)
+    ORDER BY h.name
+"""
+MARKS_OF_CLUSTER: Final = "SELECT host_id, count(*) FROM rollup_marks GROUP BY host_id"
+SIZES_OF_CLUSTER: Final = "SELECT host_id, sum(octet_length(body))::int8 FROM rollups GROUP BY host_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +42,15 @@ class RollupState:
 
 async def read_rollup_states(session: AsyncSession) -> list[RollupState]:
     """Return all hosts by name."""
-    rows = await (await (await driver_of(session)).execute(READ_STATES)).fetchall()
+    connection = await driver_of(session)
+    if is_citus():
+        marks, sizes = [
+            dict(await (await connection.execute(statement)).fetchall()) for statement in (MARKS_OF_CLUSTER, SIZES_OF_CLUSTER)
+        ]
+        hosts = await (await connection.execute(HOSTS_OF_CLUSTER)).fetchall()
+        rows = [(id_, name, until, marks.get(id_, 0), sizes.get(id_, 0)) for id_, name, until in hosts]
+    else:
+        rows = await (await connection.execute(READ_STATES)).fetchall()
     return [
         RollupState(int(str(id_)), str(name), until if isinstance(until, datetime) else None, int(str(n)), int(str(n_bytes)))
         for id_, name, until, n, n_bytes in rows

@@ -15,6 +15,8 @@ from psycopg import sql
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.storage.cluster_sizes import read_shard_sizes
+from normstat.storage.distribution import is_citus
 from normstat.storage.session import driver_of, open_read_session, open_write_session
 from normstat.storage.turns import Failures
 from normstat.window import Window
@@ -394,6 +396,9 @@ async def read_delete_step(session: AsyncSession) -> timedelta:
 
 async def read_table_sizes(session: AsyncSession, schema: str) -> list[TableSize]:
     """Return the sizes of all sample tables, from the catalogue: nothing is counted."""
+    if is_citus():
+        sizes = await read_shard_sizes(session)
+        return [TableSize(name, one.table_bytes, one.index_bytes, one.n_rows) for (of, name), one in sizes.items() if of == schema]
     statement = PLAIN_SIZES if await read_storage(session) == "postgresql" else HYPERTABLE_SIZES
     rows = await session.execute(statement, {"schema": schema})
     return [TableSize(row.name, int(row.table_bytes), int(row.index_bytes), int(row.n_rows or 0)) for row in rows]

@@ -16,9 +16,10 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import Conflict, NotFound
 from normstat.field_docs import Documented
 from normstat.stats.records import Timing
+from normstat.storage.distribution import find_owner, is_citus, on_shard
 from normstat.storage.sample_source import open_source
 from normstat.storage.schema.job_models import OPEN_STATES, ImportedFileRow, ImportRow, Job, JobKind, JobState
-from normstat.storage.schema.models import Host, Load, StoredRejectedLine, Stream
+from normstat.storage.schema.models import Chunk, Host, Load, PackedChunk, StoredRejectedLine, Stream
 from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import WriteSession, driver_of, open_read_session
 from normstat.window import Window
@@ -414,6 +415,11 @@ async def count_contents(session: AsyncSession, stream_id: int) -> int:
 
 async def delete_stream(session: WriteSession, stream_id: int) -> None:
     """Delete a stream that has no samples any more, with its raw bytes and rejected lines."""
+    if is_citus():
+        # No foreign key reaches the workers.
+        shard = on_shard(await find_owner(session, stream_id))
+        await session.execute(delete(Chunk).where(Chunk.stream_id == stream_id, *shard))
+        await session.execute(delete(PackedChunk).where(PackedChunk.stream_id == stream_id, *shard))
     await session.execute(delete(Stream).where(Stream.id == stream_id))
 
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import func, insert, text
+from sqlalchemy import column, func, insert, table, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.storage.distribution import HOST_ID, is_citus
 from normstat.storage.pack_codec import Pack, StoredChunk
 from normstat.storage.schema.models import PackedChunk
 from normstat.storage.schema.retention_models import StreamChange
@@ -30,14 +31,27 @@ STREAMS_TO_PACK: Final = text("""
     ORDER BY firsts.stream_id
 """)
 
+# On a cluster there is no index over all streams: each worker looks through the keys of its chunks, and hosts tell whose they are.
+STREAMS_OF_CLUSTER: Final = text("""
+    SELECT stream_id, host_id FROM chunks GROUP BY stream_id, host_id
+    HAVING min(received_at) < :before
+    ORDER BY stream_id
+""")
+
 # Counted by the database: to receive thousands of rows would stop the server's other work for a while.
-DELETE_CHUNKS: Final = text("""
+DELETE_CHUNKS: Final = """
     WITH gone AS (
-        DELETE FROM chunks WHERE stream_id = :stream_id AND start_offset >= :start AND start_offset < :end
+        DELETE FROM chunks WHERE {shard}stream_id = :stream_id AND start_offset >= :start AND start_offset < :end
         RETURNING end_offset - start_offset AS n_bytes
     )
     SELECT count(*) AS n_chunks, coalesce(sum(n_bytes), 0)::int8 AS n_bytes FROM gone
-""")
+"""
+DELETE_ON_DATABASE: Final = text(DELETE_CHUNKS.format(shard=""))
+DELETE_ON_SHARD: Final = text(DELETE_CHUNKS.format(shard="host_id = CAST(:host_id AS int4) AND "))
+# As on a cluster, with the host.
+PACKED_SHARD: Final = table(
+    PackedChunk.__tablename__, column(HOST_ID), *(column(one.name) for one in PackedChunk.__table__.columns)
+)
 
 
 class RawChunksChanged(Exception):
@@ -46,7 +60,7 @@ class RawChunksChanged(Exception):
 
 async def list_streams_to_pack(session: AsyncSession, before: datetime) -> dict[int, int]:
     """Return the streams whose first chunk arrived before that, with their hosts."""
-    rows = await session.execute(STREAMS_TO_PACK, {"before": before})
+    rows = await session.execute(STREAMS_OF_CLUSTER if is_citus() else STREAMS_TO_PACK, {"before": before})
     return {int(row.stream_id): int(row.host_id) for row in rows}
 
 
@@ -59,12 +73,15 @@ async def replace_chunks(session: WriteSession, stream_id: int, host_id: int, ch
     if await lock_host_by_id(session, host_id) is None:
         raise RawChunksChanged
     span = {"stream_id": stream_id, "start": pack.start, "end": pack.end}
-    gone = (await session.execute(DELETE_CHUNKS, span)).one()
+    is_sharded = is_citus()
+    owner = {HOST_ID: host_id} if is_sharded else {}
+    gone = (await session.execute(DELETE_ON_SHARD if is_sharded else DELETE_ON_DATABASE, span | owner)).one()
     # Chunks never overlap: so many bytes in so many chunks between these offsets are the same chunks.
     if (gone.n_chunks, gone.n_bytes) != (len(chunks), pack.end - pack.start):
         raise RawChunksChanged
     row = {"start_offset": pack.start, "end_offset": pack.end, "n_chunks": pack.n_chunks, "last_received_at": pack.last_received_at}
-    await session.execute(insert(PackedChunk).values(stream_id=stream_id, directory=pack.directory, body=pack.body, **row))
+    put_into = insert(PACKED_SHARD if is_sharded else PackedChunk)
+    await session.execute(put_into.values(stream_id=stream_id, directory=pack.directory, body=pack.body, **row, **owner))
     put = upsert(StreamChange).values(stream_id=stream_id, packed_to=pack.end, packed_bytes=pack.end - pack.start)
     changed = {
         "packed_to": func.greatest(StreamChange.packed_to, put.excluded.packed_to),

@@ -18,6 +18,7 @@ from sqlalchemy.util import greenlet_spawn
 from normstat import __version__
 from normstat.errors import BadRequest
 from normstat.metrics import COMMIT_SECONDS
+from normstat.storage.distribution import is_citus
 from normstat.storage.host_limits import LimitedSession
 
 log = structlog.get_logger()
@@ -45,6 +46,14 @@ SESSION_OPTIONS: Final = " ".join(
         "tcp_user_timeout": 60_000,
     }.items()
 )  # fmt: skip
+# The coordinator of a cluster keeps connections to shards, tells workers the time limits of a transaction, and gives a worker that
+# does not answer a few seconds. With one kept connection for each worker, Citus's default, each batch makes all others again.
+CLUSTER_OPTIONS: Final = " ".join(
+    f"-c citus.{name}={value}"
+    for name, value in {
+        "max_cached_conns_per_worker": 16, "propagate_set_commands": "local", "node_connection_timeout": 5_000,
+    }.items()
+)  # fmt: skip
 # A request that gets no connection within this time is answered 503.
 MAX_POOL_WAIT_S = 10.0
 
@@ -61,7 +70,7 @@ def connect_arguments(database_url: str) -> dict[str, str | int]:
     defaults: dict[str, str | int] = KEEPALIVES | {
         "application_name": APPLICATION_NAME,
         "connect_timeout": CONNECT_TIMEOUT_S,
-        "options": SESSION_OPTIONS,
+        "options": f"{SESSION_OPTIONS} {CLUSTER_OPTIONS}" if is_citus() else SESSION_OPTIONS,
     }
     return defaults | {key: value for key, value in parsed.items() if value is not None}
 
@@ -155,10 +164,11 @@ async def open_second_session(
     first: AsyncSession, connection: AsyncConnection[tuple[object, ...]]
 ) -> AsyncIterator[ReadSession | None]:
     """Provide a session that sees the same state of the database as one of `open_read_session`, whose driver's connection is given:
-    that one may be busy. None where connections are scarce: half of the pool must be free, and the database must have one.
+    that one may be busy. None where connections are scarce: half of the pool must be free, and the database must have one. None on
+    a cluster, too, where an exported snapshot is the coordinator's alone.
     """
     engine = first.bind
-    if not isinstance(engine, AsyncEngine) or not isinstance(engine.pool, QueuePool):
+    if is_citus() or not isinstance(engine, AsyncEngine) or not isinstance(engine.pool, QueuePool):
         yield None
         return
     if engine.pool.checkedout() >= engine.pool.size() // 2:

@@ -28,6 +28,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import SpecError
 from normstat.stats.records import SampleBlock
 from normstat.stats.spec import Field, Spec, Stat, Storage
+from normstat.storage.distribution import ONE_BY_ONE, distribute_samples, is_citus
 from normstat.storage.hypertables import make_hypertable
 from normstat.storage.schema.models import StatField, StatTable
 from normstat.storage.session import WriteSession, driver_of
@@ -339,6 +340,8 @@ async def make_stat_tables(session: WriteSession, wanted: Sequence[RequiredTable
     await session.execute(text("SET LOCAL lock_timeout = '5s'"))
     await session.execute(text("SET LOCAL statement_timeout = '60s'"))
     await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": TABLES_LOCK})
+    if is_citus():
+        await session.execute(text(ONE_BY_ONE))
     stored = await read_stored_stats(session, [want.stat.name for want in wanted])
     for want in wanted:
         _require_names(want.spec, want.stat, want.fields)
@@ -389,6 +392,8 @@ async def make_missing_tables(session: WriteSession) -> None:
     """Create the missing tables and views of all known stats: a restore brings their rows next."""
     connection = await driver_of(session)
     await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": TABLES_LOCK})
+    if is_citus():
+        await session.execute(text(ONE_BY_ONE))
     there = text("SELECT tablename FROM pg_tables WHERE schemaname = :schema")
     names = set(await session.scalars(there, {"schema": SCHEMA}))
     stored = await read_stored_stats(session, await session.scalars(select(StatTable.name).where(StatTable.name.not_in(names))))
@@ -418,6 +423,7 @@ async def _create_table(connection: psycopg.AsyncConnection, name: str, fields: 
     create = sql.SQL("CREATE TABLE {table} ({parts})").format(table=table_of(name), parts=sql.SQL(", ").join(parts))
     await connection.execute(create)
     await make_hypertable(connection, table_of(name))
+    await distribute_samples(connection, table_of(name))
     # One index only. A second one, by instance, cost as much of ingest as everything else, and each instance of each host would
     # keep a page of it in memory; a report's rows lie side by side, so skipping the other instances costs little.
     await connection.execute(

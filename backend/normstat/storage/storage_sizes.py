@@ -16,6 +16,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.storage.cluster_sizes import NO_SHARDS, WHOLE, read_shard_sizes
 from normstat.storage.hypertables import Storage, TableSize, read_storage, read_table_sizes
 from normstat.storage.schema.retention_models import StorageDay
 from normstat.storage.session import open_write_session
@@ -23,10 +24,10 @@ from normstat.storage.stat_tables import SCHEMA
 
 DATABASE_BYTES: Final = text("SELECT pg_database_size(current_database())")
 PART_BYTES: Final = text("""
-    SELECT pg_total_relation_size('chunks') AS chunks, pg_total_relation_size('packed_chunks') AS packed,
-        pg_total_relation_size('rollups') + pg_total_relation_size('rollup_marks') AS rollups,
-        pg_total_relation_size('sealed_blocks') AS sealed,
-        pg_total_relation_size('profile_pieces') + pg_total_relation_size('profiles') AS profiles,
+    SELECT pg_total_relation_size('chunks') AS chunks, pg_total_relation_size('packed_chunks') AS packed_chunks,
+        pg_total_relation_size('rollups') AS rollups, pg_total_relation_size('rollup_marks') AS rollup_marks,
+        pg_total_relation_size('sealed_blocks') AS sealed_blocks, pg_total_relation_size('profile_pieces') AS profile_pieces,
+        pg_total_relation_size('profiles') AS profiles,
         pg_total_relation_size('artefacts') + pg_total_relation_size('artefact_bytes') + pg_total_relation_size('artefact_parts')
             AS artefacts
 """)
@@ -131,20 +132,23 @@ async def measure_sizes(session: AsyncSession) -> Sizes:
     """Return the current sizes."""
     stats = await read_table_sizes(session, SCHEMA)
     sealed = {name: SealedSize(int(n_rows), int(n_values), int(n)) for name, n_rows, n_values, n in await session.execute(SEALED)}
-    parts = (await session.execute(PART_BYTES)).one()
+    shards = await read_shard_sizes(session)
+    on_workers = {name: one.n_bytes for (schema, name), one in shards.items() if schema == "public"}
+    own = (await session.execute(PART_BYTES)).mappings().one()
+    parts = {name: int(n_bytes) + on_workers.get(name, 0) for name, n_bytes in own.items()}
     raw = (await session.execute(RAW_BYTES)).one()
     return Sizes(
         measured_at=datetime.now(UTC),
         kind=await read_storage(session),
-        database_bytes=int(await session.scalar(DATABASE_BYTES) or 0),
-        raw=RawSizes(max(int(raw.n_bytes), int(raw.n_packed)), int(raw.n_packed), int(parts.chunks), int(parts.packed)),
-        rollup_bytes=int(parts.rollups),
-        sealed_bytes=int(parts.sealed),
-        profile_bytes=int(parts.profiles),
-        artefact_bytes=int(parts.artefacts),
+        database_bytes=int(await session.scalar(DATABASE_BYTES) or 0) + shards.get(WHOLE, NO_SHARDS).table_bytes,
+        raw=RawSizes(max(int(raw.n_bytes), int(raw.n_packed)), int(raw.n_packed), parts["chunks"], parts["packed_chunks"]),
+        rollup_bytes=parts["rollups"] + parts["rollup_marks"],
+        sealed_bytes=parts["sealed_blocks"],
+        profile_bytes=parts["profile_pieces"] + parts["profiles"],
+        artefact_bytes=parts["artefacts"],
         stats=stats,
         sealed=sealed,
-        hosts=await _read_hosts(session, stats, sealed, int(parts.chunks) + int(parts.packed)),
+        hosts=await _read_hosts(session, stats, sealed, parts["chunks"] + parts["packed_chunks"]),
     )
 
 

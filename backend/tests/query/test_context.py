@@ -31,7 +31,7 @@ async def keep(sessions: Sessions, pieces: list[tuple[int, bytes]], rejected: di
         stream = Stream(host_id=host.id, spec="vmstat_linux", key="k", acked_offset=end)
         session.add(stream)
         await session.flush()
-        chunks = [(stream.id, compress_chunk(start, data)) for start, data in pieces]
+        chunks = [(host.id, stream.id, compress_chunk(start, data)) for start, data in pieces]
         await copy_chunks(await driver_of(session), chunks, datetime.now(UTC))
         session.add_all(
             StoredRejectedLine(stream_id=stream.id, line_offset=offset, line_no=no, n_bytes=1, line_text="", reason="odd")

@@ -84,7 +84,7 @@ export const de: Words = {
   },
   accounts: {
     accountsPage: {
-      yourPassword: "Eigenes Passwort",
+      passwordAndSecondFactor: "Passwort und zweiter Faktor",
       apiTokens: "API-Tokens",
       agentTokens: "Agent-Tokens",
       accountsNormstat: "Konten · normstat",

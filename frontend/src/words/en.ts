@@ -74,7 +74,7 @@ export const en = {
   },
   accounts: {
     accountsPage: {
-      yourPassword: "Your password",
+      passwordAndSecondFactor: "Password and second factor",
       apiTokens: "API tokens",
       agentTokens: "Agent tokens",
       accountsNormstat: "Accounts · normstat",

@@ -23,6 +23,7 @@ from psycopg import sql
 
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage.backup.backup_files import Connection
+from normstat.storage.distribution import is_citus
 from normstat.storage.schema.account_models import LoginAttempt
 from normstat.storage.schema.all_models import Base
 from normstat.storage.schema.artefact_models import ArtefactBytes, ArtefactPartRow
@@ -78,6 +79,13 @@ CHUNKS: Final = """
         WHERE stream_id = w.id AND start_offset >= w.window_start AND start_offset < w.window_end
         ORDER BY start_offset
     ) AS c
+"""
+# A worker joins what it has of these hosts; the coordinator sorts nothing.
+CHUNKS_OF_CLUSTER: Final = """
+    SELECT {columns}
+    FROM {table} AS c JOIN unnest({ids}::int8[], {starts}::int8[], {ends}::int8[]) AS w(id, window_start, window_end)
+        ON c.stream_id = w.id AND c.start_offset >= w.window_start AND c.start_offset < w.window_end
+    WHERE c.host_id = ANY({hosts})
 """
 BLOCKS: Final = """
     SELECT {columns}
@@ -358,7 +366,8 @@ class BackupPlan:
 
 def _bytes_piece(key: str, table: str, windows: Sequence[ByteWindow]) -> PieceRequest:
     columns = [column.name for column in Base.metadata.tables[table].columns]
-    query = sql.SQL(CHUNKS).format(
+    query = sql.SQL(CHUNKS_OF_CLUSTER if is_citus() else CHUNKS).format(
+        hosts=sql.Literal(sorted({window.stream.host_id for window in windows})),
         table=sql.Identifier(table),
         columns=sql.SQL(", ").join(sql.Identifier("c", name) for name in columns),
         ids=sql.Literal([window.stream.id for window in windows]),

@@ -3,6 +3,9 @@
 A transaction holds the snapshot open; each piece is read in a short transaction that shares it, so that no lock is held for long
 and only vacuum waits. Dropping and compressing chunks of a hypertable does not wait for snapshots: after each piece the chunks are
 checked for changes, and if there are any, the backup restarts under a new snapshot, with the finished pieces.
+
+A snapshot that is exported is one node's. Of a Citus cluster one transaction reads everything: it begins on all nodes at once, in a
+moment in which nobody writes, and is on each of them as of that moment.
 """
 
 import contextlib
@@ -23,6 +26,7 @@ from normstat.storage.backup.backup_files import SUFFIX, Connection, write_copy
 from normstat.storage.backup.backup_plan import BackupPlan, PieceRequest, read_fingerprint
 from normstat.storage.backup.journal import Journal, locked_folder
 from normstat.storage.backup.manifest import FORMAT, BackupPiece, Manifest, write_manifest
+from normstat.storage.distribution import is_citus
 from normstat.storage.hypertables import TableFile, read_edition, read_files
 from normstat.storage.session import connect_arguments
 from normstat.storage.stat_tables import SCHEMA
@@ -32,6 +36,11 @@ log = structlog.get_logger()
 MAX_SNAPSHOTS: Final = 20
 # At most this much work is lost when the process dies, or when chunks change.
 CHECK_S: Final = 5.0
+# Posts wait no longer than this for a backup that cannot begin.
+LOCK_WAIT: Final = "SET LOCAL lock_timeout = '3s'"
+LOCK_HOSTS: Final = "LOCK TABLE hosts IN EXCLUSIVE MODE"
+ONE_CONNECTION: Final = "SET LOCAL citus.max_adaptive_executor_pool_size = 1"
+ON_ALL_WORKERS: Final = "SELECT count(*) FROM rollup_marks"
 SEQUENCES: Final = """
     SELECT c.relname, coalesce(pg_sequence_last_value(pg_get_serial_sequence(quote_ident(c.relname), 'id')::regclass), 0)
     FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
@@ -104,9 +113,12 @@ class _Dump:
 
         Raises: Moved
         """
+        if is_citus():
+            self._begin_on_all_nodes()
         with self._holder.transaction():
             row = self._holder.execute("SELECT pg_export_snapshot(), id FROM store_identity").fetchone()
             assert row is not None
+            # On a cluster nobody uses it.
             self._snapshot, store = str(row[0]), str(row[1])
             taken_at = datetime.now(UTC)
             journal = Journal(self._folder, store)
@@ -216,8 +228,31 @@ class _Dump:
         path = self._folder / piece.file
         return path.is_file() and path.stat().st_size == piece.n_bytes
 
+    def _begin_on_all_nodes(self) -> None:
+        """Begin the transaction that reads, on the coordinator and each worker, while no transaction that writes is under way.
+
+        Whoever writes samples, raw bytes or blocks of a host holds the host's row, or commits on one node.
+        Raises: Conflict when some hosts are being written all the time
+        """
+        for _ in range(MAX_SNAPSHOTS):
+            try:
+                with self._looker.transaction():
+                    self._looker.execute(LOCK_WAIT)
+                    self._looker.execute(LOCK_HOSTS)
+                    self._stack.enter_context(self._reader.transaction())
+                    # All later statements use the one connection to each worker that this one opens.
+                    self._reader.execute(ONE_CONNECTION)
+                    self._reader.execute(ON_ALL_WORKERS)
+            except psycopg.errors.LockNotAvailable:
+                continue
+            return
+        raise Conflict("Hosts were being written all the time; run the backup again later")
+
     @contextlib.contextmanager
     def _sees_snapshot(self) -> Iterator[None]:
+        if is_citus():
+            yield
+            return
         with self._reader.transaction():
             self._reader.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(self._snapshot))
             yield

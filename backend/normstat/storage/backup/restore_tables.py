@@ -18,10 +18,19 @@ from normstat.storage.backup.backup_plan import PUBLIC
 from normstat.storage.backup.dump import Progress, Watch, connect
 from normstat.storage.backup.manifest import BackupPiece, Manifest, read_manifest
 from normstat.storage.backup.target import RestoreTarget
+from normstat.storage.cluster_layout import OF_STREAMS
+from normstat.storage.distribution import is_citus
 from normstat.storage.session import make_engine, make_sessions, open_write_session
 from normstat.storage.stat_tables import SCHEMA, make_missing_tables
 
 MAX_NAMED: Final = 10
+# A backup names the stream of a chunk; on a cluster its rows have the host, too.
+STAGED: Final = "restored_chunks"
+STAGE: Final = "CREATE TEMPORARY TABLE {staged} ON COMMIT DROP AS SELECT {columns} FROM {table} WHERE false"
+UNSTAGE: Final = """
+    INSERT INTO {table} (host_id, {columns})
+    SELECT s.host_id::int4, {shown} FROM {staged} AS c JOIN streams AS s ON s.id = c.stream_id
+"""
 
 
 def check_backup(folder: Path, watch: Watch) -> Manifest:
@@ -94,10 +103,15 @@ def _in_order(manifest: Manifest) -> Iterator[BackupPiece]:
 
 
 def _load(connection: Connection, folder: Path, piece: BackupPiece, target: RestoreTarget) -> None:
+    is_staged = is_citus() and piece.schema == PUBLIC and piece.table in OF_STREAMS
+    table = sql.Identifier(piece.schema, piece.table)
+    columns = sql.SQL(", ").join(map(sql.Identifier, piece.columns))
     statement = sql.SQL("COPY {table} ({columns}) FROM STDIN (FORMAT BINARY)").format(
-        table=sql.Identifier(piece.schema, piece.table), columns=sql.SQL(", ").join(map(sql.Identifier, piece.columns))
+        table=sql.Identifier(STAGED) if is_staged else table, columns=columns
     )
     with connection.transaction():
+        if is_staged:
+            connection.execute(sql.SQL(STAGE).format(staged=sql.Identifier(STAGED), columns=columns, table=table))
         # A lost piece is restored again.
         connection.execute("SET LOCAL synchronous_commit = off")
         with connection.cursor() as cursor:
@@ -107,6 +121,9 @@ def _load(connection: Connection, folder: Path, piece: BackupPiece, target: Rest
             n_rows = cursor.rowcount
         if n_rows != piece.n_rows:
             raise BadRequest(f"{piece.file} has {n_rows} rows, but the manifest says {piece.n_rows}")
+        if is_staged:
+            shown = sql.SQL(", ").join(sql.Identifier("c", name) for name in piece.columns)
+            connection.execute(sql.SQL(UNSTAGE).format(table=table, columns=columns, shown=shown, staged=sql.Identifier(STAGED)))
         target.note(piece)
 
 

@@ -17,6 +17,8 @@ from normstat.errors import Conflict
 from normstat.storage.backup.backup_files import Connection
 from normstat.storage.backup.backup_plan import PUBLIC
 from normstat.storage.backup.manifest import BackupPiece, Manifest
+from normstat.storage.cluster_layout import is_laid_out, lay_out
+from normstat.storage.distribution import is_citus
 from normstat.storage.schema.migrations import make_config, upgrade
 from normstat.storage.schema.schema_version import RESTORE_SCHEMA
 from normstat.storage.session import make_sync_engine
@@ -72,6 +74,8 @@ class RestoreTarget:
             return
         upgrade(self._database_url, self._manifest.revision)
         self._require_empty()
+        if is_citus() and not is_laid_out(self._connection):
+            lay_out(self._connection)
         with self._connection.transaction():
             self._connection.execute(self._sql("CREATE SCHEMA {schema}"))
             self._connection.execute(self._sql("CREATE TABLE {schema}.source (manifest text NOT NULL)"))

@@ -10,13 +10,18 @@ from psycopg.conninfo import make_conninfo
 from normstat.errors import DatabaseAway, MigrationError
 from normstat.installed_files import migration_places
 from normstat.settings import load_settings
+from normstat.storage.distribution import is_citus
 from normstat.storage.session import connect_arguments
 
 # Where a restore keeps its state until it is complete.
 RESTORE_SCHEMA: Final = "normstat_restore"
 REVISION: Final = re.compile(r'^revision = "(\w+)"$', re.MULTILINE)
 DOWN_REVISION: Final = re.compile(r'^down_revision = (?:None|"(\w+)")$', re.MULTILINE)
-HAS_VERSION: Final = "SELECT to_regclass('alembic_version') IS NOT NULL, to_regnamespace(%s) IS NOT NULL"
+# A column that only the coordinator of a cluster has.
+HAS_VERSION: Final = """
+    SELECT to_regclass('alembic_version') IS NOT NULL, to_regnamespace(%s) IS NOT NULL, EXISTS (
+        SELECT FROM pg_attribute WHERE attrelid = to_regclass('chunks') AND attname = 'host_id' AND NOT attisdropped)
+"""
 VERSION: Final = "SELECT version_num FROM alembic_version"
 
 
@@ -51,16 +56,17 @@ def read_newest_version() -> str:
     return newest.pop()
 
 
-def require_current_schema(database_url: str) -> None:
-    """Check that the database has the schema version of this program.
+def require_current_schema(database_url: str, *, may_be_undistributed: bool = False) -> None:
+    """Check that the database has the schema version of this program, and is one database or a cluster, as the settings say.
 
-    Raises: MigrationError when it has another one; DatabaseAway when it is unavailable
+    Raises: MigrationError when it has another one, or is not what they say; DatabaseAway when it is unavailable
     """
     expected = read_newest_version()
     found = None
     try:
         with psycopg.connect(make_conninfo("", **connect_arguments(database_url)), autocommit=True) as connection:
-            has_version, is_half_restored = connection.execute(HAS_VERSION, [RESTORE_SCHEMA]).fetchone() or (False, False)
+            row = connection.execute(HAS_VERSION, [RESTORE_SCHEMA]).fetchone()
+            has_version, is_half_restored, is_distributed = row or (False, False, False)
             if has_version and (row := connection.execute(VERSION).fetchone()) is not None:
                 found = str(row[0])
     except psycopg.OperationalError as error:
@@ -73,4 +79,10 @@ def require_current_schema(database_url: str) -> None:
     if found != expected:
         raise MigrationError(
             f"The database has schema version {found or 'none'}, but this program needs {expected}; run `normstat migrate` first"
+        )
+    if is_distributed and not is_citus():
+        raise MigrationError("This database is the coordinator of a Citus cluster; set NORMSTAT_DISTRIBUTED=citus")
+    if is_citus() and not is_distributed and not may_be_undistributed:
+        raise MigrationError(
+            "NORMSTAT_DISTRIBUTED is citus, but the tables of this database are not distributed; run `normstat cluster init` first"
         )
