@@ -26,7 +26,7 @@ JOBS ?= 3
 YIELD := nice -n 10
 
 .PHONY: help setup setup-dev page run serve agent dev check check-backend check-page fmt test test-deps test-stages test-databases \
-	agent-packages server-packages wheel test-fast test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page clean
+	agent-packages server-packages server-deb server-rpm agent-deb agent-rpm chart wheel test-fast test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,7 +57,7 @@ $(VENV)/.dev: $(VENV)/.node backend/requirements.lock backend/requirements-dev.l
 
 frontend/node_modules/.made: $(VENV)/.node frontend/package-lock.json
 	@echo "installing the page's packages ..."
-	@$(NPM) ci --silent
+	@$(NPM) ci > $(VENV)/npm.log 2>&1 || { cat $(VENV)/npm.log; exit 1; }
 	@touch $@
 
 PAGE_SOURCES := $(shell find frontend/src frontend/public frontend/index.html frontend/*.ts frontend/tsconfig*.json -type f 2>/dev/null)
@@ -89,13 +89,25 @@ agent: ## an agent for this host: SERVER=URL TOKEN_FILE=FILE [SPOOL=DIR] [AGENT_
 wheel: page $(VENV)/.run ## build/normstat-VERSION-py3-none-any.whl with the page, the migrations and the agent inside
 	@$(BIN)/python backend/setup/build_wheel.py build
 
-server-packages: wheel ## build the server's .deb and .rpm into build/, for the machine's Python (needs dpkg-deb and rpmbuild; no root)
-	@PIP_PYTHON="$(CURDIR)/$(BIN)/python" sh packaging/build.sh deb build build/normstat-*.whl
-	@PIP_PYTHON="$(CURDIR)/$(BIN)/python" sh packaging/build.sh rpm build build/normstat-*.whl
+server-packages: server-deb server-rpm ## build the server's .deb and .rpm into build/ (needs dpkg-deb and rpmbuild; PYTHON_VERSION=3.13 for Debian 13)
 
-agent-packages: ## build the agent's .deb and .rpm into build/ (needs dpkg-deb and rpmbuild; no root)
-	@sh agents/package/build.sh deb build
-	@sh agents/package/build.sh rpm build
+server-deb server-rpm: server-%: wheel
+	@PIP_PYTHON="$(CURDIR)/$(BIN)/python" PYTHON_VERSION="$(PYTHON_VERSION)" sh packaging/build.sh $* build build/normstat-*.whl
+
+agent-packages: agent-deb agent-rpm ## build the agent's .deb and .rpm into build/ (needs dpkg-deb and rpmbuild; no root)
+
+agent-deb agent-rpm: agent-%:
+	@sh agents/package/build.sh $* build
+
+# The real helm, from the machine or built by Go (some minutes, once), and the schemas of Kubernetes.
+CHART_TOOLS := $(NORMSTAT_CACHE)/chart
+
+$(CHART_TOOLS)/.made: backend/setup/chart_tools.sh backend/requirements-chart.lock $(VENV)/.dev
+	@sh backend/setup/chart_tools.sh $(VENV) "$(CHART_TOOLS)"
+	@touch $@
+
+chart: $(CHART_TOOLS)/.made ## check, render and package the Helm chart into build/ (with helm, or Go to build it)
+	@PYTHONPATH="$(CHART_TOOLS)/python" $(BIN)/python backend/setup/build_chart.py "$(CHART_TOOLS)/helm" build
 
 dev: setup-dev ## the page with hot reload, against a server started by `make run`
 	@NORMSTAT_SERVER="http://127.0.0.1:$(PORT)" $(NPM) run dev

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The steps of installing and removing the packages of normstat-server. Settings, the account and the data always stay.
+# The steps of installing and removing the packages of normstat-server. The account and the database always stay; purging a .deb
+# removes settings and /var/lib/normstat.
 home=/opt/normstat-server
 
 has_systemd() {
@@ -34,21 +35,28 @@ after_install() {
 before_remove() {
     if has_systemd; then
         systemctl --quiet disable --now normstat || :
+    elif command -v systemctl >/dev/null 2>&1; then
+        systemctl --quiet disable normstat || :
     fi
 }
 
-# Compiled modules, which no package manager knows of. $1: upgrade, or nothing.
+# Compiled modules, which no package manager knows of.
 before_change() {
     if [ -d "$home/lib" ]; then
         find "$home/lib" -name __pycache__ -type d -prune -exec rm -rf {} +
     fi
 }
 
+# $1: remove or purge.
 after_remove() {
     if has_systemd; then
         systemctl daemon-reload || :
     fi
-    if [ -d /var/lib/normstat ]; then
-        echo "normstat-server: kept /var/lib/normstat, the account normstat and the database"
+    if [ "$1" = purge ]; then
+        # Uploads that were not imported.
+        rm -rf /var/lib/normstat
+        echo "normstat-server: kept the database, and the account normstat"
+    elif [ -d /var/lib/normstat ]; then
+        echo "normstat-server: kept the database, the account normstat, /var/lib/normstat and changed settings"
     fi
 }

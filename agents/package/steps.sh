@@ -52,6 +52,10 @@ before_remove() {
     fi
 }
 
+before_change() {
+    :
+}
+
 after_remove() {
     if has_systemd; then
         systemctl daemon-reload || :

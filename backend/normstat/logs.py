@@ -2,9 +2,13 @@
 
 import logging
 import sys
+from typing import Final
 
 import structlog
 from structlog.typing import Processor
+
+# SQLAlchemy's code in a class of ours logs under our name.
+SQLALCHEMY_POOL: Final = "normstat.storage.session.ShrinkingPool"
 
 
 def configure_logging(level: str) -> None:
@@ -41,7 +45,7 @@ def configure_logging(level: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for chatty in ("uvicorn", "uvicorn.error", "alembic", "apscheduler", "sqlalchemy", "asyncio", "psycopg"):
+    for chatty in ("uvicorn", "uvicorn.error", "alembic", "apscheduler", "sqlalchemy", "asyncio", "psycopg", SQLALCHEMY_POOL):
         # Their info level logs every step; their warnings matter.
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
     # It logs every event that it sends.

@@ -17,8 +17,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from normstat.ingest_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
 
-# For agents 4, and one each for health, events of the database, jobs, and those who lead: jobs, alerts, webhooks.
-CONNECTIONS_BESIDE_POOL = 10
+# For agents 4, and one each for health, events of the database, looking for work, imports, reparses, deletions, backtests, alerts
+# and webhooks (tests/storage/test_connection_budget.py counts them).
+CONNECTIONS_BESIDE_POOL = 13
 MIB = 1024 * 1024
 
 
@@ -129,6 +130,11 @@ class Settings(BaseSettings):
     oidc_operator_groups: CommaSeparated = Field(default=(), description="comma-separated groups whose members are operators")
     oidc_viewer_groups: CommaSeparated = Field(
         default=(), description="comma-separated groups whose members are viewers; * for everybody whom the provider knows"
+    )
+    oidc_host_groups: CommaSeparated = Field(
+        default=(),
+        description="comma-separated pairs GROUP=HOST GROUP: members see the hosts of these host groups alone; GROUP=* sees all"
+        " hosts, and so do administrators. Empty: administrators of normstat decide for each account",
     )
     oidc_label: str = Field(default="single sign-on", description="what the button of the login page calls the provider")
     oidc_session_hours: float = Field(

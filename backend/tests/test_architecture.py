@@ -186,10 +186,14 @@ def test_glossary_has_every_table() -> None:
     assert not missing, f"add a term for each table to docs/glossary.md: {missing}"
 
 
-def test_image_calls_only_make_targets() -> None:
-    dockerfile = (CHECKOUT / "Dockerfile").read_text()
-    commands = re.findall(r"^(?:RUN|CMD) (.*)$", dockerfile, re.MULTILINE)
+def test_image_is_built_by_make_targets() -> None:
+    """What CI cannot run, because there is no Docker, is the installation of packages only."""
+    makefile = (CHECKOUT / "Makefile").read_text()
+    dockerfile = re.sub(r"\\\n", "", (CHECKOUT / "Dockerfile").read_text())
+    commands = re.findall(r"^RUN (.*)$", dockerfile, re.MULTILINE)
     ours = [command for command in commands if "apt-get" not in command]
     assert ours, "the image must build something"
     for command in ours:
-        assert re.match(r'make |\["make"', command), f"{command!r}: add a make target, so that CI runs the same"
+        target = re.match(r"make ([a-z-]+)", command)
+        assert target is not None, f"{command!r}: add a make target, so that CI runs the same"
+        assert re.search(rf"^[a-z -]*\b{target[1]}\b[a-z -]*:", makefile, re.MULTILINE), f"there is no make target {target[1]}"

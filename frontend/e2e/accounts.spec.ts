@@ -62,6 +62,24 @@ test("a new viewer sees the graphs, but no actions that viewers may not take", a
   await expectAccessible(page);
   await page.getByRole("dialog").getByRole("button").first().click();
 
+  await row.getByRole("button", { name: "Hosts of guest" }).click();
+  await page.getByLabel("Only the hosts of host groups").check();
+  await expect(page.getByRole("dialog")).toContainText("no host groups yet");
+  await expectAccessible(page);
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await expect(row.getByRole("button", { name: "Hosts of guest" })).toHaveText("none");
+  const limited = await context.newPage();
+  await limited.goto("/login");
+  await limited.getByRole("textbox", { name: "Name" }).fill("guest");
+  await limited.getByRole("textbox", { name: "Password" }).fill("three quiet harbours");
+  await limited.getByRole("button", { name: "Log in" }).click();
+  await expect(limited.getByText("You see no hosts")).toBeVisible();
+  await expectAccessible(limited);
+  await row.getByRole("button", { name: "Hosts of guest" }).click();
+  await page.getByLabel("All hosts").check();
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await expect(row.getByRole("button", { name: "Hosts of guest" })).toHaveText("all");
+
   await row.getByRole("button", { name: "Disable" }).click();
   await expect(page.getByRole("row").filter({ hasText: "guest" })).toContainText("disabled");
   await page.getByRole("row").filter({ hasText: "guest" }).getByRole("button", { name: "Delete" }).click();

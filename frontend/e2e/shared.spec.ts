@@ -27,12 +27,20 @@ test("a report is shared by a link that opens without a login, until it is revok
     storageState: { cookies: [], origins: [] },
   });
   const stranger = await context.newPage();
+  // Nothing is asked that a stranger may not know: each would stand in the console.
+  const refused: string[] = [];
+  stranger.on("response", (response) => {
+    if (response.status() === 401) {
+      refused.push(response.url());
+    }
+  });
   const path = address.slice(address.indexOf("/shared#"));
   await stranger.goto(path);
   await expect(stranger.getByRole("heading", { name: "Shared with the vendor" })).toBeVisible();
   await expect(stranger.getByText(/^Shared by .*, to be seen until .* UTC$/)).toBeVisible();
   await expect(stranger.frameLocator("iframe").getByText("The mutex of malloc")).toBeVisible();
   expect(stranger.url()).not.toContain("nss_");
+  expect(refused).toEqual([]);
   await expectAccessible(stranger);
 
   await dialog.getByRole("button", { name: /^Revoke the link/ }).click();

@@ -18,6 +18,8 @@ function instant(name: string): number {
 
 export const BASE_URL = required("BASE_URL");
 export const LOGIN_LINK = required("LOGIN_LINK");
+/** A provider that lets in whoever names himself; groups of a name are put there beforehand. */
+export const OIDC_ISSUER = required("OIDC_ISSUER");
 export const HOST = required("REPLAY_HOST");
 export const LIVE_HOST = required("LIVE_HOST");
 

@@ -50,7 +50,8 @@
 // What the page will ask for and its scripts, at once instead of one after another. src/api/client.ts takes the answers.
 (function () {
     var path = window.location.pathname;
-    if (path === "/login") {
+    // Pages that need no login: nothing to ask, and a stranger's console stays empty.
+    if (path === "/login" || path === "/shared" || path === "/silence") {
         return;
     }
     var asked = ["/auth/me"];

@@ -47,6 +47,7 @@ def to_me(principal: Principal, second_factor_role: str | None) -> Me:
         has_second_factor=principal.has_second_factor,
         must_set_second_factor=principal.lacks_second_factor(second_factor_role),
         is_from_provider=principal.is_from_provider,
+        is_limited=principal.is_limited,
     )
 
 

@@ -13,6 +13,7 @@ from normstat.comparison.host_comparison import Progress
 from normstat.comparison.model import Comparison
 from normstat.comparison.saved_format import read_json, to_json
 from normstat.comparison.service import run_whole_comparison
+from normstat.storage.host_limits import limited_account
 from normstat.storage.session import make_sessions, open_read_session
 from normstat.work_budget import working
 
@@ -48,7 +49,9 @@ async def find_result(
                 body = await anyio.to_thread.run_sync(to_json, whole.comparison)
         return ComparisonResult(body, whole.rows)
 
-    return await state.comparisons.find(fingerprint.key, make, progress)
+    # What a limited account is told names no other hosts: the hosts of an event, for one.
+    key = fingerprint.key if limited_account() is None else f"{fingerprint.key} for account {limited_account()}"
+    return await state.comparisons.find(key, make, progress)
 
 
 async def compare_in_turn(state: AppState, account: str, inputs: ComparisonInputs, progress: Progress | None = None) -> Comparison:

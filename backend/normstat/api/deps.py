@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.api import audit_notes
 from normstat.api.backpressure import Ticket
 from normstat.api.cookies import SessionCookie
+from normstat.api.host_access import limit_request
 from normstat.api.instants import Instant
 from normstat.api.middleware import client_address
 from normstat.api.schemas import NO_NUL
@@ -113,6 +114,7 @@ class RoleGuard:
         if not self.serves_setup and principal.lacks_second_factor(state.settings.second_factor_role):
             text = "This server demands a second factor of this account: log in on the page and set it up under Accounts"
             raise NotAllowed(text, {"reason": "second_factor_required"})
+        await limit_request(request, state.sessions, principal)
         return principal
 
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from normstat.api.deps import NEEDS_VIEWER, State
 from normstat.api.etags import IfNoneMatch
-from normstat.api.fleet_answers import FleetBody, respond
+from normstat.api.fleet_answers import FleetBody, limit_body, respond
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
 from normstat.errors import BadRequest
@@ -46,5 +46,5 @@ async def read_fleet(
         body = await anyio.to_thread.run_sync(lambda: FleetBody.of(_ADAPTER.dump_json(fleet)))
         return body, fleet.n_minutes_read == fleet.n_minutes
 
-    body = await state.fleet_answers.find(at, make)
+    body = await limit_body(state.sessions, await state.fleet_answers.find(at, make), "name")
     return await respond(body, if_none_match, request.headers.get("accept-encoding", ""))

@@ -10,10 +10,14 @@ from http import HTTPStatus
 from typing import Final
 
 import anyio.to_thread
+import orjson
 from fastapi import Response
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api.encodings import choose_encoding, compress
 from normstat.api.etags import has_answer
+from normstat.storage.host_limits import all_hosts, limited_account, read_visible_names
+from normstat.storage.session import open_read_session
 
 # As it is now, and at another moment, of which late samples are rare.
 LIVE_S: Final = 3.0
@@ -33,6 +37,12 @@ class FleetBody:
     def of(cls, plain: bytes) -> "FleetBody":
         """Return the body of this JSON."""
         return cls(plain, f'"{hashlib.sha256(plain).hexdigest()[:32]}"')
+
+    def limited_to(self, names: frozenset[str], key: str) -> "FleetBody":
+        """Return the same with the hosts of these names alone; `key`: the member of a host that is its name."""
+        answer = orjson.loads(self.plain)
+        answer["hosts"] = [host for host in answer["hosts"] if host[key] in names]
+        return FleetBody.of(orjson.dumps(answer))
 
     def pack(self, encoding: str) -> bytes:
         """Return the JSON in this encoding: most screens ask for the same."""
@@ -63,7 +73,9 @@ class FleetAnswers:
             found = self._find(at)
             if found is not None:
                 return found
-            body, is_whole = await make()
+            # It is given to all accounts, see `limit_body`.
+            with all_hosts():
+                body, is_whole = await make()
             if is_whole:
                 self._kept[at] = (self._clock() + (LIVE_S if at is None else PAST_S), body)
                 self._kept.move_to_end(at)
@@ -74,6 +86,15 @@ class FleetAnswers:
     def _find(self, at: datetime | None) -> FleetBody | None:
         ends_at, body = self._kept.get(at, (0.0, None))
         return body if body is not None and self._clock() < ends_at else None
+
+
+async def limit_body(sessions: async_sessionmaker[AsyncSession], body: FleetBody, key: str) -> FleetBody:
+    """Return the answer with the hosts that the account of this request sees; `key`: the member of a host that is its name."""
+    if limited_account() is None:
+        return body
+    async with open_read_session(sessions) as session:
+        names = await read_visible_names(session)
+    return await anyio.to_thread.run_sync(body.limited_to, names, key)
 
 
 async def respond(body: FleetBody, if_none_match: str | None, accept_encoding: str) -> Response:

@@ -11,6 +11,8 @@ from normstat.api.deps import NEEDS_VIEWER, State
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.schemas import NO_NUL
 from normstat.live.notify import LiveHub
+from normstat.storage.host_limits import limited_account, read_visible_names
+from normstat.storage.session import open_read_session
 
 router = APIRouter(tags=["live"], dependencies=[NEEDS_VIEWER])
 
@@ -38,11 +40,16 @@ async def follow(
     """Notify the client by server-sent events that a host has data up to an instant; a slow reader gets the newest event of each
     spec.
     """
-    return EventSourceResponse(_events(state.live, host), ping=PING_S, send_timeout=SEND_TIMEOUT_S)
+    hosts = None if host is None else frozenset({host})
+    # The guard has made sure that a limited account sees the host.
+    if host is None and limited_account() is not None:
+        async with open_read_session(state.sessions) as session:
+            hosts = await read_visible_names(session)
+    return EventSourceResponse(_events(state.live, hosts), ping=PING_S, send_timeout=SEND_TIMEOUT_S)
 
 
-async def _events(hub: LiveHub, host: str | None) -> AsyncIterator[ServerSentEvent]:
-    with hub.subscribe(host) as subscription:
+async def _events(hub: LiveHub, hosts: frozenset[str] | None) -> AsyncIterator[ServerSentEvent]:
+    with hub.subscribe(hosts) as subscription:
         end = asyncio.get_running_loop().call_later(MAX_LENGTH_S, subscription.close)
         try:
             # Sends something at once, so that the browser knows it is connected.

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from normstat.api import audit_notes
 from normstat.auth.client_address import TrustedProxies
 from normstat.metrics import count_request
+from normstat.storage.host_limits import limit_hosts
 
 log = structlog.get_logger()
 
@@ -107,6 +108,8 @@ class RequestContextMiddleware:
         request_id = given if REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         address, is_tls = self._look_behind_proxies(scope, given_headers)
         scope.setdefault("state", {}).update(request_id=request_id, client_address=address, came_by_tls=is_tls)
+        # Until the guard of a route says otherwise: a task may serve several requests.
+        limit_hosts(None)
         status = 0
         began = time.perf_counter()
 

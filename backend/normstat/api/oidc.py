@@ -21,8 +21,8 @@ from normstat.api.handlers import error_answers
 from normstat.api.schemas import Body
 from normstat.auth import oidc_client, oidc_login
 from normstat.auth.oidc_client import LoginState, OidcClient, ProviderSettings, check_provider_settings
-from normstat.auth.oidc_login import GroupRoles, OidcLogin
-from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, ProviderAway, TooManyRequests
+from normstat.auth.oidc_login import GroupHosts, GroupRoles, OidcLogin
+from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, ProviderAway, TooManyRequests, shorten
 from normstat.settings import Settings
 
 router = APIRouter(tags=["auth"])
@@ -105,7 +105,15 @@ def make_oidc_login(settings: Settings, prefix: str) -> OidcLogin | None:
     )
     check_provider_settings(provider)
     lifetime = timedelta(hours=settings.oidc_session_hours)
-    return OidcLogin(OidcClient(provider), roles, settings.oidc_name_claim, lifetime, settings.oidc_label)
+    visible = GroupHosts(tuple(_to_pair(pair) for pair in settings.oidc_host_groups))
+    return OidcLogin(OidcClient(provider), roles, visible, settings.oidc_name_claim, lifetime, settings.oidc_label)
+
+
+def _to_pair(text: str) -> tuple[str, str]:
+    group, separator, host_group = (part.strip() for part in text.partition("="))
+    if not group or not separator or not host_group:
+        raise BadRequest(f"NORMSTAT_OIDC_HOST_GROUPS has {shorten(text)}; expected GROUP=HOST GROUP, as in dba=databases")
+    return group, host_group
 
 
 def _to_login_page(problem: str) -> RedirectResponse:

@@ -21,6 +21,7 @@ NO_NUL = r"^[^\x00]*$"
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=NO_NUL)]
 Note = Annotated[str, StringConstraints(max_length=10_000, pattern=NO_NUL)]
 Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=1000)]
+HostGroupNames = Annotated[list[Name], Field(max_length=1000)]
 
 
 class Body(BaseModel):
@@ -71,7 +72,8 @@ class LinkRequest(Body):
 class Me(Body):
     """Who is logged in; `has_password` is false until the first administrator has chosen one.
 
-    `must_set_second_factor`: the server refuses everything else until the account has a second factor.
+    `must_set_second_factor`: the server refuses everything else until the account has a second factor. `is_limited`: it sees
+    only the hosts of its host groups.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Me(Body):
     has_second_factor: bool
     must_set_second_factor: bool
     is_from_provider: bool
+    is_limited: bool
 
 
 class LoggedOut(Body):
@@ -97,13 +100,14 @@ class PasswordChange(Body):
 
 
 class UserInfo(Body):
-    """An account."""
+    """An account. `host_groups`: it sees only their hosts; null: all hosts."""
 
     name: str
     role: Role
     has_password: bool
     has_second_factor: bool
     is_disabled: bool
+    host_groups: list[str] | None
     created_at: datetime
 
 
@@ -114,20 +118,25 @@ class UserList(Body):
 
 
 class UserCreate(Body):
-    """A new account."""
+    """A new account. `host_groups`: the only ones whose hosts it sees, null for all hosts."""
 
     name: Name
     role: Role
     password: Password
+    host_groups: HostGroupNames | None = None
 
 
 class UserUpdate(Body):
-    """Changes to an account; members left out stay unchanged. A new password revokes its API tokens by default."""
+    """Changes to an account; members left out stay unchanged. A new password revokes its API tokens by default.
+
+    `host_groups`: the only ones whose hosts it sees; null: all hosts.
+    """
 
     role: Role | None = None
     password: Password | None = None
     is_disabled: bool | None = None
     revoke_api_tokens: bool | None = None
+    host_groups: HostGroupNames | None = None
 
 
 class TokenInfo(Body):

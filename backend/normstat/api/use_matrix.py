@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from normstat.api.deps import NEEDS_VIEWER, HostPath, ReadSession, State
 from normstat.api.etags import IfNoneMatch
-from normstat.api.fleet_answers import FleetBody, respond
+from normstat.api.fleet_answers import FleetBody, limit_body, respond
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
 from normstat.errors import BadRequest, NotFound
@@ -48,5 +48,5 @@ async def read_fleet_use(
             fleet = await matrix.read_fleet_use(session, at or datetime.now(UTC))
         return await anyio.to_thread.run_sync(lambda: FleetBody.of(_ADAPTER.dump_json(fleet))), True
 
-    body = await state.use_answers.find(at, make)
+    body = await limit_body(state.sessions, await state.use_answers.find(at, make), "host")
     return await respond(body, if_none_match, request.headers.get("accept-encoding", ""))

@@ -37,7 +37,7 @@ class Principal:
     """An authenticated account, with the rights of this request.
 
     `role` is the account's (`account_role`), or the lower one of the API token. `session_hash` is None for a request with an API
-    token: such a request may not change how the account logs in.
+    token: such a request may not change how the account logs in. `is_limited`: it sees only the hosts of its host groups.
     """
 
     user_id: int
@@ -49,6 +49,7 @@ class Principal:
     has_second_factor: bool = False
     account_role: Role | None = None
     is_from_provider: bool = False
+    is_limited: bool = False
 
     def lacks_second_factor(self, needed_from: str | None) -> bool:
         """Return whether the account must set up a second factor first: demanded from this role on (None: of nobody)."""
@@ -82,6 +83,7 @@ def to_principal(user: User, session_hash: bytes | None, *, has_second_factor: b
         session_hash=session_hash,
         has_second_factor=has_second_factor,
         is_from_provider=user.provider_subject is not None,
+        is_limited=user.is_limited,
     )
 
 

@@ -1,6 +1,8 @@
 """Changes to accounts and tokens by users, and the rules for them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,34 +22,60 @@ LAST: Final = "{name} is the last enabled administrator; give another account th
 NEEDS_SESSION: Final = "An API token can neither create nor change an administrator, because that would outlive the token; log in"
 
 
+class AllHosts(Enum):
+    """What an account sees that is not limited to host groups."""
+
+    ALL_HOSTS = "all hosts"
+
+
+ALL_HOSTS: Final = AllHosts.ALL_HOSTS
+
+
 @dataclass(frozen=True, slots=True)
 class AccountChange:
-    """Changes to an account; None leaves a member unchanged. A new password revokes the account's API tokens by default."""
+    """Changes to an account; None leaves a member unchanged. A new password revokes the account's API tokens by default.
+
+    `host_groups`: the only ones whose hosts the account sees; ALL_HOSTS lifts the limit.
+    """
 
     role: Role | None
     password: str | None
     is_disabled: bool | None
     must_revoke_tokens: bool = True
+    host_groups: Sequence[str] | AllHosts | None = None
 
 
-async def create_account(session: AsyncSession, by: Principal, *, name: str, role: Role, password: str) -> User:
-    """Return the new account.
+async def create_account(
+    session: AsyncSession, by: Principal, *, name: str, role: Role, password: str, host_groups: Sequence[str] | None = None
+) -> User:
+    """Return the new account; with `host_groups` it sees only the hosts of these.
 
-    Raises: Conflict when the name is taken, WeakPassword, NotAllowed for an API token that creates an administrator, Overloaded
+    Raises: Conflict when the name is taken, WeakPassword, NotAllowed for an API token that creates an administrator, NotFound for
+    an unknown host group, BadRequest for an administrator with host groups, Overloaded
     """
     _require_session(by, role)
     password_hash = await _hash_new_password(by, name, password)
     user = await rows.add_user(session, name=name, role=role, password_hash=password_hash)
     if user is None:
         raise Conflict(f"Account {shorten(name)} already exists")
-    log_after_commit(session, "account_created", account=short_name(name), role=role, by=short_name(by.name))
+    if host_groups is not None:
+        user = await _limit(session, user, host_groups)
+    log_after_commit(
+        session,
+        "account_created",
+        account=short_name(name),
+        role=role,
+        host_groups=_short_groups(host_groups),
+        by=short_name(by.name),
+    )
     return user
 
 
 async def change_account(session: AsyncSession, by: Principal, name: str, change: AccountChange) -> User:
     """Return the changed account; disabling it or a new password ends its sessions.
 
-    Raises: NotFound, Conflict, WeakPassword, NotAllowed for an API token and an administrator, Overloaded
+    Raises: NotFound, also for an unknown host group, Conflict, WeakPassword, NotAllowed for an API token and an administrator,
+    BadRequest for an administrator with host groups, Overloaded
     """
     _require_session(by, change.role)
     password_hash = None if change.password is None else await _hash_new_password(by, name, change.password)
@@ -58,6 +86,10 @@ async def change_account(session: AsyncSession, by: Principal, name: str, change
     changed = await rows.update_user(
         session, user.id, role=change.role, password_hash=password_hash, is_disabled=change.is_disabled
     )
+    if change.host_groups is not None:
+        changed = await _limit(session, changed, None if change.host_groups is ALL_HOSTS else change.host_groups)
+    elif changed.is_limited:
+        _require_limitable(changed)
     if change.is_disabled or password_hash is not None:
         await rows.delete_sessions_of(session, user.id)
     is_revoking = password_hash is not None and change.must_revoke_tokens
@@ -69,6 +101,7 @@ async def change_account(session: AsyncSession, by: Principal, name: str, change
         role=change.role,
         is_disabled=change.is_disabled,
         is_password_set=password_hash is not None,
+        host_groups=_short_groups(change.host_groups),
         n_api_tokens_revoked=n_revoked,
         by=short_name(by.name),
     )
@@ -84,6 +117,29 @@ async def delete_account(session: AsyncSession, by: Principal, name: str) -> Non
     n_revoked = await rows.revoke_api_tokens_of(session, user.name)
     await rows.delete_user(session, user.id)
     log_after_commit(session, "account_deleted", account=short_name(name), n_api_tokens_revoked=n_revoked, by=short_name(by.name))
+
+
+def _short_groups(groups: Sequence[str] | AllHosts | None) -> str | None:
+    if groups is None:
+        return None
+    return ALL_HOSTS.value if groups is ALL_HOSTS else shorten(", ".join(groups))
+
+
+async def _limit(session: AsyncSession, user: User, groups: Sequence[str] | None) -> User:
+    unknown = await rows.limit_user(session, user.id, groups)
+    if unknown:
+        raise NotFound(f"There is no host group {shorten(unknown[0])}; GET /api/v1/host-groups lists them", {"group": unknown[0]})
+    await session.refresh(user)
+    if user.is_limited:
+        _require_limitable(user)
+    return user
+
+
+def _require_limitable(user: User) -> None:
+    if user.role == Role.ADMINISTRATOR:
+        raise BadRequest(
+            f"{shorten(user.name)} is an administrator, who sees all hosts: give the account another role, or all hosts"
+        )
 
 
 async def _hash_new_password(by: Principal, name: str, password: str) -> str:

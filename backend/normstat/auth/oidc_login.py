@@ -14,7 +14,7 @@ from normstat.auth.login import LoginContext, NewSession, Visitor, open_session
 from normstat.auth.oidc_client import Claims, LoginState, OidcClient, claim_of, groups_of
 from normstat.auth.roles import Role
 from normstat.auth.security_log import log_after_commit, short_name
-from normstat.errors import NotAllowed, NotAuthenticated, ProviderAway
+from normstat.errors import NotAllowed, NotAuthenticated, ProviderAway, shorten
 from normstat.storage import account_rows
 from normstat.storage.schema.models import User
 from normstat.storage.session import open_write_session
@@ -42,11 +42,31 @@ class GroupRoles:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupHosts:
+    """Which host groups the members of a group see: pairs of a group and a host group, `*` for all hosts."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    def host_groups_of(self, groups: frozenset[str], role: Role) -> list[str] | None:
+        """Return the host groups whose hosts the account sees. Missing: None where it sees all hosts
+
+        >>> some = GroupHosts((("dba", "databases"), ("dba", "shop"), ("unix", "*")))
+        >>> some.host_groups_of(frozenset({"dba"}), Role.OPERATOR)
+        ['databases', 'shop']
+        >>> some.host_groups_of(frozenset({"dba", "unix"}), Role.OPERATOR) is None
+        True
+        """
+        found = sorted({host_group for group, host_group in self.pairs if group in groups})
+        return None if role is Role.ADMINISTRATOR or ANYBODY in found else found
+
+
+@dataclass(frozen=True, slots=True)
 class OidcLogin:
     """The provider, and what its accounts may. `name_claim`: what accounts are called; `lifetime`: of a session."""
 
     client: OidcClient
     roles: GroupRoles
+    hosts: GroupHosts
     name_claim: str
     lifetime: timedelta
     label: str
@@ -68,7 +88,8 @@ async def finish_login(context: LoginContext, visitor: Visitor, oidc: OidcLogin,
         context.security_log.note("login_failed", visitor.address, reason="provider_away", detail=error.message)
         raise
     await attempt.succeed()
-    role = oidc.roles.role_of(groups_of(claims, oidc.client.settings.groups_claim))
+    groups = groups_of(claims, oidc.client.settings.groups_claim)
+    role = oidc.roles.role_of(groups)
     async with open_write_session(context.sessions) as session:
         user = await account_rows.lock_provider_user(session, str(claims["iss"]), str(claims["sub"]))
         refusal = None
@@ -80,6 +101,8 @@ async def finish_login(context: LoginContext, visitor: Visitor, oidc: OidcLogin,
             refusal = "account_disabled"
         else:
             user = await _give_role(session, user, claims, role, oidc.name_claim)
+            if oidc.hosts.pairs:
+                await _limit(session, user, oidc.hosts.host_groups_of(groups, role))
             limited = replace(context, lifetime=min(context.lifetime, oidc.lifetime))
             logged_in = await open_session(limited, visitor, session, user.id, user.password_hash, means="provider")
     if refusal is not None:
@@ -107,6 +130,19 @@ async def _give_role(session: AsyncSession, user: User | None, claims: Claims, r
         log_after_commit(session, "account_changed", account=short_name(user.name), role=role, by="login provider")
         await account_rows.set_provider_state(session, user.id, role=role, is_disabled=False)
     return user
+
+
+async def _limit(session: AsyncSession, user: User, host_groups: list[str] | None) -> None:
+    before = (await account_rows.read_host_groups(session, [user.id])).get(user.id, []) if user.is_limited else None
+    unknown = await account_rows.limit_user(session, user.id, host_groups)
+    await session.refresh(user)
+    after = None if host_groups is None else sorted(set(host_groups) - set(unknown))
+    if after != before:
+        said = "all hosts" if after is None else shorten(", ".join(after))
+        log_after_commit(session, "account_changed", account=short_name(user.name), host_groups=said, by="login provider")
+    if unknown:
+        # Whoever made the setting may make the group, or mend the name.
+        log_after_commit(session, "host_group_unknown", account=short_name(user.name), host_groups=shorten(", ".join(unknown)))
 
 
 async def _add_account(session: AsyncSession, claims: Claims, role: Role, name_claim: str) -> User:

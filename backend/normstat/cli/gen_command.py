@@ -1,4 +1,7 @@
-"""`normstat gen`: rewrites the generated pages of docs/ (stats, next questions, rules). A test checks that they are current."""
+"""`normstat gen`: rewrites generated pages of docs/ (stats, next questions, rules) and the settings that the Helm chart knows.
+
+Tests check that they are current.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -8,6 +11,7 @@ from typing import Annotated, Final
 import typer
 
 import normstat
+from normstat.cli.gen_chart import VALUES_SCHEMA, render_values_schema
 from normstat.cli.gen_questions import render_questions_page
 from normstat.cli.gen_rules import render_rules_page
 from normstat.stats.catalogue import load_catalogue
@@ -48,12 +52,19 @@ SHAPES: Final = {
 
 @app.command()
 def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when a page is stale.")] = False) -> None:
-    """Rewrite docs/stats.md from the specs, docs/next-questions.md from its rule file and docs/rules.md from the built-in rules."""
-    pages = ((STATS_PAGE, render_stats_page()), (QUESTIONS_PAGE, render_questions_page()), (RULES_PAGE, render_rules_page()))
+    """Rewrite docs/stats.md from the specs, docs/next-questions.md from its rule file, docs/rules.md from the built-in rules, and
+    the settings in the schema of the Helm chart.
+    """
+    pages = (
+        (STATS_PAGE, render_stats_page()),
+        (QUESTIONS_PAGE, render_questions_page()),
+        (RULES_PAGE, render_rules_page()),
+        (VALUES_SCHEMA, render_values_schema()),
+    )
     for path, page in pages:
         is_stale = not path.exists() or path.read_text(encoding="utf-8") != page
         if check and is_stale:
-            sys.stderr.write(f"docs/{path.name} is stale: run make gen\n")
+            sys.stderr.write(f"{path.relative_to(DOCS.parent)} is stale: run make gen\n")
             raise typer.Exit(1)
         if is_stale:
             path.write_text(page, encoding="utf-8")

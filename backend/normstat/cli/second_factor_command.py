@@ -7,6 +7,8 @@ import typer
 
 from normstat.auth import second_factor
 from normstat.cli.db_session import format_instant, print_table, run_in_session
+from normstat.logs import configure_logging
+from normstat.settings import load_settings
 from normstat.storage.second_factor_rows import list_accounts
 from normstat.storage.session import WriteSession
 
@@ -32,6 +34,8 @@ def list_() -> None:
 @app.command()
 def reset(account: Annotated[str, typer.Argument(help="name of the account")]) -> None:
     """Remove the second factor of an account, and end its sessions; it logs in by password alone until it sets up a new one."""
+
+    configure_logging(load_settings().log_level)
 
     async def work(session: WriteSession) -> bool:
         return await second_factor.reset_of(session, None, account)

@@ -45,15 +45,15 @@ NEWS: Final[TypeAdapter[LiveEvent | list[LiveEvent]]] = TypeAdapter(LiveEvent | 
 class Subscription:
     """The mailbox of one reader: the newest event for each host and spec that it has not read yet."""
 
-    def __init__(self, host: str | None) -> None:
-        self._host = host
+    def __init__(self, hosts: frozenset[str] | None) -> None:
+        self._hosts = hosts
         self._waiting: dict[tuple[str, str], LiveEvent] = {}
         self._changed = asyncio.Event()
         self._is_closed = False
 
     def offer(self, event: LiveEvent) -> None:
         """Put the event in, replacing an older one of the same host and spec."""
-        if self._host is not None and event.host != self._host:
+        if self._hosts is not None and event.host not in self._hosts:
             return
         key = (event.host, event.spec)
         self._waiting.pop(key, None)
@@ -90,9 +90,9 @@ class LiveHub:
         self.is_listening = asyncio.Event()
 
     @contextlib.contextmanager
-    def subscribe(self, host: str | None) -> Iterator[Subscription]:
-        """Provide a subscription that is filled while the block runs; `host` None: events of all hosts."""
-        subscription = Subscription(host)
+    def subscribe(self, hosts: frozenset[str] | None) -> Iterator[Subscription]:
+        """Provide a subscription that is filled while the block runs, with events of these hosts; None: of all."""
+        subscription = Subscription(hosts)
         self._subscriptions.add(subscription)
         if self._is_closed:
             subscription.close()

@@ -21,6 +21,7 @@ from normstat.query.stream_ends import StreamEnd, ToolEnd, read_tool_ends
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.calls import stream_interval
 from normstat.storage import lookup
+from normstat.storage.host_limits import limited_account, read_visible_names
 from normstat.storage.host_tag_rows import sort_tags
 from normstat.storage.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
 from normstat.window import Window
@@ -338,8 +339,12 @@ FROM hosts WHERE id NOT IN (SELECT host_id FROM host_deletions)"""
 
 
 async def _read_hosts(session: AsyncSession, host_id: int | None) -> list[_HostRow]:
-    """Return one host, or all that are not being deleted."""
-    return [_HostRow(*row) for row in await session.execute(text(HOSTS), {"host_id": host_id})]
+    """Return one host, or all that are not being deleted and that the account of this request sees."""
+    hosts = [_HostRow(*row) for row in await session.execute(text(HOSTS), {"host_id": host_id})]
+    if host_id is None and limited_account() is not None:
+        visible = await read_visible_names(session)
+        return [host for host in hosts if host.name in visible]
+    return hosts
 
 
 class HostsVersion(NamedTuple):

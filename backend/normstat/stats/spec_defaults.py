@@ -17,7 +17,7 @@ from typing import Final
 from normstat.errors import SpecError, shorten
 from normstat.stats.spec import Kind, Semantics
 
-DEFAULTED: Final = ("group", "unit", "kind", "semantics", "worse", "decimals")
+DEFAULTED: Final = ("group", "unit", "kind", "semantics", "worse", "decimals", "storage")
 # A spec may use a stat that uses another one, not much more: a chain that is longer goes round in a circle.
 MAX_CHAIN: Final = 4
 # A raw stat by its name, with the `source` of its file filled in. Missing: None when no file has it.

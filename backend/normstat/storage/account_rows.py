@@ -1,5 +1,6 @@
 """Rows of accounts, sessions, login links and tokens. Permissions are decided in auth."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Final, cast
@@ -9,6 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
+from normstat.storage.schema.account_models import UserHostGroup
+from normstat.storage.schema.baseline_models import HostGroup
 from normstat.storage.schema.models import AgentToken, ApiToken, Host, KnownBrowser, LoginLink, Session, User
 
 # `last_used_at` is for people; writing it for every request of an agent would cost too much.
@@ -116,6 +119,27 @@ async def forget_password(session: AsyncSession, user_id: int) -> None:
 async def delete_user(session: AsyncSession, user_id: int) -> None:
     """Delete the account with its sessions and links."""
     await session.execute(delete(User).where(User.id == user_id))
+
+
+async def limit_user(session: AsyncSession, user_id: int, groups: Sequence[str] | None) -> list[str]:
+    """Limit the account to the hosts of these host groups, or lift its limit (None); return the names that no group has."""
+    await session.execute(delete(UserHostGroup).where(UserHostGroup.user_id == user_id))
+    await session.execute(update(User).where(User.id == user_id).values(is_limited=groups is not None))
+    # Against a group that is deleted meanwhile.
+    query = select(HostGroup.name, HostGroup.id).where(HostGroup.name.in_(groups or ())).with_for_update(read=True)
+    found = {name: group_id for name, group_id in await session.execute(query)}  # noqa: C416 (rows are no pairs to the type checker)
+    session.add_all(UserHostGroup(user_id=user_id, group_id=group_id) for group_id in found.values())
+    await session.flush()
+    return [name for name in groups or () if name not in found]
+
+
+async def read_host_groups(session: AsyncSession, user_ids: Collection[int]) -> dict[int, list[str]]:
+    """Return the names of the host groups of limited accounts, by account. Missing: no entry for an account without groups"""
+    query = select(UserHostGroup.user_id, HostGroup.name).join(HostGroup, HostGroup.id == UserHostGroup.group_id)
+    groups: dict[int, list[str]] = {}
+    for user_id, name in await session.execute(query.where(UserHostGroup.user_id.in_(user_ids)).order_by(HostGroup.name)):
+        groups.setdefault(user_id, []).append(name)
+    return groups
 
 
 # --- sessions and links ---

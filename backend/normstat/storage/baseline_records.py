@@ -198,7 +198,7 @@ async def _read_excluded(session: AsyncSession, ids: Sequence[int]) -> dict[int,
     part = Baseline.windows.op("*", return_type=Baseline.windows.type)(func.tstzmultirange(excluded))
     rows = await session.execute(
         select(Baseline.id, part, Host.name, Exclusion.id, Exclusion.name)
-        .join(Exclusion, Baseline.windows.op("&&")(excluded))
+        .join(Exclusion, Baseline.windows.bool_op("&&")(excluded))
         .outerjoin(Host, Host.id == Exclusion.host_id)
         .where(Baseline.id.in_(ids), or_(Exclusion.host_id.is_(None), Exclusion.host_id.in_(own)))
         .order_by(Exclusion.start_at, Exclusion.id)

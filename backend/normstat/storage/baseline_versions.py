@@ -168,7 +168,7 @@ async def ask_for_excluded(session: AsyncSession, window: Window, host_id: int |
         .join(Baseline, Baseline.id == BaselineHost.baseline_id)
         .where(
             Baseline.archived_at.is_(None),
-            Baseline.windows.op("&&")(func.tstzrange(window.start, window.end)),
+            Baseline.windows.bool_op("&&")(func.tstzrange(window.start, window.end)),
             true() if host_id is None else BaselineHost.host_id == host_id,
         )
     )
@@ -181,7 +181,8 @@ async def ask_for_what_is_due(session: AsyncSession, now: datetime) -> int:
     """Request missing profiles, and those whose windows have grown since the last request; return their number."""
     asked, end = Job.queued_at, func.upper(Baseline.windows)
     has_ended = and_(end + SETTLE <= now, asked < end + SETTLE)
-    goes_on = and_(asked < now - AGAIN, asked < end, Baseline.windows.op("&&")(func.tstzrange(asked, func.greatest(asked, now))))
+    since_asked = func.tstzrange(asked, func.greatest(asked, now))
+    goes_on = and_(asked < now - AGAIN, asked < end, Baseline.windows.bool_op("&&")(since_asked))
     is_at_rest = Job.state.not_in(OPEN_STATES)
     query = (
         select(BaselineHost.baseline_id, BaselineHost.host_id)

@@ -157,7 +157,7 @@ async def list_baselines_of(
     session: AsyncSession, host_id: int, windows: Sequence[Window], names: Sequence[str], named: Set[int] = frozenset()
 ) -> list[tuple[Baseline, list[BaselineVersion]]]:
     """Return the baselines of a host that overlap the windows, or have one of the names or ids, with versions; no rolling one."""
-    overlaps = [Baseline.windows.op("&&")(func.tstzrange(window.start, window.end)) for window in windows]
+    overlaps = [Baseline.windows.bool_op("&&")(func.tstzrange(window.start, window.end)) for window in windows]
     own = select(BaselineHost.baseline_id).where(BaselineHost.host_id == host_id)
     query = (
         select(Baseline)

@@ -19,6 +19,7 @@ from normstat import __version__
 from normstat.errors import BadRequest
 from normstat.metrics import COMMIT_SECONDS
 from normstat.storage.distribution import is_citus
+from normstat.storage.host_limits import LimitedSession
 
 log = structlog.get_logger()
 
@@ -144,7 +145,7 @@ def make_sync_engine(database_url: str) -> Engine:
 
 def make_sessions(engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
     """Return the session factory of this engine."""
-    return async_sessionmaker(engine, expire_on_commit=False)
+    return async_sessionmaker(engine, expire_on_commit=False, sync_session_class=LimitedSession)
 
 
 @asynccontextmanager
@@ -173,7 +174,7 @@ async def open_second_session(
     if engine.pool.checkedout() >= engine.pool.size() // 2:
         yield None
         return
-    async with AsyncSession(engine, expire_on_commit=False) as second:
+    async with AsyncSession(engine, expire_on_commit=False, sync_session_class=LimitedSession) as second:
         try:
             await second.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         except (OperationalError, PoolTimeout) as error:

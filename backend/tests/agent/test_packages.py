@@ -121,6 +121,7 @@ def test_a_package_is_installed_upgraded_and_removed(kind: str, tmp_path: Path) 
         pytest.skip(f"the agent's package is not installed anywhere: {error}")
     newer = tmp_path / "agents"
     shutil.copytree(AGENTS, newer)
+    shutil.copytree(AGENTS.parent / "packaging", tmp_path / "packaging")
     script = newer / "normstat-agent"
     script.write_text(re.sub(r"(?m)^readonly VERSION=.*$", f"readonly VERSION={NEWER}", script.read_text()))
     new = build(kind, newer, tmp_path / "new")

@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx
 import psycopg
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role

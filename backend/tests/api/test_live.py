@@ -41,7 +41,7 @@ async def take(subscription: Subscription, n: int) -> list[LiveEvent]:
 
 async def test_a_slow_reader_gets_the_newest_of_each_kind() -> None:
     hub = LiveHub("postgresql://unused")
-    with hub.subscribe(None) as everything, hub.subscribe(HOST) as one_host:
+    with hub.subscribe(None) as everything, hub.subscribe(frozenset({HOST})) as one_host:
         for second in range(10):
             for host in (HOST, "web2"):
                 hub.publish(event(host, second=second))
@@ -72,7 +72,7 @@ async def listening(hub: LiveHub) -> AsyncIterator[None]:
 async def test_what_ingest_commits_is_announced(people: People, database_url: str) -> None:
     hub = LiveHub(database_url)
     async with listening(hub), await people.agent() as agent:
-        with hub.subscribe(HOST) as subscription:
+        with hub.subscribe(frozenset({HOST})) as subscription:
             assert (await send(agent, frames_of(VMSTAT))).status_code == 200
             [found] = await asyncio.wait_for(take(subscription, 1), 120)
     assert found == event(second=59)

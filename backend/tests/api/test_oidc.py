@@ -130,6 +130,28 @@ async def test_the_way_through_with_a_real_provider(people: People, app: FastAPI
     assert parse_qs(urlsplit(logged_out).query)["post_logout_redirect_uri"] == ["http://normstat.test/login"]
 
 
+async def test_groups_there_say_whose_hosts_one_sees(people: People, app: FastAPI, state: AppState, issuer: str) -> None:
+    pairs = ("staff=shop", "ops=*", "dba=not there")
+    app.state.normstat = with_provider(state, issuer, oidc_host_groups=pairs)
+    async with open_write_session(state.sessions) as session:
+        await session.execute(text("INSERT INTO hosts (name) VALUES ('web1'), ('db1')"))
+    admin = await people.enter(Role.ADMINISTRATOR)
+    await admin.post("/api/v1/host-groups", json={"name": "shop", "hosts": ["web1"]})
+    client = people.client()
+    # By their groups of now: of one host group, of none that exists, all of them, and all of them as an administrator.
+    for groups, hosts in (
+        (["staff"], ["web1"]),
+        (["staff", "ops"], ["db1", "web1"]),
+        (["dba"], ["db1", "web1"]),
+        (["staff"], ["web1"]),
+    ):
+        await log_in_there(client, issuer, "eve", groups)
+        assert [host["name"] for host in (await client.get("/api/v1/hosts")).json()["hosts"]] == hosts
+    app.state.normstat = with_provider(state, issuer, oidc_host_groups=("staff=gone",))
+    await log_in_there(client, issuer, "eve", ["staff"])
+    assert (await client.get("/api/v1/hosts")).json()["hosts"] == []
+
+
 async def test_who_has_no_group_gets_no_account(people: People, app: FastAPI, state: AppState, issuer: str) -> None:
     app.state.normstat = with_provider(state, issuer)
     client = people.client()
@@ -418,6 +440,7 @@ async def test_a_provider_without_its_wits_is_unavailable(people: People, provid
         ({"oidc_issuer": "http://login.example.org"}, "https"), ({"oidc_issuer": "login"}, "https"),
         ({"oidc_client_id": None}, "CLIENT_ID"),
         ({"oidc_viewer_groups": ()}, "VIEWER_GROUPS"), ({"oidc_scopes": "profile"}, "openid"),
+        ({"oidc_host_groups": ("dba",)}, "GROUP=HOST GROUP"),
     ],
 )  # fmt: skip
 def test_settings_that_cannot_work_say_so(changes: dict[str, Any], said: str) -> None:

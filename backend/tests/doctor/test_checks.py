@@ -106,8 +106,8 @@ def test_a_fault_of_the_database_is_named(check: str, status: CheckStatus, facts
 
 
 def test_more_processes_need_more_connections() -> None:
-    assert examine(GOOD, ServerSize(5, 8))["database_connections"].status is CheckStatus.OK
-    assert examine(GOOD, ServerSize(6, 8))["database_connections"].status is CheckStatus.ERROR
+    assert examine(GOOD, ServerSize(4, 8))["database_connections"].status is CheckStatus.OK
+    assert examine(GOOD, ServerSize(5, 8))["database_connections"].status is CheckStatus.ERROR
 
 
 def test_a_slow_answer_is_not_a_wrong_clock() -> None:

@@ -1,8 +1,8 @@
 """`make test-e2e`: the built page in a real browser, on a real server, with an hour replayed by the real agent and this host live.
 
-The browser tests are in frontend/e2e; they get what they need by environment: BASE_URL, LOGIN_LINK, REPLAY_HOST, REPLAY_START,
-BASELINE_START, BASELINE_END, INCIDENT_START, INCIDENT_END (ISO 8601), LIVE_HOST, CHROMIUM (the browser), and SCREENSHOT_DIR to keep
-screenshots. Arguments go to Playwright: `python -m tests.e2e.page story` runs the tests of one file.
+The browser tests are in frontend/e2e; they get what they need by environment: BASE_URL, LOGIN_LINK, OIDC_ISSUER, REPLAY_HOST,
+REPLAY_START, BASELINE_START, BASELINE_END, INCIDENT_START, INCIDENT_END (ISO 8601), LIVE_HOST, CHROMIUM (the browser), and
+SCREENSHOT_DIR to keep screenshots. Arguments go to Playwright: `python -m tests.e2e.page story` runs the tests of one file.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from normstat.embedded import EmbeddedPostgres
+from tests.auth.provider import CLIENT_ID, CLIENT_SECRET, running_provider
 from tests.e2e.product import CHECKOUT, Server, running_agent, wait_until
 from tests.e2e.replay import Story, make_story, write_captures
 
@@ -32,6 +33,7 @@ def environment_of(story: Story, server: Server) -> dict[str, str]:
     return {
         "BASE_URL": server.url,
         "LOGIN_LINK": server.normstat("login-link"),
+        "OIDC_ISSUER": server.environment["NORMSTAT_OIDC_ISSUER"],
         "REPLAY_HOST": story.host,
         "REPLAY_START": instant(story.start),
         "BASELINE_START": instant(story.start + timedelta(minutes=5)),
@@ -39,6 +41,18 @@ def environment_of(story: Story, server: Server) -> dict[str, str]:
         "INCIDENT_START": instant(story.incident_start),
         "INCIDENT_END": instant(story.incident_end),
         "LIVE_HOST": platform.node(),
+    }
+
+
+def settings_of(issuer: str) -> dict[str, str]:
+    """Return settings with a login provider, and a key for secrets of second factors."""
+    return {
+        "NORMSTAT_SECRET_KEY": "0123456789abcdef" * 4,
+        "NORMSTAT_OIDC_ISSUER": issuer,
+        "NORMSTAT_OIDC_CLIENT_ID": CLIENT_ID,
+        "NORMSTAT_OIDC_CLIENT_SECRET": CLIENT_SECRET,
+        "NORMSTAT_OIDC_OPERATOR_GROUPS": "ops",
+        "NORMSTAT_OIDC_LABEL": "Company",
     }
 
 
@@ -52,7 +66,8 @@ def filled_server(folder: Path) -> Iterator[tuple[Server, Story]]:
         stack.callback(postgres.stop)
         postgres.start()
         os.environ["NORMSTAT_PAGE_DIR"] = str(CHECKOUT / "frontend/dist")
-        server = Server(postgres.url, folder / "server.log", is_forked=False)
+        settings = settings_of(stack.enter_context(running_provider()))
+        server = Server(postgres.url, folder / "server.log", settings=settings, is_forked=False)
         server.normstat("migrate")
         stack.enter_context(server)
         token = server.normstat("agent-token", "create", "page tests")

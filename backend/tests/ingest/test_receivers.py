@@ -1,5 +1,6 @@
 """Receivers: bodies of other protocols become texts of hosts, and those become samples."""
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -10,12 +11,13 @@ from hypothesis import strategies as st
 from normstat.errors import BadRequest, TooLarge
 from normstat.ingest.receivers.host_texts import host_of, host_trouble, write_texts
 from normstat.ingest.receivers.metric_samples import MetricSamples, is_stale
+from normstat.ingest.receivers.native_histograms import cumulate
 from normstat.ingest.receivers.remote_write import read_request_2, read_write_request, unpack_snappy
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.exposition_line import format_series, format_value, parse_line, parse_series
 from normstat.stats.readers import read
 from normstat.stats.records import LineKind, State
-from tests.ingest.remote_writes import Series, double, pack, plain_request, sub, write_request, write_request_2
+from tests.ingest.remote_writes import Series, double, pack, plain_request, sub, varint, write_request, write_request_2
 
 NOW_MS = 1_795_262_400_000
 TEXT = st.text(max_size=12)
@@ -199,16 +201,83 @@ def test_a_stale_marker_ends_a_series_and_other_nans_are_no_value() -> None:
     assert not result.blocks
 
 
-def test_a_label_twice_and_native_histograms_are_kept_with_a_reason() -> None:
+def test_a_label_twice_and_gauge_histograms_are_kept_with_a_reason() -> None:
     label = sub(1, sub(1, b"a") + sub(2, b"1"))
     name = sub(1, sub(1, b"__name__") + sub(2, b"m"))
     sample = sub(2, double(1, 1.0) + b"\x10\x01")
-    text = texts_of(read_write_request(sub(1, name + label + label + sample) + sub(1, name + sub(4, b""))), bound="web1")["web1"]
+    text = texts_of(read_write_request(sub(1, name + label + label + sample) + sub(1, name + sub(4, b"\x70\x03"))), bound="web1")[
+        "web1"
+    ]
     result = read(require_spec("prometheus"), text, state={}, offset=0)
     assert sorted(line.reason for line in result.rejected) == [
         "a label name twice",
-        "native histograms are not stored; have the exporter send classic buckets",
+        "gauge histograms are not stored",
     ]
+
+
+def zigzag(number: int) -> bytes:
+    return varint((number << 1) ^ (number >> 63))
+
+
+def native(
+    *, time_ms: int, count: int, sum_: float, schema: int, spans: list[tuple[int, int]], deltas: list[int], zero: int
+) -> bytes:
+    parts = [b"\x08" + varint(count), double(3, sum_), b"\x20" + zigzag(schema), double(5, 0.25), b"\x30" + varint(zero)]
+    parts += [sub(11, b"\x08" + zigzag(offset) + b"\x10" + varint(length)) for offset, length in spans]
+    parts += [sub(12, b"".join(map(zigzag, deltas))), b"\x78" + varint(time_ms)]
+    return b"".join(parts)
+
+
+def test_a_native_histogram_has_its_buckets_that_end_at_powers_of_two() -> None:
+    """Of 8 buckets from 1 to 2 and 2 of the next 8, at schema 3; the second request has half of that resolution."""
+    name = sub(1, sub(1, b"__name__") + sub(2, b"rpc_seconds")) + sub(1, sub(1, b"code") + sub(2, b"200"))
+    first = native(time_ms=1000, count=10, sum_=12.5, schema=3, spans=[(1, 2), (6, 1), (2, 1)], deltas=[1, 1, -1, 5], zero=0)
+    second = native(time_ms=11000, count=40, sum_=62.5, schema=2, spans=[(1, 1), (3, 1), (1, 1)], deltas=[8, -6, 8], zero=20)
+    body = sub(1, name + sub(4, first) + sub(4, second))
+    text = texts_of(read_write_request(body), bound="web1")["web1"]
+    lines = text.decode().splitlines()
+    assert 'rpc_seconds_bucket{code="200",le="2"} 3 1000' in lines
+    assert 'rpc_seconds_bucket{code="200",le="4"} 10 1000' in lines
+    assert 'rpc_seconds_bucket{code="200",le="0.25"} 20 11000' in lines
+    assert 'rpc_seconds_bucket{code="200",le="2"} 28 11000' in lines
+    result = read(require_spec("prometheus"), text, state={}, offset=0, is_final=True)
+    found = {
+        (block.stat.name, name): {field.key: float(block.values[n][row]) for n, field in enumerate(block.fields)}
+        for block in result.blocks
+        for row, name in enumerate(block.instances)
+    }
+    assert found["prom_distributions", 'rpc_seconds{code="200"}'] == {
+        "count_per_s": 3.0,
+        "sum_per_s": 5.0,
+        "mean": pytest.approx(5 / 3),
+    }
+    assert found["prom_buckets", 'rpc_seconds_bucket{code="200",le="+Inf"}'] == {"per_s": 3.0}
+    assert not result.rejected
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=50), st.integers(-2, 8))
+def test_counts_at_powers_of_two_are_those_of_the_values(values: list[float], schema: int) -> None:
+    counts: dict[int, float] = {}
+    for value in values:
+        # The bucket whose end is the first that is not below: found as the definition says, not by a logarithm alone.
+        index = math.ceil(math.log2(value) * 2.0**schema)
+        counts[index] = counts.get(index, 0.0) + 1
+    ends = cumulate(counts, schema, n_zero=2, zero_end=0.0, n_below=1)
+    assert ends[0] == (0.0, 3.0)
+    for end, count in ends[1:]:
+        near = sum(math.isclose(value, end, rel_tol=1e-9) for value in values)
+        assert abs(count - 3 - sum(value <= end for value in values)) <= near
+    assert ends[-1][1] == len(values) + 3
+
+
+def test_broken_native_histograms_are_an_error() -> None:
+    name = sub(1, sub(1, b"__name__") + sub(2, b"m"))
+    broken = native(time_ms=1, count=1, sum_=1, schema=0, spans=[(0, 5)], deltas=[1], zero=0)
+    with pytest.raises(BadRequest, match="spans of 5 buckets with 1 counts"):
+        read_write_request(sub(1, name + sub(4, broken)))
+    huge = native(time_ms=1, count=1, sum_=1, schema=0, spans=[(0, 2**40)], deltas=[1], zero=0)
+    with pytest.raises(BadRequest, match="spans of"):
+        read_write_request(sub(1, name + sub(4, huge)))
 
 
 def test_many_samples_of_a_series_at_once_make_whole_rows() -> None:
@@ -275,3 +344,17 @@ def test_states_of_opentelemetry_are_columns(metric: str, label: str, columns: l
     assert {field.column: float(column[0]) for field, column in zip(block.fields, block.values, strict=True)} == {
         column: values[column.partition("_")[0]] for column in columns
     }
+
+
+def test_times_of_all_cpus_together_are_shares_of_their_sum() -> None:
+    """A collector that leaves out the label cpu adds up the times of all, and does not say how many there are."""
+    line = 'system_cpu_time_seconds_total{{state="{}"}} {} {}\n'
+    times = {"user": (100, 115), "system": (50, 52.5), "idle": (500, 502.5)}
+    text = "".join(line.format(state, own[n], 5000 * (n + 1)) for n in range(2) for state, own in times.items())
+    # The last state has not come yet.
+    late = "".join(line.format(state, own[1] + 1, 15000) for state, own in times.items() if state != "idle")
+    result = read(require_spec("prometheus"), (text + late).encode(), state={}, offset=0, is_final=True)
+    [block] = [block for block in result.blocks if block.stat.name == "system_cpu"]
+    assert block.instances == ["all"]
+    found = {field.key: float(block.values[n][0]) for n, field in enumerate(block.fields)}
+    assert found == {"user_pct": 75.0, "system_pct": 12.5, "idle_pct": 12.5}

@@ -1,12 +1,17 @@
-"""The systemd unit of the server, as systemd itself judges it, and the script that builds its packages."""
+"""The systemd unit of the server, as systemd itself judges it, and its packages: built, installed, upgraded and removed."""
 
+import os
 import re
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.agent.conftest import require_program
+from tests.debian_root import DatabaseUnavailable, require_timescale_root
 from tests.e2e.product import CHECKOUT
 
 PACKAGING = CHECKOUT / "packaging"
@@ -61,3 +66,106 @@ def test_without_a_wheel_the_script_says_what_to_do(kind: str, tmp_path: Path) -
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "make wheel" in done.stderr
+
+
+# Runs in namespaces of its own: what it mounts ends with it, and the cached Debian below is not changed.
+LIFE: Final = r"""
+set -eu
+mount -t tmpfs tmpfs "$SCRATCH"
+mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
+mount -t overlay overlay -o "lowerdir=$BASE,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
+root=$SCRATCH/root
+cp "$OLD" "$root/old" && cp "$NEW" "$root/new"
+deb() {
+    chroot "$root" dpkg --force-depends "$@" 2>&1 | grep -v "^dpkg: .*depend" || :
+}
+env=$root/etc/normstat/normstat.env
+cache=$root/opt/normstat-server/lib/python3.13/site-packages/normstat/__pycache__
+echo "== install"
+if [ "$KIND" = deb ]; then deb -i /old; else rpm --root "$root" --nodeps -U "$root/old"; fi
+chroot "$root" getent passwd normstat
+stat -c %a "$env" && chroot "$root" stat -c %U:%G /etc/normstat/normstat.env
+readlink "$root/opt/normstat-server/bin/python3"
+mkdir -p "$cache" && touch "$cache/old.pyc"
+echo NORMSTAT_WORKERS=2 >>"$env"
+install -d -m 700 "$root/var/lib/normstat/imports"
+echo "== upgrade"
+if [ "$KIND" = deb ]; then deb --force-confold -i /new; else rpm --root "$root" --nodeps -U "$root/new"; fi
+cat "$root/opt/normstat-server/lib/python3.13/site-packages/normstat/version"
+[ ! -e "$cache" ] && echo "old modules are gone"
+grep -q NORMSTAT_WORKERS=2 "$env" && echo "settings are kept"
+mkdir -p "$cache" && touch "$cache/new.pyc"
+echo "== remove"
+if [ "$KIND" = deb ]; then deb -r normstat-server; else rpm --root "$root" -e normstat-server; fi
+[ ! -e "$root/opt/normstat-server" ] && [ ! -e "$root/usr/bin/normstat" ] && echo "the program is gone"
+grep -lq NORMSTAT_WORKERS=2 "$env"* && [ -d "$root/var/lib/normstat" ] && echo "settings and data are kept"
+if [ "$KIND" = deb ]; then
+    deb -P normstat-server
+    [ ! -e "$root/etc/normstat" ] && [ ! -e "$root/var/lib/normstat" ] && echo "purged: nothing is left"
+    chroot "$root" getent passwd normstat
+fi
+"""
+
+
+def build_package(kind: str, version: str, folder: Path) -> Path:
+    """A package of a wheel with one module, and no others."""
+    require_program({"deb": "dpkg-deb", "rpm": "rpmbuild"}[kind])
+    folder.mkdir()
+    wheel = folder / f"normstat-{version}-py3-none-any.whl"
+    about = f"normstat-{version}.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("normstat/__init__.py", "")
+        archive.writestr("normstat/version", f"version {version}\n")
+        archive.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: normstat\nVersion: {version}\n")
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{about}/RECORD", "")
+    (folder / "lock").write_text("")
+    settings = {"PIP_PYTHON": sys.executable, "PYTHON_VERSION": "3.13", "REQUIREMENTS": str(folder / "lock")}
+    command = ["sh", str(PACKAGING / "build.sh"), kind, str(folder), str(wheel)]
+    done = subprocess.run(command, env=os.environ | settings, umask=0o077, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return Path(done.stdout.strip())
+
+
+def test_an_old_python_is_refused(tmp_path: Path) -> None:
+    wheel = tmp_path / "normstat-1-py3-none-any.whl"
+    wheel.touch()
+    command = ["sh", str(PACKAGING / "build.sh"), "rpm", str(tmp_path), str(wheel)]
+    done = subprocess.run(command, env=os.environ | {"PYTHON_VERSION": "3.9"}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "needs Python 3.11 or newer, not 3.9" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["deb", "rpm"])
+def test_a_package_is_installed_upgraded_and_removed(kind: str, tmp_path: Path) -> None:
+    old = build_package(kind, "0.0.1", tmp_path / "old")
+    new = build_package(kind, "0.0.2", tmp_path / "new")
+    assert re.fullmatch(r"normstat-server[_-]0\.0\.1-1\.py3\.13[_.]\w+\.(deb|rpm)", old.name), "one for each Python of a system"
+    if os.geteuid() != 0:
+        pytest.skip("installing the server's package in a clean Debian needs root")
+    require_program("unshare")
+    try:
+        base = require_timescale_root()
+    except DatabaseUnavailable as error:
+        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
+            pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
+        pytest.skip(f"the server's package is not installed anywhere: {error}")
+    (tmp_path / "scratch").mkdir()
+    places = {"KIND": kind, "BASE": str(base), "SCRATCH": str(tmp_path / "scratch"), "OLD": str(old), "NEW": str(new)}
+    words = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "sh", "-c", LIFE]
+    environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", **places}
+    done = subprocess.run(
+        words, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300, check=False
+    )
+    assert done.returncode == 0, done
+    steps = dict(re.findall(r"(?s)== (\w+)\n(.*?)(?=== |\Z)", done.stdout))
+    assert "create the database, then start the server" in steps["install"]
+    assert re.search(
+        r"normstat:x:\d+:\d+::/var/lib/normstat:/usr/sbin/nologin\n640\nroot:normstat\n/usr/bin/python3\.13\n", steps["install"]
+    )
+    assert "version 0.0.2\nold modules are gone\nsettings are kept\n" in steps["upgrade"]
+    assert "create the database" not in steps["upgrade"]
+    assert "the program is gone\nsettings and data are kept\n" in steps["remove"]
+    if kind == "deb":
+        assert "purged: nothing is left\nnormstat:x:" in steps["remove"]

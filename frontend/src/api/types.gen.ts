@@ -3083,7 +3083,9 @@ export interface paths {
     put?: never;
     /**
      * Create User
-     * @description Create an account. An API token cannot create an administrator.
+     * @description Create an account. With `host_groups` it sees only their hosts, and what belongs to them; an administrator sees all hosts.
+     *
+     *     An API token cannot create an administrator.
      */
     post: operations["createUser"];
     delete?: never;
@@ -3106,7 +3108,7 @@ export interface paths {
     head?: never;
     /**
      * Update User
-     * @description Change role or password of an account, or disable it; a new password or disabling ends its sessions.
+     * @description Change role, password or host groups of an account, or disable it; a new password or disabling ends its sessions.
      *
      *     A new password also revokes the account's API tokens, unless `revoke_api_tokens` is false. An API token can neither change an
      *     administrator nor create one.
@@ -8776,7 +8778,8 @@ export interface components {
      * Me
      * @description Who is logged in; `has_password` is false until the first administrator has chosen one.
      *
-     *     `must_set_second_factor`: the server refuses everything else until the account has a second factor.
+     *     `must_set_second_factor`: the server refuses everything else until the account has a second factor. `is_limited`: it sees
+     *     only the hosts of its host groups.
      */
     Me: {
       /** Has Password */
@@ -8785,6 +8788,8 @@ export interface components {
       has_second_factor: boolean;
       /** Is From Provider */
       is_from_provider: boolean;
+      /** Is Limited */
+      is_limited: boolean;
       /** Must Set Second Factor */
       must_set_second_factor: boolean;
       /** Name */
@@ -12875,9 +12880,11 @@ export interface components {
     };
     /**
      * UserCreate
-     * @description A new account.
+     * @description A new account. `host_groups`: the only ones whose hosts it sees, null for all hosts.
      */
     UserCreate: {
+      /** Host Groups */
+      host_groups?: string[] | null;
       /** Name */
       name: string;
       /** Password */
@@ -12886,7 +12893,7 @@ export interface components {
     };
     /**
      * UserInfo
-     * @description An account.
+     * @description An account. `host_groups`: it sees only their hosts; null: all hosts.
      */
     UserInfo: {
       /**
@@ -12898,6 +12905,8 @@ export interface components {
       has_password: boolean;
       /** Has Second Factor */
       has_second_factor: boolean;
+      /** Host Groups */
+      host_groups: string[] | null;
       /** Is Disabled */
       is_disabled: boolean;
       /** Name */
@@ -12915,8 +12924,12 @@ export interface components {
     /**
      * UserUpdate
      * @description Changes to an account; members left out stay unchanged. A new password revokes its API tokens by default.
+     *
+     *     `host_groups`: the only ones whose hosts it sees; null: all hosts.
      */
     UserUpdate: {
+      /** Host Groups */
+      host_groups?: string[] | null;
       /** Is Disabled */
       is_disabled?: boolean | null;
       /** Password */
@@ -19907,12 +19920,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["UserInfo"] } };
-      /** @description Bad Request: weak_password */
+      /** @description Bad Request: bad_request, weak_password */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Forbidden: not_allowed */
       403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      /** @description Not Found: not_found */
+      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Conflict: conflict */
       409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
@@ -19967,7 +19982,7 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["UserInfo"] } };
-      /** @description Bad Request: weak_password */
+      /** @description Bad Request: bad_request, weak_password */
       400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unauthorized: not_authenticated */
       401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };

@@ -138,10 +138,11 @@ interface MorePagesProps {
   readonly clock: Clock;
   /** The path of the page that is open. */
   readonly path: string;
+  readonly pages: readonly (typeof MORE_PAGES)[number][];
 }
 
 /** The menu of pages that have no room in the header; it is named after the one that is open. */
-function MorePages({ clock, path }: MorePagesProps) {
+function MorePages({ clock, path, pages }: MorePagesProps) {
   const open = MORE_PAGES.find(({ to }) => path === to || path.startsWith(`${to}/`));
   return (
     <Menu position="bottom-start">
@@ -152,7 +153,7 @@ function MorePages({ clock, path }: MorePagesProps) {
         </button>
       </Menu.Target>
       <Menu.Dropdown>
-        {MORE_PAGES.map(({ to, label }) => (
+        {pages.map(({ to, label }) => (
           <Menu.Item key={to} renderRoot={(props: object) => <Link {...props} to={to} search={encodeClock(clock)} />}>
             {label}
           </Menu.Item>
@@ -183,6 +184,8 @@ export function Shell() {
   const [isMenuOpen, menu] = useDisclosure(false);
   const [isHelpOpen, help] = useDisclosure(false);
   const palette = usePalette();
+  // Storage is about all hosts.
+  const morePages = me.data?.is_limited === true ? MORE_PAGES.filter(({ to }) => to !== "/storage") : MORE_PAGES;
   useHotkeys(HELP_KEYS.map((key) => [key, help.open]));
   useHotkeys(
     PALETTE_KEYS.map((key) => [
@@ -220,13 +223,13 @@ export function Shell() {
             </Link>
           ))}
           <span className="shell-rest">
-            {MORE_PAGES.map(({ to, label }) => (
+            {morePages.map(({ to, label }) => (
               <Link key={to} to={to} search={encodeClock(clock)} className="shell-link" onClick={menu.close}>
                 {label}
               </Link>
             ))}
           </span>
-          <MorePages clock={clock} path={location.pathname} />
+          <MorePages clock={clock} path={location.pathname} pages={morePages} />
         </nav>
         <Group gap={6} ml="auto" wrap="nowrap">
           <PaletteButton />

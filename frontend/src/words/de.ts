@@ -84,7 +84,7 @@ export const de: Words = {
   },
   accounts: {
     accountsPage: {
-      yourPassword: "Eigenes Passwort",
+      passwordAndSecondFactor: "Passwort und zweiter Faktor",
       apiTokens: "API-Tokens",
       agentTokens: "Agent-Tokens",
       accountsNormstat: "Konten · normstat",
@@ -3951,6 +3951,23 @@ action = "Nichts zu tun."
       `Sitzung beenden: ${browser || "unbekannter Browser"}${address && `, ${address}`}`,
     endOthers: "Alle anderen Sitzungen beenden",
     endAll: "Alle Sitzungen beenden",
+  },
+  hostAccess: {
+    hostsOf: (name) => `Hosts von ${name}`,
+    save: "Speichern",
+    allHosts: "Alle Hosts",
+    hostsOfGroups: "Nur die Hosts von Hostgruppen",
+    help: "Es sieht diese Hosts und was zu ihnen gehört: Messwerte, Baselines, Ereignisse, Alarme. Was auch für andere Hosts gilt, kann es nicht ändern, ebenso wenig Regeln, Hostgruppen und den Server.",
+    hostGroups: "Hostgruppen",
+    groupOf: (name, n) => `${name} (${counted(n, "Host", "Hosts")})`,
+    noGroupSeesNothing: "Keine Gruppe: es sieht keinen Host",
+    noGroups: "Es gibt noch keine Hostgruppen: unter Baselines lässt sich eine anlegen.",
+    all: "alle",
+    none: "keine",
+    nOfYourGroups: (n) => `${counted(n, "Host", "Hosts")} der eigenen Hostgruppen`,
+    noHosts: "Keine sichtbaren Hosts",
+    askAdministrator:
+      "Dieses Konto sieht nur die Hosts seiner Hostgruppen, und diese haben keine. Ein Administrator kann dem Konto Gruppen geben.",
   },
   secondFactor: {
     title: "Zweiter Faktor",

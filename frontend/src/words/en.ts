@@ -74,7 +74,7 @@ export const en = {
   },
   accounts: {
     accountsPage: {
-      yourPassword: "Your password",
+      passwordAndSecondFactor: "Password and second factor",
       apiTokens: "API tokens",
       agentTokens: "Agent tokens",
       accountsNormstat: "Accounts · normstat",
@@ -3902,6 +3902,23 @@ action = "Nothing to do."
       `End the session of ${browser || "an unknown browser"}${address && `, ${address}`}`,
     endOthers: "End all other sessions",
     endAll: "End all sessions",
+  },
+  hostAccess: {
+    hostsOf: (name: string) => `Hosts of ${name}`,
+    save: "Save",
+    allHosts: "All hosts",
+    hostsOfGroups: "Only the hosts of host groups",
+    help: "It sees these hosts and what belongs to them: samples, baselines, events, alerts. It cannot change what also covers other hosts, nor rules, host groups or the server.",
+    hostGroups: "Host groups",
+    groupOf: (name: string, n: number) => `${name} (${counted(n, "host")})`,
+    noGroupSeesNothing: "No group: it sees no host",
+    noGroups: "There are no host groups yet: create one under Baselines.",
+    all: "all",
+    none: "none",
+    nOfYourGroups: (n: number) => `${counted(n, "host")} of your host groups`,
+    noHosts: "You see no hosts",
+    askAdministrator:
+      "Your account sees only the hosts of its host groups, and they have none. An administrator can add groups to the account.",
   },
   secondFactor: {
     title: "Second factor",

@@ -93,9 +93,14 @@ async def run_import(engine: AsyncEngine, job: ImportSource, watch: Watch, keepe
         require_spec(job.options.spec)
     async with open_read_session(sessions) as session:
         lengths = await list_lengths(session, job.host)
-    survey = Survey(job.options, Budget(job.most_bytes, MAX_MEMBERS), lengths, keeper)
+    survey = Survey(job.options, Budget(job.most_bytes, MAX_MEMBERS), lengths, keeper, job.host)
     found = await _run_survey(survey, job, watch)
-    await _Run(engine, job, watch, found, keeper).run()
+    try:
+        await _Run(engine, job, watch, found, keeper).run()
+    finally:
+        for file in found:
+            if file.text is not None:
+                file.text.close()
 
 
 async def _run_survey(survey: Survey, job: ImportSource, watch: Watch) -> list[Found]:
@@ -228,6 +233,8 @@ class _Members:
 
         Raises: Unreadable when it is not there any more
         """
+        if found.text is not None:
+            return _slice(Peekable(found.text.open()), found.begin, found.end)
         while self._number < found.member:
             member = next(self._members, None)
             if member is None:

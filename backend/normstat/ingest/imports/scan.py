@@ -25,6 +25,7 @@ from normstat.ingest.imports.detect import (
     look_at,
 )
 from normstat.ingest.imports.import_options import ImportOptions
+from normstat.ingest.imports.series_files import Gathered, SeriesFiles, SortedText, find_series_file
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
 from normstat.stats.engine.timeline import require_zone
 from normstat.stats.readers import read
@@ -49,7 +50,8 @@ class Found:
 
     `member` is the number of the file within `root`, the file on this machine that it is in; the bytes are [begin, end) of it.
     `hashes` are those of its first n bytes, by n: at lengths that earlier loads had, and at its own. `look.spec` is None where
-    there is nothing to load; `look.note` says why, unless it is an artefact alone (`look.artefact`).
+    there is nothing to load; `look.note` says why, unless it is an artefact alone (`look.artefact`). `text` is that of files that
+    were put together: they are no member of a root.
     """
 
     path: str
@@ -61,6 +63,7 @@ class Found:
     hashes: dict[int, bytes] = field(default_factory=dict)
     modified_at: float | None = None
     n_days: int = 0
+    text: SortedText | None = None
 
     @property
     def n_bytes(self) -> int:
@@ -85,7 +88,7 @@ class Found:
 
 class Survey:
     """Looks through all files. `lengths` are the lengths of earlier loads by spec: hashes are taken there as well. `keeper` knows
-    texts that are artefacts and nothing else.
+    texts that are artefacts and nothing else. `host` is wanted where files tell of several.
 
     It blocks, so it runs in a thread; `n_bytes` and `path` may be read meanwhile.
     """
@@ -96,8 +99,11 @@ class Survey:
         budget: Budget,
         lengths: Mapping[str, Sequence[int]],
         keeper: ArtefactKeeper | None = None,
+        host: str = "",
     ) -> None:
         self._keeper = keeper
+        self._host = host
+        self._series = SeriesFiles(options.zone)
         self._options = options
         self._budget = budget
         self._lengths = lengths
@@ -128,6 +134,7 @@ class Survey:
                     break
         except TooMuch as trouble:
             found.append(Found(NOT_READ, Path(), 0, Look(note=f"not read: {trouble}")))
+        found += [self._look_at_gathered(gathered) for gathered in self._series.close(self._host)]
         self._fill_commands(found)
         self._fill_days(found)
         if len(found) > 1:
@@ -154,7 +161,12 @@ class Survey:
             if member.path.endswith(COMMAND) and len(head) <= MAX_COMMAND:
                 # What the agent called; it lies beside what that printed, and before it in a folder.
                 self._commands[member.path.removesuffix(COMMAND)] = head.decode("utf-8", "replace").strip()
-            if is_batchload(head):
+            series = find_series_file(member.path, head) if self._options.spec is None else None
+            if series is not None and series.note:
+                yield Found(member.path, root, number, Look(note=series.note))
+            elif series is not None:
+                self.n_bytes += self._series.take(series, member.source)
+            elif is_batchload(head):
                 yield from self._look_at_sections(root, number, member, member.source)
             else:
                 command = self._commands.get(member.path.removesuffix(OUTPUT), "")
@@ -168,6 +180,19 @@ class Survey:
                 yield self._without_large_artefact(found)
         except (Unreadable, TooMuch, OSError) as trouble:
             yield Found(member.path, root, number, Look(note=str(trouble)))
+
+    def _look_at_gathered(self, gathered: Gathered) -> Found:
+        """Look at the text of files that were put together."""
+        found = Found(gathered.path, Path(), 0, Look(note=gathered.note), text=gathered.text)
+        if gathered.note and gathered.host:
+            return found
+        source = Peekable(gathered.text.open())
+        head = source.peek(HEAD_BYTES)
+        look = look_at(head, gathered.path, replace(self._options, spec=gathered.spec), is_all=len(head) < HEAD_BYTES)
+        found.look = replace(look, note=_join(gathered.note, look.note) if look.note else gathered.note)
+        if found.look.spec is not None:
+            self._hash(found, source)
+        return found
 
     def _without_large_artefact(self, found: Found) -> Found:
         if found.look.artefact and self._keeper is not None and found.n_bytes > self._keeper.max_bytes:

@@ -19,7 +19,8 @@ import orjson
 
 from normstat.errors import BadRequest
 from normstat.ingest.receivers.metric_samples import STALE_NAN, HostSeries, MetricSamples, Sample, SampleCounter, label_trouble
-from normstat.ingest.receivers.wire_fields import WireField, bad_body, fields_of_message, to_varint
+from normstat.ingest.receivers.native_histograms import MAX_BUCKETS, MAX_SCHEMA, MIN_SCHEMA, cumulate, le_of
+from normstat.ingest.receivers.wire_fields import WireField, bad_body, fields_of_message, packed_numbers, to_varint
 from normstat.stats.engine.exposition_line import format_value
 
 # Of a resource only these become labels: the others say the same on every series of a host.
@@ -41,7 +42,6 @@ UNITS: Final[Mapping[str, str]] = {
 NOT_IN_NAME: Final = re.compile(r"[^a-zA-Z0-9_:]+", re.ASCII)
 # What OTLP says of a point that has no value.
 NO_VALUE_FLAG: Final = 1
-EXPONENTIAL: Final = "exponential histograms are not stored as buckets; have the sender use explicit ones"
 # A message as names and values: what JSON gives, and what protocol buffers are turned into.
 Tree = Mapping[str, Any]
 
@@ -89,8 +89,13 @@ def _bucketed() -> Model:
 def _exponential() -> Model:
     return {
         1: ("attributes[]", _attribute), 2: ("startTimeUnixNano", _FIXED), 3: ("timeUnixNano", _FIXED), 4: ("count", _FIXED),
-        5: ("sum", _DOUBLE), 10: ("flags", _WHOLE),
+        5: ("sum", _DOUBLE), 6: ("scale", "zigzag"), 7: ("zeroCount", _FIXED), 8: ("positive", _buckets), 9: ("negative", _buckets),
+        10: ("flags", _WHOLE), 14: ("zeroThreshold", _DOUBLE),
     }  # fmt: skip
+
+
+def _buckets() -> Model:
+    return {1: ("offset", "zigzag"), 2: ("bucketCounts[]", "varints")}
 
 
 def _quantile() -> Model:
@@ -186,6 +191,9 @@ def _tree(data: bytes, model: Callable[[], Model], counter: SampleCounter) -> di
         elif kind.startswith("packed_"):
             found.setdefault(name.removesuffix("[]"), []).extend(_packed(item, "d" if kind == "packed_double" else "Q"))
             continue
+        elif kind == "varints":
+            found.setdefault(name.removesuffix("[]"), []).extend(_whole_counts(item))
+            continue
         else:
             value = getattr(item, kind)
         if name.endswith("[]"):
@@ -200,6 +208,13 @@ def _packed(item: WireField, code: str) -> list[float]:
     if len(data) % 8 or len(data) > 8 * (MAX_BOUNDS + 1):
         raise bad_body(f"more than {MAX_BOUNDS} buckets, or a part of one")
     return list(struct.unpack(f"<{len(data) // 8}{code}", data))
+
+
+def _whole_counts(item: WireField) -> list[int]:
+    found = packed_numbers(item, MAX_BUCKETS)
+    if len(found) > MAX_BUCKETS:
+        raise bad_body(f"more than {MAX_BUCKETS} buckets")
+    return found
 
 
 def _series_of(request: Tree, counter: SampleCounter) -> MetricSamples:
@@ -233,8 +248,7 @@ def _metric_series(metric: Tree, own: dict[str, str], types: dict[str, str], cou
             for point in body.get("dataPoints") or ():
                 yield from _distribution(full, point, own, counter, is_delta=_temporality(body) == DELTA)
                 if kind == "exponentialHistogram":
-                    labels = ((HOST_LABEL, own[HOST_LABEL]),) if HOST_LABEL in own else ()
-                    yield HostSeries(full, labels, [(0.0, 0, None)], EXPONENTIAL)
+                    yield from _exponential_buckets(full, point, own, counter, is_delta=_temporality(body) == DELTA)
 
 
 def _distribution(name: str, point: Tree, own: dict[str, str], counter: SampleCounter, *, is_delta: bool) -> Iterator[HostSeries]:
@@ -247,11 +261,31 @@ def _distribution(name: str, point: Tree, own: dict[str, str], counter: SampleCo
     total = 0.0
     for count, bound in zip(counts, [*bounds, math.inf], strict=False):
         total += float(count)
-        le = "+Inf" if math.isinf(float(bound)) else format_value(float(bound))
-        yield _one(f"{name}_bucket", point, {**own, "le": le}, counter, total, is_delta=is_delta)
+        yield _one(f"{name}_bucket", point, {**own, "le": le_of(float(bound))}, counter, total, is_delta=is_delta)
     for pair in point.get("quantileValues") or ():
         quantile = format_value(float(pair.get("quantile") or 0))
         yield _one(name, point, {**own, "quantile": quantile}, counter, float(pair.get("value") or 0), is_delta=False)
+
+
+def _exponential_buckets(
+    name: str, point: Tree, own: dict[str, str], counter: SampleCounter, *, is_delta: bool
+) -> Iterator[HostSeries]:
+    """Yield the buckets of an exponential histogram: those that end at powers of two."""
+    scale, positive, negative = int(point.get("scale") or 0), point.get("positive") or {}, point.get("negative") or {}
+    counts = positive.get("bucketCounts") or []
+    if not MIN_SCHEMA <= scale <= MAX_SCHEMA or len(counts) > MAX_BUCKETS:
+        raise bad_body(f"an exponential histogram of scale {scale} with {len(counts)} buckets")
+    # Bucket 0 begins at 1 here, and ends at 1 in Prometheus.
+    first = int(positive.get("offset") or 0) + 1
+    ends = cumulate(
+        {first + number: float(count) for number, count in enumerate(counts) if float(count)},
+        scale,
+        n_zero=float(point.get("zeroCount") or 0),
+        zero_end=float(point.get("zeroThreshold") or 0),
+        n_below=sum(float(count) for count in negative.get("bucketCounts") or []),
+    )
+    for end, count in [*ends, (math.inf, float(point.get("count") or 0))]:
+        yield _one(f"{name}_bucket", point, {**own, "le": le_of(end)}, counter, count, is_delta=is_delta)
 
 
 def _one(name: str, point: Tree, own: Mapping[str, str], counter: SampleCounter, value: float, *, is_delta: bool) -> HostSeries:

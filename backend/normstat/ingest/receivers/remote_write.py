@@ -7,14 +7,16 @@ Source: https://prometheus.io/docs/specs/prw/remote_write_spec/ and remote_write
 200
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
 
 from normstat.errors import BadRequest, TooLarge, shorten
 from normstat.ingest.receivers.metric_samples import HostSeries, MetricSamples, Sample, SampleCounter, label_trouble
-from normstat.ingest.receivers.wire_fields import WireField, bad_body, fields_of_message
+from normstat.ingest.receivers.native_histograms import histogram_series
+from normstat.ingest.receivers.wire_fields import bad_body, fields_of_message, packed_numbers
 
 CODEC: Final = pa.Codec("snappy")
 NAME_LABEL: Final = "__name__"
@@ -23,9 +25,9 @@ MAX_TEXTS: Final = 200_000
 MAX_TYPES: Final = 10_000
 # Labels of one series that are read; a series may have fewer, and says then how many it has.
 MAX_PAIRS: Final = 1000
+NO_NAME: Final = "no metric name (label __name__)"
 # The types of both versions have the same numbers.
 TYPES: Final = {1: "counter", 2: "gauge", 3: "histogram", 4: "gauge", 5: "summary", 6: "info", 7: "stateset"}
-NATIVE: Final = "native histograms are not stored; have the exporter send classic buckets"
 
 
 def parse_size(body: bytes, max_plain: int) -> int:
@@ -65,16 +67,17 @@ def read_write_request(plain: bytes) -> MetricSamples:
     found, counter = MetricSamples(), SampleCounter()
     for item in fields_of_message(plain):
         if item.number == 1:
-            found.series += _read_series(item.data, counter)
+            found.series += _read_series(item.data, counter, found.types)
         elif item.number == 3:
             _read_metadata(item.data, found.types)
     return found
 
 
-def _read_series(data: bytes, counter: SampleCounter) -> Iterator[HostSeries]:
+def _read_series(data: bytes, counter: SampleCounter, types: dict[str, str]) -> Iterator[HostSeries]:
     pairs: list[tuple[str, str]] = []
     samples: list[Sample] = []
-    n_native = n_labels = 0
+    natives: list[bytes] = []
+    n_labels = 0
     counter.add(1)
     for item in fields_of_message(data):
         if item.number == 1:
@@ -87,22 +90,36 @@ def _read_series(data: bytes, counter: SampleCounter) -> Iterator[HostSeries]:
             counter.add(1)
             samples.append(_read_sample(item.data))
         elif item.number == 4:
+            natives.append(item.data)
+    yield from _make_series(pairs, samples, n_labels)
+    yield from _make_native(pairs, natives, n_labels, counter, types)
+
+
+def _make_native(
+    pairs: list[tuple[str, str]], natives: Sequence[bytes], n_labels: int, counter: SampleCounter, types: dict[str, str]
+) -> Iterator[HostSeries]:
+    """Yield the series of native histograms; they are histograms, whatever the metadata says."""
+    labels = dict(pairs)
+    name = labels.get(NAME_LABEL, "")
+    reason = label_trouble(labels, n_labels) or ("" if name else NO_NAME)
+    if natives and name and (name in types or len(types) < MAX_TYPES):
+        types[name] = "histogram"
+    kept = tuple(pair for pair in pairs if pair[0] != NAME_LABEL)
+    for data in natives:
+        for series in histogram_series(name, kept, data):
             counter.add(1)
-            n_native += 1
-    yield from _make_series(pairs, samples, n_native, n_labels)
+            yield series if not reason or series.reason else replace(series, reason=reason)
 
 
-def _make_series(pairs: list[tuple[str, str]], samples: list[Sample], n_native: int, n_labels: int) -> Iterator[HostSeries]:
+def _make_series(pairs: list[tuple[str, str]], samples: list[Sample], n_labels: int) -> Iterator[HostSeries]:
     labels = dict(pairs)
     reason = label_trouble(labels, n_labels)
     name = labels.pop(NAME_LABEL, "")
     if not name:
-        reason = reason or "no metric name (label __name__)"
+        reason = reason or NO_NAME
     kept = tuple(pair for pair in pairs if pair[0] != NAME_LABEL)
     if samples:
         yield HostSeries(name, kept, samples, reason)
-    if n_native:
-        yield HostSeries(name, kept, [(0.0, 0, None)] * n_native, reason or NATIVE)
 
 
 def _read_label(data: bytes) -> tuple[str, str]:
@@ -158,11 +175,12 @@ def read_request_2(plain: bytes) -> MetricSamples:
 def _read_series_2(data: bytes, texts: list[str], counter: SampleCounter, types: dict[str, str]) -> Iterator[HostSeries]:
     places: list[int] = []
     samples: list[Sample] = []
-    n_native = kind = 0
+    natives: list[bytes] = []
+    kind = 0
     counter.add(1)
     for item in fields_of_message(data):
         if item.number == 1:
-            found = _numbers(item, MAX_PAIRS * 2)
+            found = packed_numbers(item, MAX_PAIRS * 2)
             places += found
             for _ in found:
                 counter.add_label()
@@ -172,8 +190,7 @@ def _read_series_2(data: bytes, texts: list[str], counter: SampleCounter, types:
             counter.add(1)
             samples.append(_read_sample(item.data))
         elif item.number == 3:
-            counter.add(1)
-            n_native += 1
+            natives.append(item.data)
         elif item.number == 5:
             kind = next((part.whole for part in fields_of_message(item.data) if part.number == 1), 0)
     if len(places) % 2 or any(place >= len(texts) for place in places):
@@ -183,23 +200,5 @@ def _read_series_2(data: bytes, texts: list[str], counter: SampleCounter, types:
     if kind in TYPES and name and len(types) < MAX_TYPES:
         family = name if kind not in (3, 5) else name.removesuffix("_bucket").removesuffix("_sum").removesuffix("_count")
         types[family] = TYPES[kind]
-    yield from _make_series(pairs, samples, n_native, len(places) // 2)
-
-
-def _numbers(item: WireField, most: int) -> list[int]:
-    """Return packed whole numbers, or the one that is not packed."""
-    if isinstance(item.value, int):
-        return [item.value]
-    numbers: list[int] = []
-    value = shift = 0
-    for byte in item.value:
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            numbers.append(value)
-            value = shift = 0
-            if len(numbers) > most:
-                break
-        elif shift > 63:
-            raise bad_body("a number of more than 10 bytes among the labels")
-    return numbers
+    yield from _make_series(pairs, samples, len(places) // 2)
+    yield from _make_native(pairs, natives, len(places) // 2, counter, types)

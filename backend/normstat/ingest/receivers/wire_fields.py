@@ -56,6 +56,11 @@ class WireField(NamedTuple):
         return whole - 2**64 if whole >= 2**63 else whole
 
     @property
+    def zigzag(self) -> int:
+        """The varint in zigzag form (sint32, sint64). Raises: BadRequest for bytes"""
+        return from_zigzag(self.whole)
+
+    @property
     def double(self) -> float:
         """The number of eight bytes. Raises: BadRequest for anything else"""
         return float(DOUBLE.unpack(self._eight())[0])
@@ -127,6 +132,37 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value & MAX_UINT64, at
     raise bad_body(f"a number of more than {MAX_VARINT_BYTES} bytes before byte {at}")
+
+
+def from_zigzag(number: int) -> int:
+    """Return a whole number with a sign.
+
+    >>> [from_zigzag(number) for number in (0, 1, 2, 3)]
+    [0, -1, 1, -2]
+    """
+    return (number >> 1) ^ -(number & 1)
+
+
+def packed_numbers(item: WireField, most: int) -> list[int]:
+    """Return packed whole numbers, or the one that is not packed; of more than `most` one more.
+
+    Raises: BadRequest
+    """
+    if isinstance(item.value, int):
+        return [item.value]
+    numbers: list[int] = []
+    value = shift = 0
+    for byte in item.value:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(value)
+            value = shift = 0
+            if len(numbers) > most:
+                break
+        elif shift > 63:
+            raise bad_body("a packed number of more than 10 bytes")
+    return numbers
 
 
 def to_varint(number: int) -> bytes:

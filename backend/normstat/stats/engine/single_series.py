@@ -5,11 +5,18 @@ added as soon as it has the columns of the one before, or when later ones wait. 
 
     means          stat, `column`, `of`, `by`, `factor`: quotients of two rates of a row
     used           stat, `column`, `share`, `size`, `free`, `left`: what is in use, and its share of what programs may use, as df
+    shares         stat, `column`, `of`, `rest`: the share of a column in the sum of itself and others, in percent
+    idle           stat, `column`, `of`: what the columns of percentages leave of 100 %, where a tool does not print it, and all of
+                   `of` are there
+    sums           stat, `instance`, `of`: an instance whose times are sums of all CPUs; each is its share of the row, which has
+                   100 % then. Without one of `of` nothing is known of the row
+    needs          stat, `column`, `by`: columns that mean something only where another one is above 0 (the latency of no request)
     totals         stat, `instance`: the mean of all instances at a time, once all have come (the CPUs of a host)
     counters, gauges    the stats of all series that no group knows
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar
 
@@ -29,6 +36,8 @@ MICRO: Final = 1_000_000
 MAX_SERIES: Final = 50_000
 # Rows of an instance that wait for their last columns: requests may overtake each other.
 MAX_PENDING: Final = 3
+# Reports of an instance that may still get values, where rows wait for newer ones.
+MAX_OPEN_REPORTS: Final = 2
 # Series without a sample for so long are forgotten; their next one is like a first.
 FORGOTTEN_S: Final = 3600
 ANOTHER: Final = Rejected(
@@ -62,6 +71,43 @@ class Used:
 
 
 @dataclass(frozen=True)
+class Share:
+    """The share of a column, in percent, in the sum of itself and those of `rest` that a row has."""
+
+    stat: StatName
+    column: str
+    of: str
+    rest: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Idle:
+    """What all percentages of a row leave of 100 %, if it has all of `of`."""
+
+    stat: StatName
+    column: str
+    of: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """An instance whose percentages are sums of an unknown number of CPUs; a row that lacks one of `of` is not used."""
+
+    stat: StatName
+    instance: str
+    of: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Need:
+    """A column without a meaning unless another one is above 0."""
+
+    stat: StatName
+    column: str
+    by: str
+
+
+@dataclass(frozen=True)
 class Total:
     """An instance that holds the means of all others of its stat."""
 
@@ -78,6 +124,10 @@ class SeriesLayout(Layout):
     gauges: StatName
     means: tuple[Mean, ...] = ()
     used: tuple[Used, ...] = ()
+    shares: tuple[Share, ...] = ()
+    idle: tuple[Idle, ...] = ()
+    sums: tuple[Sum, ...] = ()
+    needs: tuple[Need, ...] = ()
     totals: tuple[Total, ...] = ()
 
     @property
@@ -124,9 +174,14 @@ class InstanceState:
 
 
 class SeriesReader(LineReader[SeriesLayoutT]):
-    """The part of a reader that makes rows of samples. Times are whole numbers, of which a second has `ticks`."""
+    """The part of a reader that makes rows of samples. Times are whole numbers, of which a second has `ticks`.
+
+    `waits_for_newer`: a row is added when later ones have begun, not as soon as it has the columns of the one before. It needs
+    one report more, and new columns do not split a row; for recorded files, where nobody waits.
+    """
 
     ticks: int
+    waits_for_newer = False
 
     def load_series(self, own: State) -> None:
         """Restore the state of the previous piece."""
@@ -143,6 +198,10 @@ class SeriesReader(LineReader[SeriesLayoutT]):
                 self._totals[stat].load(state, {name for own_stat, name in self._instances if own_stat == stat})
         self._used = {stat: [used for used in self.layout.used if used.stat == stat] for stat in self._stats}
         self._means = {stat: [mean for mean in self.layout.means if mean.stat == stat] for stat in self._stats}
+        self._shares = {stat: [share for share in self.layout.shares if share.stat == stat] for stat in self._stats}
+        self._idle = {idle.stat: idle for idle in self.layout.idle}
+        self._sums = {(own.stat, own.instance): own.of for own in self.layout.sums}
+        self._needs = {stat: [need for need in self.layout.needs if need.stat == stat] for stat in self._stats}
 
     def save_series(self) -> State:
         """Return what `load_series` restores."""
@@ -205,7 +264,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
         total = self._totals.get(place.stat)
         if instance is None:
             instance = self._instances[key] = InstanceState()
-            if total is not None:
+            if total is not None and place.instance != total.instance:
                 total.add_member(place.instance, tick)
         if total is not None:
             total.newest = max(total.newest, tick)
@@ -239,11 +298,14 @@ class SeriesReader(LineReader[SeriesLayoutT]):
         row.arrived.add(place.column)
         if value is not None:
             row.values[place.column] = value
-        if not instance.columns and len(instance.pending) > 1:
+        if not instance.columns and len(instance.pending) > 1 and not self.waits_for_newer:
             # The first row has the columns that came before the second.
             self._complete(place, instance, min(instance.pending))
         is_single = place.stat in self.layout.single_stats
-        if is_single or (instance.columns and row.arrived >= instance.columns):
+        if self.waits_for_newer and not is_single:
+            while len(instance.pending) > MAX_OPEN_REPORTS:
+                self._complete(place, instance, min(instance.pending))
+        elif is_single or (instance.columns and row.arrived >= instance.columns):
             self._complete(place, instance, tick)
         elif len(instance.pending) > MAX_PENDING:
             first = min(instance.pending)
@@ -280,7 +342,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
         total.done = max(total.done, tick)
         row = total.pending.pop(tick)
         means = row.make_means()
-        self._add((stat, total.instance), tick, OpenRow(row.offset, means, set(means)))
+        self._add((stat, total.instance), tick, OpenRow(row.offset, means, set(means)), is_mean=True)
 
     def _work_out(self, stat: str, found: dict[str, str | float]) -> None:
         """Add the columns that follow from others of the row."""
@@ -295,13 +357,28 @@ class SeriesReader(LineReader[SeriesLayoutT]):
                 found[own.column] = used
             if used >= 0 and left >= 0 and used + left > 0:
                 found[own.share] = 100 * used / (used + left)
+        self._work_out_shares(stat, found)
 
-    def _add(self, key: tuple[str, str], tick: int, row: OpenRow) -> None:
+    def _work_out_shares(self, stat: str, found: dict[str, str | float]) -> None:
+        """Add what is a share of several columns, and drop what means nothing."""
+        for share in self._shares[stat]:
+            whole = sum(float(found[column]) for column in (share.of, *share.rest) if column in found)
+            if share.of in found and any(column in found for column in share.rest) and whole > 0:
+                found[share.column] = 100 * float(found[share.of]) / whole
+        idle = self._idle.get(stat)
+        if idle is not None and idle.column not in found and all(column in found for column in idle.of):
+            found[idle.column] = max(0.0, 100 - sum(float(value) for column, value in found.items() if column.startswith("%")))
+        for need in self._needs[stat]:
+            if need.column in found and float(found.get(need.by, "0")) <= 0:
+                del found[need.column]
+
+    def _add(self, key: tuple[str, str], tick: int, row: OpenRow, *, is_mean: bool = False) -> None:
         self._add_to_total(key, tick, row)
-        if not row.values:
-            return
         name, instance = key
-        found = row.values
+        of = None if is_mean else self._sums.get(key)
+        found = row.values if of is None else _shares_of(row.values, of)
+        if not found:
+            return
         self._work_out(name, found)
         # In the order of their names: the order in which they came is chance.
         columns = tuple(sorted(found))
@@ -330,6 +407,14 @@ class SeriesReader(LineReader[SeriesLayoutT]):
             return None
         growth = value - float(known[1])
         return growth / (tick - known[0]) * self.ticks if growth >= 0 and math.isfinite(growth) else None
+
+
+def _shares_of(values: dict[str, str | float], of: Sequence[str]) -> dict[str, str | float]:
+    """Return times as shares of their sum, in percent. Missing: {} where one is missing that they all need, or nothing passed."""
+    total = sum(float(value) for value in values.values())
+    if total <= 0 or not all(column in values for column in of):
+        return {}
+    return {column: 100 * float(value) / total for column, value in values.items()}
 
 
 def _to_state(instance: InstanceState) -> list[object]:

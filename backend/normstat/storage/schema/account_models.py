@@ -48,6 +48,16 @@ class RecoveryCode(Base):
     used_at: Mapped[datetime | None]
 
 
+class UserHostGroup(Base):
+    """A host group whose hosts a limited account sees."""
+
+    __tablename__ = "user_host_groups"
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False)
+    group_id: Mapped[int] = mapped_column(
+        ForeignKey("host_groups.id", ondelete="CASCADE"), primary_key=True, autoincrement=False, index=True
+    )
+
+
 class ShareLink(Base):
     """A link that shows one saved comparison or one report, and nothing else, to whoever has it, until `expires_at`.
 

@@ -288,7 +288,8 @@ class User(Base):
     """An account; `password_hash` is None until a password is chosen (then only links open it).
 
     An account of a login provider is known by issuer and subject, and has no password. `is_disabled_by_provider`: it has lost its
-    groups there; a login with a group enables it again.
+    groups there; a login with a group enables it again. `is_limited`: it sees only the hosts of its host groups
+    (user_host_groups), none without any.
     """
 
     __tablename__ = "users"
@@ -301,6 +302,7 @@ class User(Base):
     provider_issuer: Mapped[str | None]
     provider_subject: Mapped[str | None]
     is_disabled_by_provider: Mapped[bool] = mapped_column(server_default=text("false"))
+    is_limited: Mapped[bool] = mapped_column(server_default=text("false"))
 
     __table_args__ = (UniqueConstraint("provider_issuer", "provider_subject"),)
 

@@ -20,7 +20,7 @@ import { Users } from "./Users";
 import { words } from "../../words";
 
 const LABELS: Readonly<Record<AccountTab, string>> = {
-  me: words.accounts.accountsPage.yourPassword,
+  me: words.accounts.accountsPage.passwordAndSecondFactor,
   sessions: words.sessions.sessions,
   "api-tokens": words.accounts.accountsPage.apiTokens,
   "agent-tokens": words.accounts.accountsPage.agentTokens,

@@ -14,6 +14,7 @@ import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { RowForm } from "../../components/RowForm";
+import { HostAccessDialog } from "./HostAccessDialog";
 import { Sessions } from "./Sessions";
 import { words } from "../../words";
 
@@ -22,7 +23,7 @@ interface UsersProps {
   readonly me: Me;
 }
 
-type Dialog = { readonly kind: "password" | "sessions" | "second-factor" | "delete"; readonly user: UserInfo };
+type Dialog = { readonly kind: "password" | "sessions" | "second-factor" | "hosts" | "delete"; readonly user: UserInfo };
 
 /** All accounts: create, change the role, set a password, disable, delete. */
 export function Users({ zone, me }: UsersProps) {
@@ -69,6 +70,7 @@ export function Users({ zone, me }: UsersProps) {
             <Table.Tr>
               <Table.Th>{words.common.name}</Table.Th>
               <Table.Th>{words.common.role}</Table.Th>
+              <Table.Th>{words.common.hosts}</Table.Th>
               <Table.Th>{words.accounts.users.password}</Table.Th>
               <Table.Th>{words.common.state}</Table.Th>
               <Table.Th>{words.common.created}</Table.Th>
@@ -97,6 +99,24 @@ export function Users({ zone, me }: UsersProps) {
                       }
                     }}
                   />
+                </Table.Td>
+                <Table.Td>
+                  {user.role === "administrator" && user.host_groups === null ? (
+                    words.hostAccess.all
+                  ) : (
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      maw={220}
+                      aria-label={words.hostAccess.hostsOf(user.name)}
+                      title={user.host_groups?.join(", ")}
+                      onClick={() => {
+                        setDialog({ kind: "hosts", user });
+                      }}
+                    >
+                      {hostsWord(user.host_groups)}
+                    </Button>
+                  )}
                 </Table.Td>
                 <Table.Td>
                   {user.has_password ? (
@@ -177,6 +197,7 @@ export function Users({ zone, me }: UsersProps) {
           <Sessions account={dialog.user.name} zone={zone} />
         </Modal>
       )}
+      {dialog?.kind === "hosts" && <HostAccessDialog user={dialog.user} onClose={close} onDone={renew} />}
       {dialog?.kind === "second-factor" && (
         <ConfirmDialog
           title={words.secondFactor.reset}
@@ -207,6 +228,11 @@ export function Users({ zone, me }: UsersProps) {
       )}
     </Stack>
   );
+}
+
+/** Which hosts an account sees, in a cell. */
+function hostsWord(groups: readonly string[] | null): string {
+  return groups === null ? words.hostAccess.all : groups.length === 0 ? words.hostAccess.none : groups.join(", ");
 }
 
 function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {

@@ -1,6 +1,7 @@
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { channelsQuery, routesQuery } from "../../api/alerts";
+import { useMe } from "../../components/me";
 import { PendingView } from "../../components/StateView";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
@@ -20,7 +21,12 @@ interface AlertsTabProps {
 
 /** One alert, or all of them with what sends them. */
 export function AlertsTab({ zone, clock, alert }: AlertsTabProps) {
-  return alert === null ? <AllAlerts zone={zone} clock={clock} /> : <OneAlert id={alert} zone={zone} clock={clock} />;
+  const me = useMe();
+  if (alert !== null) {
+    return <OneAlert id={alert} zone={zone} clock={clock} />;
+  }
+  // Routes and channels are of all hosts.
+  return me.is_limited ? <AlertList zone={zone} clock={clock} hasRoutes /> : <AllAlerts zone={zone} clock={clock} />;
 }
 
 /** Who hears of what is found: the messages that were sent, the routes that decide, and the channels that carry them. */

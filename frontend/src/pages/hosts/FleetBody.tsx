@@ -77,7 +77,11 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
         <StateView
           state={
             fleet.data.hosts.length === 0
-              ? { kind: "empty", title: words.common.noHostsYet, next: words.hosts.fleetBody.runCommandAboveHost }
+              ? {
+                  kind: "empty",
+                  title: me.is_limited ? words.hostAccess.noHosts : words.common.noHostsYet,
+                  next: me.is_limited ? words.hostAccess.askAdministrator : words.hosts.fleetBody.runCommandAboveHost,
+                }
               : {
                   kind: "empty",
                   title: words.hosts.fleetBody.noHostsMatch(view.filter),

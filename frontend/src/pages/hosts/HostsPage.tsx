@@ -74,7 +74,7 @@ export function HostsPage() {
           <Title order={1}>{words.common.hosts}</Title>
           {fleet.data && (
             <Text fz="sm" className="soft" aria-live="polite">
-              {words.hosts.hostsPage.nHost(all.length)}
+              {me.is_limited ? words.hostAccess.nOfYourGroups(all.length) : words.hosts.hostsPage.nHost(all.length)}
               {shown.length < all.length && words.hosts.hostsPage.shown(formatCount(shown.length))}
               {view.at !== null && words.hosts.hostsPage.at(formatInstant(zone, view.at).slice(0, 16), zoneLabel(zone, view.at))}
               {fleet.data.n_minutes_read < fleet.data.n_minutes &&
@@ -139,7 +139,9 @@ export function HostsPage() {
           </Button>
         </Group>
       </Group>
-      {(isAdding || fleet.data?.hosts.length === 0) && <AddHost isAdministrator={me.role === "administrator"} />}
+      {(isAdding || (fleet.data?.hosts.length === 0 && !me.is_limited)) && (
+        <AddHost isAdministrator={me.role === "administrator"} />
+      )}
       <FleetBody fleet={fleet} view={view} shown={shown} set={set} hasTools />
     </div>
   );

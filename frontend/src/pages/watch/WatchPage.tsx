@@ -5,6 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { watchQuery } from "../../api/watch";
 import { IgnoredNote } from "../../components/IgnoredNote";
+import { useMe } from "../../components/me";
 import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { describeWatched } from "../../logic/watch";
@@ -26,6 +27,7 @@ export function WatchPage() {
   useDocumentTitle(words.watch.watchPage.watchNormstat);
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeWatchView(search), [search]);
+  const me = useMe();
   const navigate = useNavigate();
   const watch = useQuery(watchQuery);
   const zone = useZone(view.clock);
@@ -66,7 +68,7 @@ export function WatchPage() {
           <Tabs.Tab value="rules">{words.watch.watchPage.rules}</Tabs.Tab>
           <Tabs.Tab value="mutes">{words.watch.watchPage.mutes}</Tabs.Tab>
           <Tabs.Tab value="alerts">{words.watch.alerts.alerts}</Tabs.Tab>
-          <Tabs.Tab value="webhooks">{words.webhooks.list.webhooks}</Tabs.Tab>
+          {!me.is_limited && <Tabs.Tab value="webhooks">{words.webhooks.list.webhooks}</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="now">
           {watch.data === undefined ? (

@@ -11,7 +11,7 @@ order. Counters become rates (docs/adr/0018-rates-at-reading.md): one that went 
 Keys of `[layout]`:
     groups         stat, `names` (pattern of the metric's name; its group `column` is the column's stem), `labels` (those that are
                    the instance), `pivot` (labels; the value of the first that is there completes the column; then comes the group
-                   `suffix` of `names`),
+                   `suffix` of `names`), `whole` (the instance of a series without these labels),
                    `counters` (untyped names are counters)
     in_flight      `name` of a counter of seconds and `column`: its rate is how many were in flight on average, no share of the time
     distributions, buckets    the stats of histograms; `counters`, `gauges`, `means`, `used`, `totals`: engine/single_series.py
@@ -87,6 +87,7 @@ class MetricGroup:
     names: re.Pattern[str]
     labels: tuple[str, ...] = ()
     pivot: tuple[str, ...] = ()
+    whole: str = ""
     counters: bool = False
 
 
@@ -254,7 +255,7 @@ def place_series(layout: ExpositionLayout, text: str, kind: SeriesKind) -> Serie
             pivot = next((values[label] for label in group.pivot if label in values), None)
             if found is not None and (not group.pivot or pivot is not None):
                 stem = (found["column"] or "") + (pivot or "") + (found.groupdict().get("suffix") or "")
-                instance = " ".join(values[label] for label in group.labels if values.get(label))
+                instance = " ".join(values[label] for label in group.labels if values.get(label)) or group.whole
                 column = next((own.column for own in layout.in_flight if own.name == name), None)
                 if column is not None:
                     return SeriesPlace(group.stat, instance, column, is_rate=kind is SeriesKind.COUNTER, factor=1.0)

@@ -1,0 +1,32 @@
+"""Generates the settings in the schema of the Helm chart's values, so that helm refuses a setting that is misspelled."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+from pydantic import AliasChoices
+
+import normstat
+from normstat.settings import Settings
+
+VALUES_SCHEMA: Final = Path(normstat.__file__).parents[2] / "packaging/helm/normstat/values.schema.json"
+
+
+def list_settings() -> dict[str, str]:
+    """Return the variables of the server's settings with their descriptions."""
+    found = {}
+    for name, field in Settings.model_fields.items():
+        alias = field.validation_alias
+        variable = alias.choices[0] if isinstance(alias, AliasChoices) else alias or f"NORMSTAT_{name.upper()}"
+        if str(variable).startswith("NORMSTAT_"):
+            found[str(variable)] = field.description or ""
+    return found
+
+
+def render_values_schema() -> str:
+    """Return the schema with the settings as they are."""
+    schema = json.loads(VALUES_SCHEMA.read_text(encoding="utf-8"))
+    schema["$defs"]["settings"]["properties"] = {
+        name: {"type": "string", "description": text} for name, text in sorted(list_settings().items())
+    }
+    return json.dumps(schema, indent=2) + "\n"
