@@ -40,6 +40,10 @@ MAX_PENDING: Final = 3
 MAX_OPEN_REPORTS: Final = 2
 # Series without a sample for so long are forgotten; their next one is like a first.
 FORGOTTEN_S: Final = 3600
+NO_JSON: Final = Rejected("broken JSON")
+NO_NUMBER: Final = Rejected("the value is not a number")
+ODD_TIME: Final = Rejected("the time is not between the years 1970 and 2199")
+ANOTHER_HOST: Final = Rejected("of another host than the first one of the file: import each host by itself")
 ANOTHER: Final = Rejected(
     "another value of the series at the same time: two senders for one host, or labels that do not tell them apart"
 )
@@ -113,6 +117,19 @@ class Total:
 
     stat: StatName
     instance: str
+
+
+def to_finite(word: str) -> float | None:
+    """Return the number that a word prints. Missing: None for no number, and for one that is not finite
+
+    >>> to_finite("0.25"), to_finite("nan"), to_finite("many")
+    (0.25, None, None)
+    """
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 # Compared by identity: it is part of a key.

@@ -21,7 +21,6 @@ Source: collectd-unixsock(5), collectd.conf(5), types.db(5); utils/format_json o
 """
 
 import json
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +30,16 @@ from normstat.stats.engine.lines import Line
 from normstat.stats.engine.named_series import SeriesGroup, find_place
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.single_series import SeriesLayout, SeriesPlace, SeriesReader
+from normstat.stats.engine.single_series import (
+    ANOTHER_HOST,
+    NO_JSON,
+    NO_NUMBER,
+    ODD_TIME,
+    SeriesLayout,
+    SeriesPlace,
+    SeriesReader,
+    to_finite,
+)
 from normstat.stats.layout import AnyPattern
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
@@ -58,13 +66,9 @@ ESCAPE: Final = re.compile(r"\\(.)")
 UNKNOWN: Final = ("U", "u", "nan", "-nan", "NaN", "null")
 
 NO_LINE: Final = Rejected("not a line of collectd: expected PUTVAL, or the JSON of write_http or write_log")
-NO_JSON: Final = Rejected("broken JSON")
 NO_SERIES: Final = Rejected("no series: expected HOST/PLUGIN-INSTANCE/TYPE-INSTANCE")
 NO_SAMPLE: Final = Rejected("no value: expected SECONDS:VALUE")
-NO_NUMBER: Final = Rejected("the value is not a number")
 NO_NAMES: Final = Rejected("another number of values than the type has")
-ODD_TIME: Final = Rejected("the time is not between the years 1970 and 2199")
-ANOTHER_HOST: Final = Rejected("of another host than the first one of the file: import each host by itself")
 
 
 # Compared by identity: it is part of a key.
@@ -211,11 +215,8 @@ class Reader(SeriesReader[CollectdLayout]):
     def _take_word(self, sample: Sample, name: str, word: str, tick: int, offset: int, *, is_counter: bool) -> Outcome:
         if word in UNKNOWN:
             return LineKind.IGNORED
-        try:
-            number = float(word)
-        except ValueError:
-            return NO_NUMBER
-        if not math.isfinite(number):
+        number = to_finite(word)
+        if number is None:
             return NO_NUMBER
         if is_counter and not number.is_integer():
             self._stores_rates = True

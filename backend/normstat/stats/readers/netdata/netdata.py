@@ -19,7 +19,6 @@ Source: Netdata 1.37: exporting/json/json.c, exporting/prometheus/prometheus.c, 
 """
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +29,16 @@ from normstat.stats.engine.lines import Line
 from normstat.stats.engine.named_series import SeriesGroup, find_place
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.single_series import SeriesLayout, SeriesPlace, SeriesReader
+from normstat.stats.engine.single_series import (
+    ANOTHER_HOST,
+    NO_JSON,
+    NO_NUMBER,
+    ODD_TIME,
+    SeriesLayout,
+    SeriesPlace,
+    SeriesReader,
+    to_finite,
+)
 from normstat.stats.layout import AnyPattern, StatName
 from normstat.stats.records import LineKind, State
 
@@ -42,13 +50,9 @@ OF_AN_INTERVAL: Final = ("_average", "_sum")
 NO_VALUE: Final = ("null", "nan", "NaN", "")
 
 NO_LINE: Final = Rejected("not a line of an export of Netdata")
-NO_JSON: Final = Rejected("broken JSON")
 NO_CHART: Final = Rejected("no chart, time or value")
-NO_NUMBER: Final = Rejected("the value is not a number")
-ODD_TIME: Final = Rejected("the time is not between the years 1970 and 2199")
 NO_TIME: Final = Rejected("no time: leave out timestamps=no")
 AS_COLLECTED: Final = Rejected("as it was collected, and nothing says in which unit: export with source=average")
-ANOTHER_HOST: Final = Rejected("of another host than the first one of the file: import each host by itself")
 
 
 # Compared by identity: it is part of a key.
@@ -147,11 +151,8 @@ class Reader(SeriesReader[NetdataLayout]):
             word = "null" if value is None else str(value)
             if word in NO_VALUE:
                 continue
-            try:
-                number = float(word)
-            except ValueError:
-                return NO_NUMBER
-            if not math.isfinite(number):
+            number = to_finite(word)
+            if number is None:
                 return NO_NUMBER
             place, is_absolute = self._place(chart, family, dimension)
             if is_absolute and number < 0:

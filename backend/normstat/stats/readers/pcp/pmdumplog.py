@@ -23,7 +23,6 @@ Keys of `[layout]`: those of engine/single_series.py, and
 Source: pmdumplog(1), pmLookupDesc(3); PCP 6.0.
 """
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from typing import Final, NamedTuple
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.single_series import SeriesLayout, SeriesPlace, SeriesReader
+from normstat.stats.engine.single_series import NO_NUMBER, SeriesLayout, SeriesPlace, SeriesReader, to_finite
 from normstat.stats.layout import AnyPattern, StatName
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
@@ -56,7 +55,6 @@ NO_LINE: Final = Rejected("not a line of pmdumplog")
 NO_EPOCH: Final = Rejected("no date: print the archive with `pmdumplog -xxx -d -m`")
 NO_REPORT: Final = Rejected("a value before the first time")
 NO_DESCRIPTION: Final = Rejected("no description of the metric: print the archive with `pmdumplog -xxx -d -m`")
-NO_NUMBER: Final = Rejected("the value is not a number")
 ERROR: Final = Rejected("the archive holds an error instead of a value")
 TOO_MANY: Final = Rejected(f"more than {MAX_METRICS} metrics")
 
@@ -203,11 +201,8 @@ class Reader(SeriesReader[PcpLayout]):
         if not known.is_number:
             return LineKind.IGNORED
         word = value["value"]
-        try:
-            number = float(word)
-        except ValueError:
-            return NO_NUMBER
-        if not math.isfinite(number):
+        number = to_finite(word)
+        if number is None:
             return NO_NUMBER
         if name == self.layout.cpus and 0 < number < MAX_METRICS and int(number) != self._n_cpus:
             self._n_cpus = int(number)
