@@ -70,6 +70,12 @@ def test_only_intake_and_the_session_commit() -> None:
     )
 
 
+def test_only_one_module_makes_sessions() -> None:
+    """They are limited to the hosts that an account sees (storage/host_limits.py)."""
+    found = [name for name, source in package_sources() if re.search(r"\bAsyncSession\(|\basync_sessionmaker\(", source)]
+    assert found == ["storage/session.py"]
+
+
 def test_only_settings_read_the_environment() -> None:
     found = [name for name, source in package_sources() if re.search(r"os\.environ|os\.getenv", source)]
     assert set(found) <= MAY_READ_ENVIRONMENT, f"{set(found) - MAY_READ_ENVIRONMENT}: add a field to settings.Settings"

@@ -148,6 +148,11 @@ def make_sessions(engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
     return async_sessionmaker(engine, expire_on_commit=False, sync_session_class=LimitedSession)
 
 
+def make_session(engine: AsyncEngine) -> AsyncSession:
+    """Return a session of this engine. Sessions are made here alone: they see what the account of the request may see."""
+    return AsyncSession(engine, expire_on_commit=False, sync_session_class=LimitedSession)
+
+
 @asynccontextmanager
 async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[ReadSession]:
     """Provide a session that ends without a commit, and sees one state of the database from its first statement to its last.
@@ -174,7 +179,7 @@ async def open_second_session(
     if engine.pool.checkedout() >= engine.pool.size() // 2:
         yield None
         return
-    async with AsyncSession(engine, expire_on_commit=False, sync_session_class=LimitedSession) as second:
+    async with make_session(engine) as second:
         try:
             await second.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         except (OperationalError, PoolTimeout) as error:

@@ -18,11 +18,11 @@ from typing import Final, NamedTuple
 import structlog
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.field_docs import Documented
 from normstat.metrics import LARGE_READS
-from normstat.storage.session import ReadSession, make_sessions, open_read_session
+from normstat.storage.session import ReadSession, make_session, make_sessions, open_read_session
 from normstat.storage.turns import describe
 
 log = structlog.get_logger()
@@ -209,10 +209,10 @@ class StandbyReads:
         self._tell(judge(found, lag_s, self._max_lag_s))
 
     async def _is_up_to_date(self, standby: AsyncEngine, account: str) -> bool:
-        async with AsyncSession(self._primary) as session:
+        async with make_session(self._primary) as session:
             needed = (await session.execute(NEWEST_CHANGE, {"account": account})).one()
         try:
-            async with asyncio.timeout(ANSWER_S), AsyncSession(standby) as session:
+            async with asyncio.timeout(ANSWER_S), make_session(standby) as session:
                 there = (await session.execute(NEWEST_CHANGE, {"account": account})).one()
         except (SQLAlchemyError, OSError, TimeoutError) as error:
             self._lose(error)

@@ -33,6 +33,7 @@ from normstat.storage.lookup import (
 )
 from normstat.storage.printed_words import parse_printed
 from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_codes
+from normstat.storage.session import make_session
 from normstat.window import Window
 
 # Texts take more room than numbers, so pages are smaller than those for graphs.
@@ -80,7 +81,7 @@ async def find_stats(engine: AsyncEngine, request: ExportRequest) -> tuple[int, 
 
     Raises: NotFound for an unknown host, stat or field
     """
-    async with AsyncSession(engine) as session:
+    async with make_session(engine) as session:
         host_id = await require_host(session, request.host)
         if request.stat is None:
             return host_id, await list_host_stats(session, host_id)
@@ -121,7 +122,7 @@ async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, sta
 def open_export(engine: AsyncEngine) -> AsyncSession:
     """Return a session with one snapshot for the whole export, unaffected by data that arrives meanwhile."""
     # Not read-only: SQLAlchemy would make the connection read-write afterwards, which a standby refuses.
-    return AsyncSession(engine.execution_options(isolation_level="REPEATABLE READ"))
+    return make_session(engine.execution_options(isolation_level="REPEATABLE READ"))
 
 
 async def find_lines(session: AsyncSession, host_id: int, stat: StatRef, request: ExportRequest) -> ChosenLines:
