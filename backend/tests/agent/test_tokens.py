@@ -87,8 +87,9 @@ def test_a_server_restored_from_before_a_rotation_is_served_with_the_token_befor
     host.write_token("nsa_token-after-the-backup")
     host.run()
     host.wait_for_bytes("emit_linux", 500)
-    host.wait_for(lambda: host.token_file.read_text() == f"{host.server.token}\n", "the old token in its place")
-    assert "the server knows only the token before the last rotation" in host.log
+    # Said after the token is in its place.
+    host.wait_for(lambda: "the server knows only the token before the last rotation" in host.log, "the word about the old token")
+    assert host.token_file.read_text() == f"{host.server.token}\n"
     assert host.stop() == 0
     host.assert_exact()
 
