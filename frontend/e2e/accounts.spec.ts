@@ -68,13 +68,18 @@ test("a new viewer sees the graphs, but no actions that viewers may not take", a
   await expectAccessible(page);
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await expect(row.getByRole("button", { name: "Hosts of guest" })).toHaveText("none");
-  const limited = await context.newPage();
+  const again = await browser.newContext({
+    ...(baseURL === undefined ? {} : { baseURL }),
+    storageState: { cookies: [], origins: [] },
+  });
+  const limited = await again.newPage();
   await limited.goto("/login");
   await limited.getByRole("textbox", { name: "Name" }).fill("guest");
   await limited.getByRole("textbox", { name: "Password" }).fill("three quiet harbours");
   await limited.getByRole("button", { name: "Log in" }).click();
   await expect(limited.getByText("You see no hosts")).toBeVisible();
   await expectAccessible(limited);
+  await again.close();
   await row.getByRole("button", { name: "Hosts of guest" }).click();
   await page.getByLabel("All hosts").check();
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();

@@ -122,7 +122,7 @@ async def delete_account(session: AsyncSession, by: Principal, name: str) -> Non
 def _short_groups(groups: Sequence[str] | AllHosts | None) -> str | None:
     if groups is None:
         return None
-    return ALL_HOSTS.value if groups is ALL_HOSTS else shorten(", ".join(groups))
+    return ALL_HOSTS.value if groups is ALL_HOSTS else shorten(", ".join(groups) or "none")
 
 
 async def _limit(session: AsyncSession, user: User, groups: Sequence[str] | None) -> User:

@@ -3954,6 +3954,7 @@ action = "Nichts zu tun."
   },
   hostAccess: {
     hostsOf: (name) => `Hosts von ${name}`,
+    hostsNow: (name, hosts) => `Hosts von ${name}: ${hosts}`,
     save: "Speichern",
     allHosts: "Alle Hosts",
     hostsOfGroups: "Nur die Hosts von Hostgruppen",

@@ -3905,6 +3905,7 @@ action = "Nothing to do."
   },
   hostAccess: {
     hostsOf: (name: string) => `Hosts of ${name}`,
+    hostsNow: (name: string, hosts: string) => `Hosts of ${name}: ${hosts}`,
     save: "Save",
     allHosts: "All hosts",
     hostsOfGroups: "Only the hosts of host groups",

@@ -108,7 +108,7 @@ export function Users({ zone, me }: UsersProps) {
                       size="compact-xs"
                       variant="default"
                       maw={220}
-                      aria-label={words.hostAccess.hostsOf(user.name)}
+                      aria-label={words.hostAccess.hostsNow(user.name, hostsWord(user.host_groups))}
                       title={user.host_groups?.join(", ")}
                       onClick={() => {
                         setDialog({ kind: "hosts", user });
