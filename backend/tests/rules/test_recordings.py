@@ -21,6 +21,12 @@ FOUND: Final[Mapping[str, Mapping[str, Colour]]] = {
     "df_solaris/solaris-8-and-bsd--short-wrapped-broken": {"inodes-full": Colour.BLACK},
     # Of a virtual machine on a shared host.
     "iostat_linux/sysstat-12.6.1--german-broken": {"steal": Colour.RED},
+    "collectd/5.12--csv": {"steal": Colour.AMBER},
+    "collectd/5.12--write-http": {"steal": Colour.AMBER},
+    "netdata/1.37--charts": {"steal": Colour.AMBER},
+    # The same, under stress-ng.
+    "collectd/5.12--putval": {"steal": Colour.AMBER, "run-queue-linux": Colour.RED},
+    "netdata/1.37--prometheus": {"steal": Colour.AMBER, "run-queue-linux": Colour.RED},
 }
 
 
