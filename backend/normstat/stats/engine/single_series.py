@@ -40,10 +40,10 @@ MAX_PENDING: Final = 3
 MAX_OPEN_REPORTS: Final = 2
 # Series without a sample for so long are forgotten; their next one is like a first.
 FORGOTTEN_S: Final = 3600
-NO_JSON: Final = Rejected("broken JSON")
+# The year 2200: what is beyond does not fit the tables.
+LATEST_S: Final = 7_258_118_400
 NO_NUMBER: Final = Rejected("the value is not a number")
 ODD_TIME: Final = Rejected("the time is not between the years 1970 and 2199")
-ANOTHER_HOST: Final = Rejected("of another host than the first one of the file: import each host by itself")
 ANOTHER: Final = Rejected(
     "another value of the series at the same time: two senders for one host, or labels that do not tell them apart"
 )
@@ -232,6 +232,10 @@ class SeriesReader(LineReader[SeriesLayoutT]):
                 if instance.pending or max(tick for tick, _ in instance.last.values()) >= begin
             ],
         }
+
+    def is_odd_time(self, tick: int) -> bool:
+        """Return whether a time does not fit the tables: ODD_TIME."""
+        return not 0 <= tick < LATEST_S * self.ticks
 
     def finish(self) -> None:
         """Add the rows that wait for more columns: the stream has ended."""

@@ -20,7 +20,6 @@ Keys of `[layout]`: those of engine/single_series.py and engine/named_series.py,
 Source: collectd-unixsock(5), collectd.conf(5), types.db(5); utils/format_json of collectd 5.12.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,23 +29,13 @@ from normstat.stats.engine.lines import Line
 from normstat.stats.engine.named_series import SeriesGroup, find_place
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.single_series import (
-    ANOTHER_HOST,
-    NO_JSON,
-    NO_NUMBER,
-    ODD_TIME,
-    SeriesLayout,
-    SeriesPlace,
-    SeriesReader,
-    to_finite,
-)
+from normstat.stats.engine.recorded_series import ANOTHER_HOST, NO_JSON, RecordedSeriesReader, read_json
+from normstat.stats.engine.single_series import NO_NUMBER, ODD_TIME, SeriesLayout, SeriesPlace, to_finite
 from normstat.stats.layout import AnyPattern
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
 
 MILLI: Final = 1000
-# The year 2200: what is beyond does not fit the tables.
-LATEST_MS: Final = 7_258_118_400_000
 # Reports of a plugin that may still get values: requests of several write threads overtake each other.
 MAX_REPORTS: Final = 4
 MAX_PLUGINS: Final = 500
@@ -105,18 +94,15 @@ class Sample(NamedTuple):
     spread_ms: int
 
 
-class Reader(SeriesReader[CollectdLayout]):
-    """One call of the reader. A row appears when two later ones have begun, or at the end."""
+class Reader(RecordedSeriesReader[CollectdLayout]):
+    """One call of the reader."""
 
-    may_be_quoted = False
-    waits_for_newer = True
     ticks = MILLI
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         own = unpack_state(own)
-        host, reports = own.get("host"), own.get("reports")
-        self._host = host if isinstance(host, str) else ""
+        reports = own.get("reports")
         self._stores_rates = own.get("rates") is True
         # The newest reports of each plugin, by the time of their first value, oldest first.
         self._reports: dict[str, list[int]] = {}
@@ -124,18 +110,11 @@ class Reader(SeriesReader[CollectdLayout]):
             self._reports[plugin] = [int(time) for time in times]
         self._names = {text.split()[0]: tuple(text.split()[1:]) for text in self.layout.types}
         self._places: dict[tuple[str, bool], SeriesPlace] = {}
-        self.load_series(own)
-
-    def load_after_gap(self, own: State) -> None:
-        """Keep everything: the times of counters tell how long ago the last one was."""
-        self.load(own)
+        self.load_recorded(own)
 
     def save(self) -> State:
         """Return the state for the next piece."""
-        return pack_state({"host": self._host, "rates": self._stores_rates, "reports": self._reports, **self.save_series()})
-
-    def begin_call(self) -> None:
-        """Do nothing: the lines say their times themselves."""
+        return pack_state({"rates": self._stores_rates, "reports": self._reports, **self.save_recorded()})
 
     def take_line(self, line: Line) -> Outcome:
         """Return what the line is, after adding what it completes."""
@@ -152,9 +131,8 @@ class Reader(SeriesReader[CollectdLayout]):
 
     def _take_json(self, text: str, offset: int) -> Outcome:
         """Take the values of a request; a line that has a bad one is rejected, and its good ones are samples all the same."""
-        try:
-            found = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
-        except (ValueError, RecursionError):
+        found = read_json(text)
+        if found is NO_JSON:
             return NO_JSON
         outcome: Outcome = LineKind.IGNORED
         for each in found if isinstance(found, list) else [found]:
@@ -197,11 +175,10 @@ class Reader(SeriesReader[CollectdLayout]):
         return derived is not None and (derived.fullmatch(kind) is not None or derived.fullmatch(f"{kind}/{name}") is not None)
 
     def _take_sample(self, sample: Sample, offset: int) -> Outcome:
-        self._host = self._host or sample.host
-        if sample.host != self._host:
+        if self.is_of_another_host(sample.host):
             return ANOTHER_HOST
         time_ms = round(float(sample.time) * MILLI)
-        if not 0 <= time_ms < LATEST_MS:
+        if self.is_odd_time(time_ms):
             return ODD_TIME
         tick = self._report_of(sample.plugin, time_ms, sample.spread_ms)
         outcome: Outcome = LineKind.IGNORED

@@ -41,14 +41,12 @@ from normstat.stats.engine.exposition_line import STALE, ExpositionLine, format_
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.single_series import SeriesLayout, SeriesPlace, SeriesReader
+from normstat.stats.engine.single_series import NO_NUMBER, ODD_TIME, SeriesLayout, SeriesPlace, SeriesReader
 from normstat.stats.layout import AnyPattern, StatName
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
 
 MILLI: Final = 1000
-# The year 2200: what is beyond does not fit the tables.
-LATEST_MS: Final = 7_258_118_400_000
 MAX_TYPES: Final = 5000
 # A sender repeats a request at once, before newer ones of the same series.
 MAX_BATCHES: Final = 64
@@ -58,8 +56,6 @@ COMMENT: Final = re.compile(r"#[ \t]*(?P<word>[A-Z]+)[ \t]+(?P<name>\S+)(?:[ \t]
 TYPES: Final = frozenset({"counter", "gauge", "histogram", "summary", "gaugehistogram", "info", "stateset", "unknown", "untyped"})
 NO_LINE: Final = Rejected("not a line of the Prometheus text format")
 NO_TIME: Final = Rejected("no time: expected `name{labels} value milliseconds`")
-ODD_TIME: Final = Rejected("the time is not between the years 1970 and 2199")
-NO_NUMBER: Final = Rejected("the value is not a number")
 INFINITE: Final = Rejected("the value is infinite, which no column can hold")
 EMPTY_SPAN: Final = Rejected("an increase whose begin is not before its end")
 # Labels that are never part of an instance: the host. A port tells two exporters of a host apart.
@@ -174,7 +170,7 @@ class Reader(SeriesReader[ExpositionLayout]):
             return LineKind.IGNORED
         if words.time_ms is None:
             return NO_TIME
-        if not 0 <= words.time_ms < LATEST_MS:
+        if self.is_odd_time(words.time_ms):
             return ODD_TIME
         kind = self._kind(name, dict(labels), is_increase=words.since_ms is not None)
         return self._take_sample(place_series(self.layout, words.series, kind), words, words.time_ms, line.offset)

@@ -18,7 +18,6 @@ Keys of `[layout]`: those of engine/single_series.py and engine/named_series.py,
 Source: Netdata 1.37: exporting/json/json.c, exporting/prometheus/prometheus.c, web/api/formatters/json/json.c.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,21 +28,11 @@ from normstat.stats.engine.lines import Line
 from normstat.stats.engine.named_series import SeriesGroup, find_place
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.single_series import (
-    ANOTHER_HOST,
-    NO_JSON,
-    NO_NUMBER,
-    ODD_TIME,
-    SeriesLayout,
-    SeriesPlace,
-    SeriesReader,
-    to_finite,
-)
+from normstat.stats.engine.recorded_series import ANOTHER_HOST, NO_JSON, RecordedSeriesReader, read_json
+from normstat.stats.engine.single_series import NO_NUMBER, ODD_TIME, SeriesLayout, SeriesPlace, to_finite
 from normstat.stats.layout import AnyPattern, StatName
 from normstat.stats.records import LineKind, State
 
-# The year 2200: what is beyond does not fit the tables.
-LATEST_S: Final = 7_258_118_400
 MILLI: Final = 1000
 METRIC: Final = re.compile(r"netdata_\w+")
 OF_AN_INTERVAL: Final = ("_average", "_sum")
@@ -68,31 +57,19 @@ class NetdataLayout(SeriesLayout):
 LAYOUT: Final = NetdataLayout
 
 
-class Reader(SeriesReader[NetdataLayout]):
-    """One call of the reader. A row appears when two later ones have begun, or at the end."""
+class Reader(RecordedSeriesReader[NetdataLayout]):
+    """One call of the reader."""
 
-    may_be_quoted = False
-    waits_for_newer = True
     ticks = 1
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
-        own = unpack_state(own)
-        host = own.get("host")
-        self._host = host if isinstance(host, str) else ""
         self._places: dict[tuple[str, str, str], tuple[SeriesPlace, bool]] = {}
-        self.load_series(own)
-
-    def load_after_gap(self, own: State) -> None:
-        """Keep everything: values stand for themselves."""
-        self.load(own)
+        self.load_recorded(unpack_state(own))
 
     def save(self) -> State:
         """Return the state for the next piece."""
-        return pack_state({"host": self._host, **self.save_series()})
-
-    def begin_call(self) -> None:
-        """Do nothing: the lines say their times themselves."""
+        return pack_state(self.save_recorded())
 
     def take_line(self, line: Line) -> Outcome:
         """Return what the line is, after adding what it completes."""
@@ -108,9 +85,8 @@ class Reader(SeriesReader[NetdataLayout]):
     # Internals.
 
     def _take_json(self, text: str, offset: int) -> Outcome:
-        try:
-            found = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
-        except (ValueError, RecursionError):
+        found = read_json(text)
+        if not isinstance(found, dict):
             return NO_JSON
         host = found.get("hostname")
         chart, time = found.get("chart_id") or found.get("chart"), found.get("timestamp")
@@ -120,10 +96,8 @@ class Reader(SeriesReader[NetdataLayout]):
             values = {str(found.get("name") or found.get("id")): found["value"]}
         if not (isinstance(chart, str) and isinstance(time, str) and time.isdigit() and isinstance(values, dict)):
             return NO_CHART
-        if isinstance(host, str):
-            self._host = self._host or host
-            if host != self._host:
-                return ANOTHER_HOST
+        if isinstance(host, str) and self.is_of_another_host(host):
+            return ANOTHER_HOST
         return self._take_values(chart, family, int(time), values, offset)
 
     def _take_metric(self, text: str, offset: int) -> Outcome:
@@ -144,7 +118,7 @@ class Reader(SeriesReader[NetdataLayout]):
         return self._take_values(chart, labels.get("family", ""), words.time_ms // MILLI, {dimension: words.value}, offset)
 
     def _take_values(self, chart: str, family: str, time_s: int, values: Mapping[str, object], offset: int) -> Outcome:
-        if not 0 <= time_s < LATEST_S:
+        if self.is_odd_time(time_s):
             return ODD_TIME
         outcome: Outcome = LineKind.IGNORED
         for dimension, value in values.items():
