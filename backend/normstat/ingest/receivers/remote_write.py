@@ -99,10 +99,13 @@ def _make_native(
     pairs: list[tuple[str, str]], natives: Sequence[bytes], n_labels: int, counter: SampleCounter, types: dict[str, str]
 ) -> Iterator[HostSeries]:
     """Yield the series of native histograms; they are histograms, whatever the metadata says."""
+    if not natives:
+        # Nearly always.
+        return
     labels = dict(pairs)
     name = labels.get(NAME_LABEL, "")
     reason = label_trouble(labels, n_labels) or ("" if name else NO_NAME)
-    if natives and name and (name in types or len(types) < MAX_TYPES):
+    if name and (name in types or len(types) < MAX_TYPES):
         types[name] = "histogram"
     kept = tuple(pair for pair in pairs if pair[0] != NAME_LABEL)
     for data in natives:
