@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from normstat.errors import Conflict
-from normstat.storage.distribution import DISTRIBUTE, FIRST_TABLE, HOST_ID, ONE_BY_ONE
+from normstat.storage.distribution import DISTRIBUTE, FIRST_TABLE, HOST_ID, IS_DISTRIBUTED, ONE_BY_ONE
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -35,10 +35,7 @@ READ_VERSION: Final = re.compile(r"^Citus (\d+)\.(\d+)")
 N_WORKERS: Final = "SELECT count(*) FROM pg_dist_node WHERE noderole = 'primary' AND groupid <> 0 AND isactive"
 HAS_COORDINATOR: Final = "SELECT EXISTS (SELECT FROM pg_dist_node WHERE groupid = 0)"
 HAS_TIMESCALEDB: Final = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'timescaledb')"
-HAS_LAYOUT: Final = """
-    SELECT EXISTS (
-        SELECT FROM pg_attribute WHERE attrelid = to_regclass('public.chunks') AND attname = 'host_id' AND NOT attisdropped)
-"""
+HAS_LAYOUT: Final = f"SELECT {IS_DISTRIBUTED}"
 PRESENT: Final = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname = ANY(%s)"
 SAMPLE_TABLES: Final = "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('samples') AND relkind = 'r')"
 FOREIGN_KEYS: Final = """

@@ -1,5 +1,7 @@
 """The nodes of a Citus cluster: add and remove workers, move shards, show both. Only a superuser's connection can change nodes."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -86,16 +88,10 @@ def add_worker(connection: Connection, worker: Address, coordinator: Address | N
         # A name that means another machine on each of them.
         if worker.host not in LOOPBACK and (own.host in LOOPBACK or own.host.startswith("/")):
             raise Conflict(f"Workers cannot reach the coordinator as {own.host or 'its socket'}; give --coordinator HOST:PORT")
-    try:
+    with _changing(connection, lambda said: f"The worker {worker} was not added: {said}; {_advice(said)}"):
         if known != (own.host, own.port):
             connection.execute("SELECT citus_set_coordinator_host(%s, %s)", [own.host, own.port])
         connection.execute("SELECT citus_add_node(%s, %s)", [worker.host, worker.port])
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise _no_superuser(error) from error
-    except psycopg.Error as error:
-        if connection.closed:
-            raise
-        raise Conflict(f"The worker {worker} was not added: {_said(error)}; {_advice(_said(error))}") from error
     set_on_workers(connection)
 
 
@@ -129,15 +125,9 @@ def remove_worker(connection: Connection, worker: Address) -> None:
         raise Conflict(f"The worker {worker} is away ({node.problem}); its shards can only be moved while it answers")
     if sum(not other.is_coordinator and other.is_active for other in nodes.values()) < 2 and node.n_shards:
         raise Conflict(f"{worker} is the only worker; add another one first")
-    try:
+    with _changing(connection, lambda said: f"The worker {worker} was not removed: {said}"):
         connection.execute(DRAIN, [worker.host, worker.port])
         connection.execute("SELECT citus_remove_node(%s, %s)", [worker.host, worker.port])
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise _no_superuser(error) from error
-    except psycopg.Error as error:
-        if connection.closed:
-            raise
-        raise Conflict(f"The worker {worker} was not removed: {_said(error)}") from error
 
 
 def count_moves(connection: Connection) -> int:
@@ -154,16 +144,10 @@ def rebalance(connection: Connection) -> int:
     require_citus(connection)
     if not is_laid_out(connection):
         raise Conflict("The tables of this database are not distributed; run `normstat cluster init` first")
-    try:
+    with _changing(connection, lambda said: f"Shards were not moved, or not all: {said}; run it again when all workers answer"):
         n_moves = count_moves(connection)
         if n_moves:
             connection.execute(REBALANCE)
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise _no_superuser(error) from error
-    except psycopg.Error as error:
-        if connection.closed:
-            raise
-        raise Conflict(f"Shards were not moved, or not all: {_said(error)}; run it again when all workers answer") from error
     return n_moves
 
 
@@ -203,8 +187,20 @@ def _find_problem(connection: Connection, host: str, port: int) -> str | None:
     return None if row == (True,) else "it does not answer the coordinator"
 
 
-def _no_superuser(error: psycopg.Error) -> NotAllowed:
-    return NotAllowed(f"Only a superuser may change the nodes of a cluster ({_said(error)}); set NORMSTAT_ADMIN_URL")
+@contextmanager
+def _changing(connection: Connection, describe: Callable[[str], str]) -> Iterator[None]:
+    """Change the nodes in the block; `describe` makes the error of what Citus said.
+
+    Raises: Conflict; NotAllowed for a role that is no superuser; psycopg.Error when the connection is lost
+    """
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise NotAllowed(f"Only a superuser may change the nodes of a cluster ({_said(error)}); set NORMSTAT_ADMIN_URL") from error
+    except psycopg.Error as error:
+        if connection.closed:
+            raise
+        raise Conflict(describe(_said(error))) from error
 
 
 def _said(error: psycopg.Error) -> str:

@@ -19,6 +19,10 @@ from normstat.storage.schema.models import Stream
 # All distributed tables of samples are colocated with this one.
 FIRST_TABLE: Final = "public.rollups"
 HOST_ID: Final = "host_id"
+# A column that only the coordinator of a cluster has.
+IS_DISTRIBUTED: Final = (
+    "EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('public.chunks') AND attname = 'host_id' AND NOT attisdropped)"
+)
 DISTRIBUTE: Final = "SELECT create_distributed_table({table}, 'host_id', colocate_with => {with_table})"
 # Changes of reference tables and of shards in one transaction must use the same connections.
 ONE_BY_ONE: Final = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'"

@@ -10,18 +10,14 @@ from psycopg.conninfo import make_conninfo
 from normstat.errors import DatabaseAway, MigrationError
 from normstat.installed_files import migration_places
 from normstat.settings import load_settings
-from normstat.storage.distribution import is_citus
+from normstat.storage.distribution import IS_DISTRIBUTED, is_citus
 from normstat.storage.session import connect_arguments
 
 # Where a restore keeps its state until it is complete.
 RESTORE_SCHEMA: Final = "normstat_restore"
 REVISION: Final = re.compile(r'^revision = "(\w+)"$', re.MULTILINE)
 DOWN_REVISION: Final = re.compile(r'^down_revision = (?:None|"(\w+)")$', re.MULTILINE)
-# A column that only the coordinator of a cluster has.
-HAS_VERSION: Final = """
-    SELECT to_regclass('alembic_version') IS NOT NULL, to_regnamespace(%s) IS NOT NULL, EXISTS (
-        SELECT FROM pg_attribute WHERE attrelid = to_regclass('chunks') AND attname = 'host_id' AND NOT attisdropped)
-"""
+HAS_VERSION: Final = f"SELECT to_regclass('alembic_version') IS NOT NULL, to_regnamespace(%s) IS NOT NULL, {IS_DISTRIBUTED}"
 VERSION: Final = "SELECT version_num FROM alembic_version"
 
 
