@@ -13,7 +13,7 @@ from normstat.comparison.host_comparison import Progress
 from normstat.comparison.model import Comparison
 from normstat.comparison.saved_format import read_json, to_json
 from normstat.comparison.service import run_whole_comparison
-from normstat.storage.host_limits import limited_account
+from normstat.storage.limited_session import limited_account
 from normstat.storage.session import make_sessions, open_read_session
 from normstat.work_budget import working
 

@@ -16,7 +16,8 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api.encodings import choose_encoding, compress
 from normstat.api.etags import has_answer
-from normstat.storage.host_limits import all_hosts, limited_account, read_visible_names
+from normstat.storage.host_limits import read_visible_names
+from normstat.storage.limited_session import all_hosts, limited_account
 from normstat.storage.session import open_read_session
 
 # As it is now, and at another moment, of which late samples are rare.

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.api.fleet_answers import FleetBody
 from normstat.query import host_lists
 from normstat.query.host_lists import MANY, HostsVersion
-from normstat.storage.host_limits import limited_account
+from normstat.storage.limited_session import limited_account
 from normstat.storage.session import open_read_session
 
 # A list is made again when it is so old, or later, so that at most a tenth of the time goes into it.

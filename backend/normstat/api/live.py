@@ -11,7 +11,8 @@ from normstat.api.deps import NEEDS_VIEWER, State
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.schemas import NO_NUL
 from normstat.live.notify import LiveHub
-from normstat.storage.host_limits import limited_account, read_visible_names
+from normstat.storage.host_limits import read_visible_names
+from normstat.storage.limited_session import limited_account
 from normstat.storage.session import open_read_session
 
 router = APIRouter(tags=["live"], dependencies=[NEEDS_VIEWER])

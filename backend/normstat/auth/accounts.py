@@ -12,7 +12,7 @@ from normstat.auth.password_rules import require_good_password
 from normstat.auth.passwords import hash_password
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
-from normstat.auth.security_log import log_after_commit, short_name
+from normstat.auth.security_log import log_after_commit, short_groups, short_name
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
 from normstat.ingest.transaction import HOST_NAME
 from normstat.storage import account_rows as rows
@@ -65,7 +65,7 @@ async def create_account(
         "account_created",
         account=short_name(name),
         role=role,
-        host_groups=_short_groups(host_groups),
+        host_groups=None if host_groups is None else short_groups(host_groups),
         by=short_name(by.name),
     )
     return user
@@ -87,7 +87,7 @@ async def change_account(session: AsyncSession, by: Principal, name: str, change
         session, user.id, role=change.role, password_hash=password_hash, is_disabled=change.is_disabled
     )
     if change.host_groups is not None:
-        changed = await _limit(session, changed, None if change.host_groups is ALL_HOSTS else change.host_groups)
+        changed = await _limit(session, changed, _groups_of(change.host_groups))
     elif changed.is_limited:
         _require_limitable(changed)
     if change.is_disabled or password_hash is not None:
@@ -101,7 +101,7 @@ async def change_account(session: AsyncSession, by: Principal, name: str, change
         role=change.role,
         is_disabled=change.is_disabled,
         is_password_set=password_hash is not None,
-        host_groups=_short_groups(change.host_groups),
+        host_groups=None if change.host_groups is None else short_groups(_groups_of(change.host_groups)),
         n_api_tokens_revoked=n_revoked,
         by=short_name(by.name),
     )
@@ -119,10 +119,8 @@ async def delete_account(session: AsyncSession, by: Principal, name: str) -> Non
     log_after_commit(session, "account_deleted", account=short_name(name), n_api_tokens_revoked=n_revoked, by=short_name(by.name))
 
 
-def _short_groups(groups: Sequence[str] | AllHosts | None) -> str | None:
-    if groups is None:
-        return None
-    return ALL_HOSTS.value if groups is ALL_HOSTS else shorten(", ".join(groups) or "none")
+def _groups_of(groups: Sequence[str] | AllHosts) -> Sequence[str] | None:
+    return None if groups is ALL_HOSTS else groups
 
 
 async def _limit(session: AsyncSession, user: User, groups: Sequence[str] | None) -> User:

@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.auth.login import LoginContext, NewSession, Visitor, open_session
 from normstat.auth.oidc_client import Claims, LoginState, OidcClient, claim_of, groups_of
 from normstat.auth.roles import Role
-from normstat.auth.security_log import log_after_commit, short_name
-from normstat.errors import NotAllowed, NotAuthenticated, ProviderAway, shorten
+from normstat.auth.security_log import log_after_commit, short_groups, short_name
+from normstat.errors import NotAllowed, NotAuthenticated, ProviderAway
 from normstat.storage import account_rows
 from normstat.storage.schema.models import User
 from normstat.storage.session import open_write_session
@@ -138,11 +138,11 @@ async def _limit(session: AsyncSession, user: User, host_groups: list[str] | Non
     await session.refresh(user)
     after = None if host_groups is None else sorted(set(host_groups) - set(unknown))
     if after != before:
-        said = "all hosts" if after is None else shorten(", ".join(after))
+        said = short_groups(after)
         log_after_commit(session, "account_changed", account=short_name(user.name), host_groups=said, by="login provider")
     if unknown:
         # Whoever made the setting may make the group, or mend the name.
-        log_after_commit(session, "host_group_unknown", account=short_name(user.name), host_groups=shorten(", ".join(unknown)))
+        log_after_commit(session, "host_group_unknown", account=short_name(user.name), host_groups=short_groups(unknown))
 
 
 async def _add_account(session: AsyncSession, claims: Claims, role: Role, name_claim: str) -> User:

@@ -11,7 +11,7 @@ minute are written in full; the rest is counted, and at the end of the minute on
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -42,6 +42,11 @@ Value = str | int | float | bool | None
 def short_name(name: str) -> str:
     """Return a name for the log: quoted, so that it cannot pass for other keys or lines, and shortened."""
     return shorten(name, MAX_NAME_LENGTH)
+
+
+def short_groups(groups: Sequence[str] | None) -> str:
+    """Return the host groups whose hosts an account sees, as they are logged; None: all hosts."""
+    return "all hosts" if groups is None else shorten(", ".join(groups) or "none")
 
 
 def log_after_commit(session: AsyncSession, event: str, **keys: Value) -> None:

@@ -21,8 +21,9 @@ from normstat.query.stream_ends import StreamEnd, ToolEnd, read_tool_ends
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.calls import stream_interval
 from normstat.storage import lookup
-from normstat.storage.host_limits import limited_account, read_visible_names
+from normstat.storage.host_limits import read_visible_names
 from normstat.storage.host_tag_rows import sort_tags
+from normstat.storage.limited_session import limited_account
 from normstat.storage.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
 from normstat.window import Window
 

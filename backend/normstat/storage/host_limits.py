@@ -8,9 +8,7 @@ Not covered: statements that are composed as text, which is why they ask by the 
 process keeps in memory for all accounts, which is made under `all_hosts` (docs/adr/0029).
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import lru_cache, partial
 from typing import Any, Final
@@ -32,11 +30,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import ORMExecuteState, Session, with_loader_criteria
+from sqlalchemy.orm import ORMExecuteState, with_loader_criteria
 from sqlalchemy.orm.util import LoaderCriteriaOption
 from sqlalchemy.sql import visitors
 from sqlalchemy.sql.selectable import NamedFromClause
 
+from normstat.storage.limited_session import LimitedSession, limited_account, limiting_account
 from normstat.storage.schema.account_models import ShareLink, UserHostGroup
 from normstat.storage.schema.alert_models import AlertEpisodeRow, AlertMessageRow, AlertRow
 from normstat.storage.schema.all_models import Base
@@ -63,28 +62,11 @@ Condition = ColumnElement[bool]
 # The columns of a table by their names; and which of its rows the account of that id sees.
 Columns = Callable[[str], ColumnElement[Any]]
 Limit = Callable[[Columns, int], Condition]
-# The account whose groups limit the statements of the present task; None: all hosts.
-_limited_to: ContextVar[int | None] = ContextVar("limited_to", default=None)
 
 
 def limit_hosts(user_id: int | None) -> None:
     """Limit the statements of the present task to the hosts of this account's groups; None: all hosts."""
-    _limited_to.set(user_id)
-
-
-def limited_account() -> int | None:
-    """Return the id of the account whose groups limit the present task. Missing: None when all hosts are visible"""
-    return _limited_to.get()
-
-
-@contextmanager
-def all_hosts() -> Iterator[None]:
-    """Lift the limit in the block: for what is kept in memory and shown to other accounts, too."""
-    before = _limited_to.set(None)
-    try:
-        yield
-    finally:
-        _limited_to.reset(before)
+    limiting_account.set(user_id)
 
 
 class Whole(StrEnum):
@@ -340,13 +322,9 @@ def find_limited(statement: Executable) -> set[type[Base]]:
     return found
 
 
-class LimitedSession(Session):
-    """A session whose ORM statements see only the hosts that the account of the present task may see."""
-
-
 @event.listens_for(LimitedSession, "do_orm_execute")
 def _limit_statement(state: ORMExecuteState) -> None:
-    user_id = _limited_to.get()
+    user_id = limited_account()
     if user_id is not None and state.is_orm_statement and not state.is_column_load and not state.is_relationship_load:
         limited = sorted(find_limited(state.statement), key=lambda model: model.__name__)
         state.statement = state.statement.options(*(_option(model, user_id) for model in limited))

@@ -19,7 +19,7 @@ from normstat import __version__
 from normstat.errors import BadRequest
 from normstat.metrics import COMMIT_SECONDS
 from normstat.storage.distribution import is_citus
-from normstat.storage.host_limits import LimitedSession
+from normstat.storage.limited_session import LimitedSession
 
 log = structlog.get_logger()
 

@@ -14,7 +14,8 @@ from normstat.api import host_access
 from normstat.api.router import build_router
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
-from normstat.storage.host_limits import all_hosts, limit_hosts, list_limits
+from normstat.storage.host_limits import limit_hosts, list_limits
+from normstat.storage.limited_session import all_hosts
 from normstat.storage.schema.alert_models import AlertEpisodeRow, AlertMessageRow, AlertRow
 from normstat.storage.schema.all_models import Base
 from normstat.storage.schema.job_models import ImportedFileRow, ImportRow, Job
