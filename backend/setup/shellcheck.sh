@@ -9,4 +9,7 @@ if ! command -v shellcheck > /dev/null 2>&1; then
     echo "skipped: shellcheck is not installed"
     exit 0
 fi
-shellcheck -s sh agents/normstat-agent backend/setup/*.sh agents/install/*.sh agents/package/*.sh packaging/*.sh
+for script in agents/tests/fakebin/sunos/*; do
+    [ -h "$script" ] || set -- "$@" "$script"
+done
+shellcheck -s sh agents/normstat-agent agents/install/*.sh agents/package/*.sh agents/tests/*.sh backend/setup/*.sh packaging/*.sh "$@"

@@ -42,19 +42,28 @@ def make_shell(name: str, folder: Path) -> Shell | None:
     return Shell(name, folder / link)
 
 
-# The test runs once under every shell; without this it runs under dash.
+# The test runs under dash, and in `make test-all` once under every shell; without this it runs under dash alone.
 under_every_shell = pytest.mark.parametrize(
-    "host", [pytest.param(name, marks=pytest.mark.shells) for name in SHELLS], indirect=True
+    "shell", [pytest.param(name, marks=[] if name == "dash" else [pytest.mark.matrix]) for name in SHELLS], indirect=True
 )
+
+# For what stands for all the others: the test runs under every shell each time.
+always_under_every_shell = pytest.mark.parametrize("shell", SHELLS, indirect=True)
 
 
 @pytest.fixture
-def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
-    """One host with an agent under one shell."""
+def shell(request: pytest.FixtureRequest, tmp_path: Path) -> Shell:
+    """The shell of the test's agent."""
     name = getattr(request, "param", "dash")
     require_program(SHELLS[name][0])
     shell = make_shell(name, tmp_path / "shells")
     assert shell is not None
+    return shell
+
+
+@pytest.fixture
+def host(shell: Shell, tmp_path: Path) -> Iterator[Host]:
+    """One host with an agent under one shell."""
     host = Host(shell, tmp_path / "host")
     try:
         yield host

@@ -7,9 +7,10 @@ import pytest
 from tests.agent.conftest import under_every_shell
 from tests.agent.host import Host
 
-pytestmark = pytest.mark.slow
 
-
+# 9 failures and as many good answers between them, one a second; then two kills.
+@pytest.mark.slow
+@pytest.mark.timeout(120)
 @under_every_shell
 def test_every_byte_arrives_once_through_failures_kills_and_restarts(host: Host) -> None:
     host.stats("emit_linux emit 0.2 20")
@@ -49,7 +50,7 @@ def test_it_comes_back_no_sooner_than_the_server_says(host: Host) -> None:
     host.run("--interval", "1")
     host.wait_for_bytes("emit_linux", 1)
     # An overloaded server: the second answer is behind a proxy that says nothing useful, and the agent's own pauses hold.
-    host.server.fail_next("503 retry 6", "503 retry soon", "")
+    host.server.fail_next("503 retry 3", "503 retry soon", "")
     host.wait_for(lambda: not host.server.failures, "the end of the failures")
     host.wait_for(lambda: "accepts data again" in host.log, "the good news")
     assert host.stop() == 0
@@ -57,7 +58,7 @@ def test_it_comes_back_no_sooner_than_the_server_says(host: Host) -> None:
     first = statuses.index(503)
     assert statuses[first + 1] == 503
     times = [request.at for request in host.server.requests]
-    assert times[first + 1] - times[first] >= 6
+    assert times[first + 1] - times[first] >= 3
     assert times[first + 2] - times[first + 1] >= 2
     host.assert_exact()
 
@@ -75,6 +76,9 @@ def test_a_long_file_is_followed_by_a_new_stream_and_deleted_when_the_server_has
     assert not any(stream.gaps for stream in host.server.streams.values())
 
 
+# The pauses after failures grow while the spool fills.
+@pytest.mark.slow
+@pytest.mark.timeout(120)
 @under_every_shell
 def test_what_falls_out_of_a_full_spool_is_the_oldest_and_reported_to_the_byte(host: Host) -> None:
     host.stats("emit_linux emit 0.2 60")

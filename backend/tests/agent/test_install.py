@@ -6,9 +6,7 @@ import subprocess
 import pytest
 
 from tests.agent.conftest import under_every_shell
-from tests.agent.host import AGENTS, Host
-
-pytestmark = pytest.mark.slow
+from tests.agent.host import AGENTS, PATIENCE_S, Host
 
 
 def offer_files(host: Host) -> None:
@@ -22,7 +20,9 @@ def offer_files(host: Host) -> None:
 def pipe_install(host: Host, *options: str) -> subprocess.CompletedProcess[bytes]:
     script = (AGENTS / "install" / "install.sh").read_bytes()
     words = [str(host.shell.program), "-s", "--", "--server", host.server.url + "/", "--dir", str(host.root / "here"), *options]
-    return subprocess.run(words, input=script, env=host.environment(), cwd=host.root, capture_output=True, timeout=300, check=False)
+    return subprocess.run(
+        words, input=script, env=host.environment(), cwd=host.root, capture_output=True, timeout=PATIENCE_S, check=False
+    )
 
 
 @under_every_shell

@@ -13,8 +13,6 @@ from tests.agent.conftest import require_program
 from tests.agent.host import AGENTS
 from tests.debian_root import DatabaseUnavailable, require_timescale_root
 
-pytestmark = pytest.mark.slow
-
 NEWER: Final = "9.8.7"
 PLACES: Final = {
     "/opt/normstat/normstat-agent": "-rwxr-xr-x",

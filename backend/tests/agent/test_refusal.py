@@ -2,13 +2,9 @@
 
 import signal
 
-import pytest
-
 from tests.agent.conftest import under_every_shell
 from tests.agent.fake_server import Frame
 from tests.agent.host import Host, send_signal
-
-pytestmark = pytest.mark.slow
 
 
 @under_every_shell

@@ -12,12 +12,11 @@ import pytest
 
 from tests.agent.conftest import require_program, under_every_shell
 from tests.agent.fake_server import FakeServer
-from tests.agent.host import AGENT, Host
+from tests.agent.host import Host
 from tests.agent.test_transports import FEW_TOOLS, certificate, tls_server, use_only
 
 __all__ = ["certificate", "tls_server"]  # fixtures
 
-pytestmark = pytest.mark.slow
 
 QUESTION: Final = "Who holds the lock?\n100 % of \N{LATIN SMALL LETTER U WITH DIAERESIS} & 'x' \\ +/=~_.-`id`$(id)"
 DTRACE: Final = "dtrace -n 'syscall:::entry { @[execname] = count(); } tick-10s { exit(0); }'"
@@ -218,19 +217,3 @@ def test_a_file_is_sent_with_its_name(host: Host) -> None:
     assert (sent.query["name"], sent.query["start"], "end" in sent.query) == ("locks 1.txt", "2026-11-21T10:00:00Z", False)
     assert host.command("put", "missing.txt").returncode == 1
     assert host.command("put", "a", "b").returncode == 2
-
-
-@under_every_shell
-def test_words_match_words(host: Host) -> None:
-    """Of the rule itself, what no command line can hold."""
-    script = (
-        f"NORMSTAT_SOURCED=1; . {AGENT}; set_defaults\n"
-        'try() { if matches_words "$1" "$2"; then echo yes; else echo no; fi; }\n'
-        "try 'a * c' 'a b c'; try 'a *' 'a b c'; try 'a * *' 'a b c'; try '*' 'x'; try 'a *' 'a '\n"
-        "try 'a  b' 'a  b'; try 'a * b' 'a  b'\n"
-        "try 'a [b]' 'a b'; try 'a ?' 'a b'; try 'x *' 'x 12,cpu_0:1.5+2'; try 'x *' 'x a=b'\n"
-    )
-    done = subprocess.run(
-        [str(host.shell.program), "-c", script], env=host.environment(), capture_output=True, text=True, check=False
-    )
-    assert done.stdout.split() == ["yes", "no", "yes", "yes", "no", "yes", "no", "no", "no", "yes", "no"], done

@@ -10,7 +10,6 @@ from tests.agent.conftest import require_program, under_every_shell
 from tests.agent.host import AGENT, Host
 from tests.agent.test_install import offer_files, pipe_install
 
-pytestmark = pytest.mark.slow
 OLD, NEW = "nsa_old-token-of-this-host", "nsa_new-token-of-this-host"
 
 

@@ -6,12 +6,8 @@ import stat
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.agent.conftest import under_every_shell
-from tests.agent.host import AGENT, CUT_OFF, Host, send_signal
-
-pytestmark = pytest.mark.slow
+from tests.agent.host import AGENT, CUT_OFF, PATIENCE_S, Host, send_signal
 
 
 @under_every_shell
@@ -98,9 +94,9 @@ def test_stop_ends_the_tools_of_a_killed_agent_and_cuts_off_no_whole_line(host: 
     host.run()
     host.wait_for_bytes("emit_linux", 1)
     assert host.agent is not None
-    # The agent, and the second process that would end the tools.
+    # The agent, and the second process that would end the tools, with its sleep.
     for pid, line in host.processes().items():
-        if "normstat-agent run" in line:
+        if "normstat-agent run" in line or line.startswith("sleep "):
             send_signal(pid, signal.SIGKILL)
     host.agent.wait()
     stopped = host.command("stop")
@@ -152,7 +148,7 @@ def _collect(host: Host, *arguments: str) -> int:
     words = [str(host.shell.program), str(AGENT), "collect", *arguments, "--stats", str(host.root / "stats.conf")]
     words += ["--host", "web1", "--interval", "1"]
     with (host.root / "log").open("ab") as log:
-        return subprocess.run(words, env=host.environment(), cwd=host.root, stderr=log, timeout=300, check=False).returncode
+        return subprocess.run(words, env=host.environment(), cwd=host.root, stderr=log, timeout=PATIENCE_S, check=False).returncode
 
 
 @under_every_shell

@@ -11,9 +11,7 @@ import pytest
 
 from tests.agent.conftest import require_program, under_every_shell
 from tests.agent.fake_server import FakeServer
-from tests.agent.host import AGENT, Host
-
-pytestmark = pytest.mark.slow
+from tests.agent.host import Host
 
 
 @pytest.fixture(scope="session")
@@ -196,29 +194,6 @@ def test_an_answer_that_ends_early_is_none(host: Host) -> None:
     host.wait_for(lambda: "accepts data again" in host.log, "the good news")
     assert host.stop() == 0
     host.assert_exact()
-
-
-@under_every_shell
-def test_a_token_that_others_can_read_is_noticed_within_a_minute(host: Host) -> None:
-    script = (
-        f"NORMSTAT_SOURCED=1; . {AGENT}; set_defaults; token_file={host.token_file}\n"
-        'look() { up_s=$1; if read_token; then echo "$up_s $token"; else echo "$up_s ${token_trouble%%:*} ${token:-none}"; fi; }\n'
-        f"look 0; chmod 640 {host.token_file}; look 59; look 60; look 61; chmod 600 {host.token_file}; look 62\n"
-        f"chmod 640 {host.token_file}; echo other >{host.token_file}; look 63"
-    )
-    done = subprocess.run(
-        [str(host.shell.program), "-c", script], env=host.environment(), capture_output=True, text=True, check=False
-    )
-    trouble = f"the token file {host.token_file} can be read by others none"
-    token = host.server.token
-    assert done.stdout.splitlines() == [
-        f"0 {token}",
-        f"59 {token}",
-        f"60 {trouble}",
-        f"61 {trouble}",
-        f"62 {token}",
-        f"63 {trouble}",
-    ], done
 
 
 def test_without_gzip_and_ps_the_body_is_sent_as_it_is(host: Host) -> None:

@@ -1,4 +1,4 @@
-"""Watched log files, jumps of the clock and ended tools: what the agent prints as events, under every shell."""
+"""Watched log files, jumps of the clock and ended tools: what the agent prints as events."""
 
 import re
 import subprocess
@@ -6,11 +6,8 @@ from typing import Final
 
 import pytest
 
-from tests.agent.conftest import under_every_shell
 from tests.agent.host import AGENT, Host
 from tests.agent.test_sampler import all_of
-
-pytestmark = pytest.mark.slow
 
 # Functions for scripts: `look` is one look at app.log, and prints the texts of its events.
 LOOKS: Final = f"""NORMSTAT_SOURCED=1; . {AGENT}; set_defaults; work=$PWD/work; mkdir -p work; probe_clock; probe_reader
@@ -27,35 +24,6 @@ def run_script(host: Host, commands: str) -> list[str]:
     )  # fmt: skip
     assert done.stderr == ""
     return done.stdout.splitlines()
-
-
-@under_every_shell
-@pytest.mark.parametrize("ways", ["", "reader=skip matcher=egrep;"])
-def test_new_lines_that_match_are_found_once(host: Host, ways: str) -> None:
-    """With the means of an old userland too."""
-    found = run_script(
-        host,
-        ways
-        + r"""
-printf 'ERROR before the start\n' >$log; look
-printf 'ERROR one\nfine\nFATAL two\nERR' >>$log; look
-printf 'OR three\n' >>$log; look
-look
-printf 'ERROR nul \000 here\n' >>$log; look
-printf 'ERROR last of the old one\n' >>$log; mv $log $log.1; printf 'ERROR first\n' >$log; look
-cp $log $log.1; : >$log; printf 'FATAL\n' >$log; look
-mv $log $log.1; look
-printf 'ERROR again\n' >$log; look
-""",
-    )
-    assert found == [
-        *(".", "ERROR one", "FATAL two", ".", "ERROR three", ".", ".", "ERROR nul  here", "."),
-        *("ERROR last of the old one", "ERROR first", ".", "FATAL", ".", ".", "ERROR again", "."),
-    ]
-
-
-def test_a_file_that_comes_later_is_read_from_its_beginning(host: Host) -> None:
-    assert run_script(host, "look; printf 'ERROR one\\n' >$log; look") == [".", "ERROR one", "."]
 
 
 def test_a_flood_is_counted(host: Host) -> None:
@@ -79,25 +47,6 @@ def test_root_follows_no_link(host: Host) -> None:
         " my_uid=1000; look",
     )
     assert found == [".", ".", "ERROR 2", "."]
-
-
-@under_every_shell
-def test_a_clock_that_is_set_is_told(host: Host) -> None:
-    jumps = "jump() { rw_seen=1000 now=$1 rw_up=$2; find_jump 5; }\n"
-    # The kernel's own count of seconds tells a clock that was set from a host that was busy.
-    up = (
-        "read -r up _a </proc/uptime; up=${up%%.*}; jump 1005 $((up - 5)); jump 4605 $((up - 5)); jump 900 $((up - 5));"
-        " jump 1600 $((up - 600))"
-    )
-    assert run_script(host, jumps + up) == [
-        "4605\t1000\tclock\t\tThe clock was set forward by 3600 s",
-        "900\t-\tclock\t\tThe clock was set back by 105 s",
-    ]
-    without = "is_count() { return 1; }; jump 1006 ''; jump 1040 ''; jump 900 ''"
-    assert run_script(host, jumps + without) == [
-        "1040\t1000\tclock\t\tThe clock was set forward by 35 s, or the host stood still",
-        "900\t-\tclock\t\tThe clock was set back by 105 s",
-    ]
 
 
 @pytest.mark.parametrize(

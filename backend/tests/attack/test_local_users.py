@@ -12,14 +12,13 @@ from typing import Final
 
 import pytest
 
-from tests.agent.conftest import host, under_every_shell
+from tests.agent.conftest import host, shell, under_every_shell
 from tests.agent.fake_server import TOKEN
-from tests.agent.host import AGENT, AGENTS, Host
+from tests.agent.host import AGENT, AGENTS, PATIENCE_S, Host
 from tests.vanishing import files_below
 
-pytestmark = pytest.mark.slow
-# The fixture, which pytest finds by its name here.
-__all__ = ["host"]
+# The fixtures, which pytest finds by their names here.
+__all__ = ["host", "shell"]
 
 # nobody's neighbours: uids that own nothing.
 OTHER: Final = 65_533
@@ -246,7 +245,7 @@ def collect_as(uid: int, commons: Path, spool: Path) -> subprocess.CompletedProc
         cwd="/",
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE_S,
         check=False,
     )
 
@@ -315,7 +314,7 @@ def test_a_stranger_in_the_lock_is_neither_killed_nor_waited_for(host: Host, nam
     # The true agent is known, and ended, from any folder.
     assert f"runs, pid {host.agent.pid}," in host.command("status").stdout
     assert f"stopped (was pid {host.agent.pid})" in host.command("stop").stdout
-    assert host.agent.wait(300) == 0
+    assert host.agent.wait(PATIENCE_S) == 0
     assert namesake.poll() is None
     host.assert_exact()
 
@@ -423,7 +422,7 @@ def install(host: Host, folder: Path, *options: str, **more: str) -> subprocess.
     script = (AGENTS / "install" / "install.sh").read_bytes()
     words = [str(host.shell.program), "-s", "--", "--server", host.server.url, "--dir", str(folder), *options]
     environment = {**host.environment(), **more}
-    return subprocess.run(words, input=script, env=environment, cwd=host.root, capture_output=True, timeout=300, check=False)
+    return subprocess.run(words, input=script, env=environment, cwd=host.root, capture_output=True, timeout=PATIENCE_S, check=False)
 
 
 @under_every_shell

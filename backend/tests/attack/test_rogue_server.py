@@ -14,15 +14,14 @@ from typing import Final
 
 import pytest
 
-from tests.agent.conftest import host, require_program, under_every_shell
+from tests.agent.conftest import host, require_program, shell, under_every_shell
 from tests.agent.fake_server import TOKEN, Frame
-from tests.agent.host import AGENT, AGENTS, Host, send_signal
+from tests.agent.host import AGENT, AGENTS, PATIENCE_S, Host, send_signal
 from tests.agent.rogue_server import Answer, RogueServer
 from tests.vanishing import files_below
 
-pytestmark = pytest.mark.slow
-# The fixture, which pytest finds by its name here.
-__all__ = ["host"]
+# The fixtures, which pytest finds by their names here.
+__all__ = ["host", "shell"]
 
 TRANSPORTS: Final = ("curl", "wget", "perl")
 # Far more than an answer can be, far less than what the server sends.
@@ -256,7 +255,9 @@ def memory_kb(pid: int) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
 
 
-def assert_flat_under(host: Host, rogue: Rogues, answer: Answer, *options: str, tls: ssl.SSLContext | None = None) -> None:
+def assert_flat_under(
+    host: Host, rogue: Rogues, answer: Answer, *options: str, tls: ssl.SSLContext | None = None, seconds: float = PATIENCE_S
+) -> None:
     """Two such answers leave small files and a small agent that ends when it is told to, and nothing is lost."""
     host.stats("emit_linux emit 0.2 10")
     host.server.stop()
@@ -271,7 +272,7 @@ def assert_flat_under(host: Host, rogue: Rogues, answer: Answer, *options: str, 
         assert biggest < MAX_KEPT, f"a scratch file of {biggest} bytes"
         return len(server.n_sent) >= 2 and "cannot ship" in host.log
 
-    host.wait_for(look, "two answers", 240)
+    host.wait_for(look, "two answers", seconds)
     assert memory_kb(host.agent.pid) < MAX_MEMORY_KB
     assert host.stop() == 0
     host.assert_nothing_left_behind()
@@ -281,11 +282,26 @@ def assert_flat_under(host: Host, rogue: Rogues, answer: Answer, *options: str, 
     rogue.servers.remove(server)
 
 
-@pytest.mark.parametrize("kind", ENDLESS)
-@pytest.mark.parametrize("transport", TRANSPORTS)
+# Each kind by one transport; all pairs are in `make test-all`.
+CUT_OFF_BY: Final = {
+    "body": "wget", "body of many lines": "curl", "chunked body": "curl", "announced body": "wget",
+    "header line": "curl", "header lines": "wget", "status line": "curl", "preliminary answers": "perl",
+}  # fmt: skip
+
+
+# wget reads preliminary answers until its limit of 30 s of CPU time, or the agent's of 60 s, ends it.
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("transport", "kind"),
+    [
+        pytest.param(transport, kind, marks=[] if CUT_OFF_BY[kind] == transport else [pytest.mark.matrix])
+        for kind in ENDLESS
+        for transport in TRANSPORTS
+    ],
+)
 def test_an_endless_answer_is_cut_off(host: Host, rogue: Rogues, transport: str, kind: str) -> None:
     require_program(transport)
-    assert_flat_under(host, rogue, ENDLESS[kind], "--transport", transport)
+    assert_flat_under(host, rogue, ENDLESS[kind], "--transport", transport, seconds=200)
     # Nothing was taken for an answer: all of it is still there and goes to the true server.
     host.server.start()
     host.run("--transport", transport)
@@ -350,17 +366,12 @@ ODD_ANSWERS: Final = (
     OK + "{key} {end}",
     OK + "\0" * 10_000,
     NO + "Retry-After: 31536000\r\n\r\n",
-    NO + "Retry-After: 0099\r\n\r\n",
-    NO + "Retry-After: 08\r\nRetry-After: -1\r\nRetry-After: 9999999999999999999999\r\n\r\n",
     NO + "Retry-After: a[$(touch pwned)]\r\n\r\n",
     NO + "Retry-After: 1;touch pwned\r\n\r\n$(touch pwned) `touch pwned`\n",
     "raw HTTP/1.1 500 \x1b[31mred\r\nConnection: close\r\n\r\n\x1b]0;title\x07 and more\n",
     'raw HTTP/1.1 500 No\r\nConnection: close\r\n\r\n{"error": {"message": "\x1b[2J$(touch pwned)' + "a" * 50_000 + '"}}\n',
-    "raw HTTP/1.1 2000 Odd\r\nConnection: close\r\n\r\n{key} {end}\n",
     "raw HTTP/1.1 200a[$(touch pwned)] Odd\r\nConnection: close\r\n\r\n{key} {end}\n",
-    "raw HTTP/1.1 99 Odd\r\nConnection: close\r\n\r\n",
     "raw \r\n\r\n\r\n",
-    "raw 200 OK\n{key} {end}\n",
 )
 
 
@@ -371,7 +382,7 @@ def assert_unharmed(host: Host, *options: str) -> None:
     host.run(*options)
     assert host.agent is not None
     host.wait_for(
-        lambda: not host.server.failures or (host.agent and host.agent.poll() is not None), "the end of the odd answers", 240
+        lambda: not host.server.failures or (host.agent and host.agent.poll() is not None), "the end of the odd answers", 110
     )
     assert host.agent.poll() is None, host.log
     n_bytes = host.received("emit_linux")
@@ -387,12 +398,18 @@ def assert_unharmed(host: Host, *options: str) -> None:
     assert len(host.raw_files()) <= 1
 
 
+# 13 odd answers and as many good ones between them, one a second.
+@pytest.mark.slow
+@pytest.mark.timeout(120)
 @under_every_shell
 def test_odd_answers_do_no_harm(host: Host) -> None:
+    """By perl, the default. What the shell makes of such answers is in agents/tests/functions.sh, for every shell."""
     assert_unharmed(host)
 
 
-@pytest.mark.parametrize("transport", ["wget", "perl"])
+@pytest.mark.matrix
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("transport", ["wget", "curl"])
 def test_odd_answers_do_no_harm_by_other_ways(host: Host, transport: str) -> None:
     require_program(transport)
     assert_unharmed(host, "--transport", transport)
@@ -423,7 +440,7 @@ def test_what_a_server_refuses_does_not_fill_the_disk(host: Host, claim: str) ->
         assert most < 500_000, most
         return host.log.count("files of refused bytes") >= 3
 
-    host.wait_for(look, "refused bytes that are given up", 240)
+    host.wait_for(look, "refused bytes that are given up")
     assert "refused_chunks=0" not in (host.spool / "agent.state").read_text()
     host.calm()
     assert host.stop() == 0
@@ -486,7 +503,14 @@ def test_only_an_agent_is_installed(host: Host, rogue: Rogues, transport: str, k
     folder = host.root / "here"
     words = [str(host.shell.program), str(INSTALLER), "--server", server.url, "--dir", str(folder), "--token", TOKEN, "--no-start"]
     done = subprocess.run(
-        words, env=host.environment(), cwd=host.root, capture_output=True, text=True, errors="replace", timeout=120, check=False
+        words,
+        env=host.environment(),
+        cwd=host.root,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert done.returncode == 1, done
     assert "install.sh: " in done.stderr
