@@ -55,13 +55,24 @@ export default defineConfig({
     },
   },
   test: {
-    include: ["*.test.ts", "src/**/*.test.ts"],
-    environment: "node",
     // Other stages of `make test` run beside these; a busy machine is no failure.
     testTimeout: 60_000,
-    // The modules under test keep no state, so that one copy serves all files: a process with a copy for each cost three times as much.
+    // One copy of the modules serves all files: a process with a copy for each cost three times as much.
     pool: "threads",
     isolate: false,
     unstubGlobals: true,
+    projects: [
+      { extends: true, test: { name: "functions", include: ["*.test.ts", "src/**/*.test.ts"], environment: "node" } },
+      {
+        extends: true,
+        test: {
+          name: "components",
+          include: ["src/**/*.test.tsx"],
+          environment: "happy-dom",
+          environmentOptions: { happyDOM: { settings: { device: { prefersReducedMotion: "reduce" } } } },
+          setupFiles: ["src/testing/setup.ts"],
+        },
+      },
+    ],
   },
 });

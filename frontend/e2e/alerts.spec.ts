@@ -58,7 +58,6 @@ async function channelSecretRemoved(page: Page, row: Locator): Promise<void> {
   await remove.click();
   await expect(header).toBeDisabled();
   await expect(dialog).toContainText("The stored one is removed when you save.");
-  await expectAccessible(page);
   await dialog.getByRole("button", { name: /^Keep it/ }).click();
   await expect(header).toBeEnabled();
   await remove.click();
@@ -72,22 +71,6 @@ async function channelSecretRemoved(page: Page, row: Locator): Promise<void> {
 
 const table = (page: Page, name: string) => page.getByRole("table", { name });
 
-test("who is told of nothing reads what to do first", async ({ page }) => {
-  await page.route("**/api/v1/alert-channels", (route) =>
-    route.fulfill({ json: { channels: [], scripts: [], n_waiting: 0, waiting_since: null } }),
-  );
-  await page.route("**/api/v1/alert-routes", (route) => route.fulfill({ json: { routes: [] } }));
-  await page.route("**/api/v1/alerts?*", (route) => route.fulfill({ json: { n_total: 0, alerts: [] } }));
-  await page.goto("/watch?tab=alerts");
-  await expect(page.getByRole("note")).toContainText("First add a channel and test it");
-  await expect(page.getByText("There is no channel yet")).toBeVisible();
-  await expect(page.getByRole("button", { name: "New route" })).toBeHidden();
-  for (const colorScheme of ["dark", "light"] as const) {
-    await showIn(page, colorScheme);
-    await expectAccessible(page);
-  }
-});
-
 test("a channel is added, tested and changed, and a route that sends to it is tried, saved, moved and deleted", async ({
   page,
 }) => {
@@ -100,7 +83,7 @@ test("a channel is added, tested and changed, and a route that sends to it is tr
   await dialog.getByLabel("URL", { exact: true }).fill(receiver.url);
   await dialog.getByLabel("Header Authorization (optional)", { exact: true }).fill("Bearer opensesame");
   await expect(dialog.getByRole("button", { name: /^Remove it/ })).toHaveCount(0);
-  await expectAccessible(page);
+  await expectAccessible(dialog);
   await dialog.getByRole("button", { name: "Save" }).click();
   const channel = table(page, "Channels").getByRole("row").filter({ hasText: "on call" });
   await expect(channel).toContainText("http://127.0.0.1");
@@ -137,7 +120,7 @@ test("a channel is added, tested and changed, and a route that sends to it is tr
   await expect(dialog).toBeVisible();
   await dialog.getByRole("button", { name: "Try on the last 7 days" }).click();
   await expect(dialog.getByRole("status").filter({ hasText: "It would have sent nothing" })).toBeVisible();
-  await expectAccessible(page);
+  await expectAccessible(dialog);
   await dialog.getByRole("button", { name: "Save" }).click();
   const routes = table(page, "Routes").locator("tbody tr");
   const route = routes.filter({ hasText: "web at night" });
@@ -213,122 +196,10 @@ test("the link in a message opens its alert alone, with the episodes", async ({ 
   await expect(table(page, name).locator("tbody tr")).toHaveCount(1);
   await expect(table(page, name)).toContainText("began → ");
   await expect(table(page, "Episodes").getByRole("link", { name: host }).first()).toBeVisible();
-  for (const colorScheme of ["dark", "light"] as const) {
-    await showIn(page, colorScheme);
-    await expectAccessible(page);
-  }
+  await expectAccessible(page);
   await page.getByRole("link", { name: "All alerts" }).click();
   await expect(table(page, "Sent").getByRole("link", { name, exact: true })).toBeVisible();
 
   await request.delete(`/api/v1/alert-routes/${String(route)}`, { headers: OURS });
   await request.delete(`/api/v1/alert-channels/${String(channel)}`, { headers: OURS });
-});
-
-test.describe("an alert that is gone", () => {
-  test.use({ expectedErrors: /status of 404/ });
-
-  test("is told so", async ({ page }) => {
-    await page.goto("/watch?tab=alerts&alert=999999999");
-    await expect(page.getByText("There is no alert 999999999")).toBeVisible();
-    await expectAccessible(page);
-  });
-});
-
-test("what failed is told with the receiver's words, and can be sent again", async ({ page }) => {
-  const at = new Date().toISOString();
-  const message = {
-    id: 7,
-    channel_id: 1,
-    channel: "on call",
-    kind: "fired",
-    number: 1,
-    state: "failed",
-    subject: "web1: Slow disks",
-    n_tries: 12,
-    answer: "HTTP 403: no such channel",
-    created_at: at,
-    next_try_at: null,
-    sent_at: null,
-  };
-  const alert = {
-    id: 3,
-    route_id: 1,
-    route: "nights",
-    state: "firing",
-    colour: "red",
-    title: "Slow disks",
-    hosts: ["web1", "web2"],
-    start: at,
-    opened_at: at,
-    due_at: at,
-    fired_at: at,
-    resolved_at: null,
-    level: 0,
-    acknowledged_at: null,
-    acknowledged_by: "",
-    note: "",
-    silenced_at: null,
-    n_episodes: 2,
-    episodes: [],
-    messages: [message],
-  };
-  // A message is given up after hours only.
-  await page.route("**/api/v1/alerts?*", (route) => route.fulfill({ json: { n_total: 1, alerts: [alert] } }));
-  const asked: string[] = [];
-  await page.route("**/api/v1/alert-messages/7/retry", (route) => {
-    asked.push(route.request().method());
-    return route.fulfill({ json: alert });
-  });
-  await page.goto("/watch?tab=alerts");
-  const row = table(page, "Sent").getByRole("row").filter({ hasText: "Slow disks" });
-  await expect(row).toContainText("began → on call: failed (12 attempts)");
-  await expect(row).toContainText("HTTP 403: no such channel");
-  await expect(row).toContainText("web1 and 1 more");
-  await row.getByRole("button", { name: "Send again to on call" }).click();
-  await expect.poll(() => asked).toEqual(["POST"]);
-  await expectAccessible(page);
-});
-
-test.describe("the silence link of a message", () => {
-  test.use({ expectedErrors: /status of 40[14]/, storageState: { cookies: [], origins: [] } });
-
-  test("asks before it mutes, without a login", async ({ page }) => {
-    const asked: unknown[] = [];
-    await page.route("**/api/v1/alert-silences/check", (route) =>
-      route.fulfill({
-        json: { alert_id: 3, route: "nights", state: "firing", places: [{ host: "web1", source: "disk-slow" }], is_used: false },
-      }),
-    );
-    await page.route("**/api/v1/alert-silences", (route) => {
-      asked.push(route.request().postDataJSON());
-      return route.fulfill({ json: { mutes: [] } });
-    });
-    await page.goto("/silence#token=3.abc");
-    await expect(page.getByText("disk-slow on web1")).toBeVisible();
-    expect(page.url()).not.toContain("token");
-    expect(asked).toEqual([]);
-    await expectAccessible(page);
-    await page.getByRole("textbox", { name: "Reason" }).fill("known");
-    await page.getByRole("button", { name: "Mute", exact: true }).click();
-    await expect(page.getByText("It is muted.")).toBeVisible();
-    expect(asked).toEqual([{ token: "3.abc", minutes: 60, reason: "known" }]);
-  });
-
-  test("that is not valid is refused by the server", async ({ page }) => {
-    await page.goto("/silence#token=1.nonsense");
-    await expect(page.getByRole("alert")).toBeVisible();
-    await page.goto("/silence");
-    await page.reload();
-    await expect(page.getByText("This address is not complete")).toBeVisible();
-  });
-});
-
-test("who may only look sees channels without their buttons", async ({ page }) => {
-  await page.route("**/api/v1/auth/me", async (route) => {
-    const answer = await route.fetch({ headers: { ...route.request().headers(), ...OURS } });
-    await route.fulfill({ json: { ...((await answer.json()) as object), role: "viewer" } });
-  });
-  await page.goto("/watch?tab=alerts");
-  await expect(page.getByRole("heading", { name: "Channels" })).toBeVisible();
-  await expect(page.getByRole("button", { name: /^New (channel|route)/ })).toHaveCount(0);
 });

@@ -1,11 +1,11 @@
-import { expect, expectAccessible, test } from "./fixture";
+import { expect, expectAccessible, showIn, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso, SCREENSHOT_DIR } from "./story";
 
 const COMPARED =
   `/comparison?host=${HOST}&baseline_window=${iso(BASELINE.start)}/${iso(BASELINE.end)}` +
   `&incident=${iso(INCIDENT.start)}/${iso(INCIDENT.end)}&tz=utc`;
 
-test("any metric can be asked about, ranked or not, and the answer says why", async ({ page }) => {
+test("any metric can be asked about, and the tabs list every series with both values and the reason", async ({ page }) => {
   await page.goto(COMPARED);
   const field = page.getByRole("textbox", { name: "Ask about a metric" });
   await field.fill("util");
@@ -32,17 +32,24 @@ test("any metric can be asked about, ranked or not, and the answer says why", as
   await page.getByRole("button", { name: "Clear the question" }).click();
   await expect(answer).toBeHidden();
 
-  // The link alone asks the same.
+  // The link alone asks the same, and the tabs list the others.
   await page.goto(`${COMPARED}&ask=await%20sdb`);
   await expect(field).toHaveValue("await sdb");
   await expect(rows.first()).toContainText("sdb");
-});
-
-test("the tabs list every series with both values and the reason", async ({ page }) => {
-  await page.goto(COMPARED);
   await page.getByRole("tab", { name: /^Unchanged: [1-9]/ }).click();
   const unchanged = page.getByRole("table", { name: "Unchanged series" });
   await expect(unchanged.locator("tbody tr").first()).toContainText("counts as unusual");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await showIn(page, colorScheme);
+    await expectAccessible(page);
+    for (const width of [1920, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+      if (SCREENSHOT_DIR !== null) {
+        await page.screenshot({ path: `${SCREENSHOT_DIR}/ask-${String(width)}-${colorScheme}.png` });
+      }
+    }
+  }
   await page.getByLabel("Filter").fill("iostat");
   await expect(unchanged.locator("tbody tr").first()).toContainText("(iostat)");
   await page.getByLabel("Filter").fill("");
@@ -60,21 +67,4 @@ test("single samples are put side by side instead of nothing", async ({ page }) 
   await expect(page.getByText(/^Insufficient data: none of/)).toBeVisible();
   const table = page.getByRole("table", { name: "Both sides of every series" });
   await expect(table.locator("tbody tr").first()).toContainText("No verdict: 1 sample");
-});
-
-test("the tables fit and are accessible in light and dark", async ({ page }) => {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of [1280, 1920]) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.goto(`${COMPARED}&ask=util&tab=unchanged`);
-      await expect(page.getByRole("table", { name: "Unchanged series" }).locator("tbody tr").first()).toBeVisible();
-      await expect(page.getByRole("table", { name: "Series that were asked for" }).locator("tbody tr").first()).toBeVisible();
-      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
-      if (SCREENSHOT_DIR !== null) {
-        await page.screenshot({ path: `${SCREENSHOT_DIR}/ask-${String(width)}-${colorScheme}.png` });
-      }
-    }
-    await expectAccessible(page);
-  }
 });

@@ -1,6 +1,5 @@
-import type { APIRequestContext, Page } from "@playwright/test";
-import { madeComparison } from "../src/logic/comparison_fixture";
-import { answerSeries, expect, expectAccessible, test } from "./fixture";
+import type { APIRequestContext } from "@playwright/test";
+import { expect, expectAccessible, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso } from "./story";
 
 const OURS = { "X-Normstat-Request": "1" };
@@ -15,88 +14,6 @@ async function makeBaseline(request: APIRequestContext, name: string): Promise<n
   expect(made.status(), await made.text()).toBe(201);
   return ((await made.json()) as { id: number }).id;
 }
-
-/** An answer as large as a large host gives; the replayed one is small. */
-async function answerWithMany(page: Page, nGroups: number): Promise<void> {
-  await answerSeries(page);
-  const lines = [{ progress: { done: 1, total: 2, what: "mpstat_linux of web1" } }, { result: madeComparison(nGroups) }];
-  await page.route("**/api/v1/comparison/stream?*", (route) =>
-    route.fulfill({ contentType: "application/x-ndjson", body: lines.map((line) => `${JSON.stringify(line)}\n`).join("") }),
-  );
-}
-
-const MANY = `/comparison?host=${HOST}&ago=day&incident=2026-11-21T09:35:00Z/2026-11-21T09:45:00Z&tz=utc`;
-
-test("fifty groups are drawn without asking for each; filter, order and pins are in the link", async ({ page }) => {
-  await answerWithMany(page, 50);
-  const asked: string[] = [];
-  page.on("request", (request) => {
-    if (request.url().includes("/api/v1/")) {
-      asked.push(request.url());
-    }
-  });
-  await page.goto(MANY);
-  const groups = page.locator(".finding");
-  await expect(groups).toHaveCount(50);
-  expect(await page.locator(".finding .sketch-incident").count()).toBe(50);
-  expect(asked.length, asked.join("\n")).toBeLessThan(15);
-
-  await page.getByRole("group", { name: "Subsystems" }).getByRole("button", { name: /^Disk/ }).click();
-  await expect(page).toHaveURL(/sub=disk/);
-  await expect(groups).toHaveCount(7);
-  await page
-    .getByRole("group", { name: "Kinds of change" })
-    .getByRole("button", { name: /^spikes/ })
-    .click();
-  await expect(page.getByText("No finding matches the filters")).toBeVisible();
-  await page
-    .getByRole("group", { name: "Kinds of change" })
-    .getByRole("button", { name: /^spikes/ })
-    .click();
-
-  // Pinned by keyboard alone: it is first, whatever the order.
-  const last = groups.last();
-  await expect(last).toContainText("usr_44");
-  await last.getByRole("button", { name: /^Pin/ }).focus();
-  await page.keyboard.press("Enter");
-  await expect(groups.first()).toContainText("usr_44");
-  await page.getByRole("combobox", { name: "Order" }).click();
-  await page.getByRole("option", { name: "by impact" }).click();
-  await expect(page).toHaveURL(/sort=impact/);
-  await page.reload();
-  await expect(groups).toHaveCount(7);
-  await expect(groups.first()).toContainText("usr_44");
-  await expect(groups.nth(1)).toContainText("usr_2");
-});
-
-test("a group opens its instances and its next questions; all of it is accessible in light and dark", async ({ page }) => {
-  await answerWithMany(page, 8);
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.goto(MANY);
-    const first = page.locator(".finding").first();
-    await first.getByRole("button", { name: "61 of 64 CPUs" }).click();
-    await expect(first.getByRole("list", { name: "Strongest instances" }).getByRole("listitem")).toHaveCount(20);
-    await expect(first.getByRole("link", { name: "60", exact: true })).toBeVisible();
-    await page.locator(".finding").nth(1).getByRole("button", { name: "Next questions (1)" }).click();
-    await expect(page.locator(".finding").nth(1)).toContainText("needs root");
-    await expect(page.getByRole("button", { name: "Copy the command perf top -a" })).toBeVisible();
-    await page.locator(".finding").nth(2).getByRole("button", { name: "Numbers and meaning" }).click();
-    await expectAccessible(page);
-  }
-});
-
-test.describe("when progress cannot be had", () => {
-  test.use({ expectedErrors: /status of 503|Failed to load resource/ });
-
-  test("the comparison is made all the same", async ({ page }) => {
-    await page.route("**/api/v1/comparison/stream?*", (route) => route.fulfill({ status: 503, body: "away" }));
-    await page.route("**/api/v1/comparison?*", (route) => route.fulfill({ json: madeComparison(0) }));
-    await page.goto(MANY);
-    await expect(page.getByRole("region", { name: "Verdict" })).toContainText("No unusual change in 1,310 series");
-    await expectAccessible(page);
-  });
-});
 
 test("a muted series is no finding any more, but counted and listed, until it is unmuted", async ({ page, request }) => {
   const id = await makeBaseline(request, "Before muting");

@@ -24,11 +24,11 @@ async function fillOther(request: APIRequestContext): Promise<void> {
 
 const link = (more: string): string => `/graph?v=1&hosts=${HOST},${OTHER}&${range(SHARED)}${more}`;
 
-test.beforeEach(async ({ request }) => {
+test.beforeAll(async ({ request }) => {
   await fillOther(request);
 });
 
-test("a link with hosts draws the same quantity of all of them, and says where each is read", async ({ page }) => {
+test("hosts of a link are drawn with where each is read; metric, small graphs and heatmap are chosen", async ({ page }) => {
   await page.goto(link(""));
   await expect(page.getByRole("heading", { name: "CPU time of programs" })).toBeVisible();
   await expect(page.locator(".js-line")).toHaveCount(2);
@@ -41,10 +41,16 @@ test("a link with hosts draws the same quantity of all of them, and says where e
   await expectAccessible(page);
   await showIn(page, "dark");
   await expectAccessible(page);
-});
 
-test("a metric is found by its words, and is in the link", async ({ page }) => {
-  await page.goto(link(""));
+  await page.getByText("Small graphs", { exact: true }).click();
+  await expect(page).toHaveURL(/show=small/);
+  await expect(page.locator("figure .js-line")).toHaveCount(2);
+  const tops = await page.locator("figure .ytick text").allTextContents();
+  expect(tops.slice(0, tops.length / 2)).toEqual(tops.slice(tops.length / 2));
+  await page.getByText("Heatmap", { exact: true }).click();
+  await expect(page.getByRole("img", { name: /Heatmap of CPU time of programs: 2 rows/ })).toBeVisible();
+  await expect(page.locator(".ytick text").filter({ hasText: OTHER })).toBeVisible();
+
   const metric = page.getByRole("combobox", { name: "Metric" });
   await metric.click();
   await metric.fill("free memory");
@@ -56,7 +62,9 @@ test("a metric is found by its words, and is in the link", async ({ page }) => {
   await expect(page.getByRole("heading", { name: /free memory/ })).toBeVisible();
 });
 
-test("the sum of all hosts says in which steps hosts are missing", async ({ page }) => {
+test("the sum of hosts says where they are missing, hosts that cannot be drawn are named, and none is said so", async ({
+  page,
+}) => {
   const early = { start: SHARED.start - 120_000, end: SHARED.start + 120_000 };
   await page.goto(`/graph?v=1&hosts=${HOST},${OTHER}&field=cpu.usr&over=sum&${range(early)}`);
   await expect(
@@ -64,18 +72,24 @@ test("the sum of all hosts says in which steps hosts are missing", async ({ page
   ).toBeVisible();
   await expect(page.getByText(/in steps of 2 s/)).toBeVisible();
   await expect(page.getByRole("table", { name: "Lines of the graph" })).toContainText("sum of all hosts");
-});
 
-test("small graphs with one scale, and a heatmap of hosts by time", async ({ page }) => {
-  await page.goto(link("&field=cpu.usr"));
-  await page.getByText("Small graphs", { exact: true }).click();
-  await expect(page).toHaveURL(/show=small/);
-  await expect(page.locator("figure .js-line")).toHaveCount(2);
-  const tops = await page.locator("figure .ytick text").allTextContents();
-  expect(tops.slice(0, tops.length / 2)).toEqual(tops.slice(tops.length / 2));
-  await page.getByText("Heatmap", { exact: true }).click();
-  await expect(page.getByRole("img", { name: /Heatmap of CPU time of programs: 2 rows/ })).toBeVisible();
-  await expect(page.locator(".ytick text").filter({ hasText: OTHER })).toBeVisible();
+  await page.goto(`/graph?v=1&hosts=${HOST},gone,${OTHER}&field=mpstat_linux.usr_pct&${range(WHOLE)}`);
+  await expect(page.getByText("2 of 3 not drawn")).toBeVisible();
+  await expect(page.getByText("There is no host 'gone': it was deleted, renamed, or never sent data")).toBeVisible();
+  await expect(page.getByText(new RegExp(`${OTHER} never sent`))).toBeVisible();
+  await expect(page.locator(".js-line")).toHaveCount(1);
+
+  await page.goto("/graph");
+  await expect(page.locator(".js-line").first()).toBeVisible();
+  const hosts = page.getByRole("combobox", { name: "Hosts", exact: true });
+  await expect(async () => {
+    await hosts.press("Backspace");
+    await expect(page.getByText("No hosts chosen")).toBeVisible({ timeout: 100 });
+  }).toPass();
+  await page.goto("/graph?v=1&hosts=gone&top=many");
+  await expect(page.getByText("There is no host gone")).toBeVisible();
+  await expect(page.getByText("Parts of this link were ignored")).toBeVisible();
+  await expect(page.getByText("top=many")).toBeVisible();
 });
 
 test("runs of one host are beside each other by elapsed time", async ({ page }) => {
@@ -121,40 +135,7 @@ test("the worst few, and what is drawn as CSV and as a picture", async ({ page }
   }
 });
 
-test("hosts that cannot be drawn are named with the reason, the others are drawn", async ({ page }) => {
-  await page.goto(`/graph?v=1&hosts=${HOST},gone,${OTHER}&field=mpstat_linux.usr_pct&${range(WHOLE)}`);
-  await expect(page.getByText("2 of 3 not drawn")).toBeVisible();
-  await expect(page.getByText("There is no host 'gone': it was deleted, renamed, or never sent data")).toBeVisible();
-  await expect(page.getByText(new RegExp(`${OTHER} never sent`))).toBeVisible();
-  await expect(page.locator(".js-line")).toHaveCount(1);
-});
-
-test("without hosts it begins with those that have samples; with none and with only unknown ones it says what to do", async ({
-  page,
-}) => {
-  await page.goto("/graph");
-  await expect(page.locator(".js-line").first()).toBeVisible();
-  const hosts = page.getByRole("combobox", { name: "Hosts", exact: true });
-  await expect(async () => {
-    await hosts.press("Backspace");
-    await expect(page.getByText("No hosts chosen")).toBeVisible({ timeout: 100 });
-  }).toPass();
-  await page.goto("/graph?v=1&hosts=gone&top=many");
-  await expect(page.getByText("There is no host gone")).toBeVisible();
-  await expect(page.getByText("Parts of this link were ignored")).toBeVisible();
-  await expect(page.getByText("top=many")).toBeVisible();
-});
-
-test("a panel leads to the graph of several hosts, with its metric and window", async ({ page }) => {
-  await page.goto(`/hosts/${HOST}?${range(SHARED)}`);
-  const { panel } = await drawnPanel(page, "iostat_linux.util");
-  await panel.getByRole("button", { name: /^Menu of/ }).click();
-  await page.getByRole("menuitem", { name: "Several hosts…" }).click();
-  await expect(page).toHaveURL(new RegExp(`/graph\\?v=1&hosts=${HOST}&field=iostat_linux\\.util_pct.*from=${iso(SHARED.start)}`));
-  await expect(page.locator(".js-line").first()).toBeAttached();
-});
-
-test("another host is drawn dashed behind a panel, and the legend says so", async ({ page }) => {
+test("another host is drawn dashed behind a panel, and a panel leads to the graph of several hosts", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?${range(SHARED)}`);
   const { panel } = await drawnPanel(page, "vmstat_linux.run_queue");
   await page.getByRole("combobox", { name: "Overlay" }).click();
@@ -165,7 +146,6 @@ test("another host is drawn dashed behind a panel, and the legend says so", asyn
   const missing = page.locator('[data-panel="iostat_linux.util"]');
   await missing.scrollIntoViewIfNeeded();
   await expect(missing.getByText(`nothing of ${OTHER}: it never sent iostat_linux`)).toBeVisible();
-  await expectAccessible(page);
   // There was no yesterday: the panel says so.
   await page.goto(`/hosts/${HOST}?over=yesterday&${range(SHARED)}`);
   const again = await drawnPanel(page, "vmstat_linux.run_queue");
@@ -174,4 +154,9 @@ test("another host is drawn dashed behind a panel, and the legend says so", asyn
   await page.goto(`/hosts/${HOST}?over=host:${HOST}&${range(SHARED)}`);
   const stacked = await drawnPanel(page, "mpstat_linux.cpu");
   await expect(stacked.panel.getByText("Lines instead of areas, so that each can be compared.")).toBeVisible();
+  const { panel: util } = await drawnPanel(page, "iostat_linux.util");
+  await util.getByRole("button", { name: /^Menu of/ }).click();
+  await page.getByRole("menuitem", { name: "Several hosts…" }).click();
+  await expect(page).toHaveURL(new RegExp(`/graph\\?v=1&hosts=${HOST}&field=iostat_linux\\.util_pct.*from=${iso(SHARED.start)}`));
+  await expect(page.locator(".js-line").first()).toBeAttached();
 });

@@ -3,22 +3,30 @@ import { BASELINE, HOST, INCIDENT, iso, LIVE_HOST, range, WHOLE } from "./story"
 
 const HOST_URL = `/hosts/${HOST}?${range(WHOLE)}`;
 
-test("one crosshair for all graphs, with the values of each line", async ({ page }) => {
+test("a graph is read under the pointer, its lines are toggled, and a drag zooms", async ({ page }) => {
   await page.goto(HOST_URL);
   const busy = await drawnPanel(page, "iostat_linux.util");
+  await expect(busy.panel.getByText(/raw: [\d,]+ of 7,\d{3} samples, extremes of each pixel/)).toBeVisible();
   const value = busy.panel.getByRole("button", { name: /^sdb/ }).locator(".legend-value");
   const box = await busy.surface.boundingBox();
   const x = (share: number): number => (box?.x ?? 0) + 58 + share * ((box?.width ?? 0) - 70);
-  const y = (box?.y ?? 0) + 60;
+  const y = (box?.y ?? 0) + 24;
   await page.mouse.move(x(shareOf((INCIDENT.start + INCIDENT.end) / 2, WHOLE)), y);
   await expect(value).toHaveText(/^(9\d\.\d\d|100\.00)$/);
+  await expect(busy.panel.locator(".nearest-tip")).toContainText(/^(9\d\.\d\d|100\.00) % sdb/);
+  // One crosshair for all graphs.
   expect(await page.locator(".time-cross").count()).toBeGreaterThan(2);
   await page.mouse.move(x(shareOf(INCIDENT.start - 600_000, WHOLE)), y);
   await expect(value).toHaveText(/^\d\.\d\d$/);
-});
 
-test("a drag zooms, the browser's back undoes it, a double-click zooms out", async ({ page }) => {
-  await page.goto(HOST_URL);
+  const lines = busy.panel.locator(".js-line");
+  const before = await lines.count();
+  await busy.panel.getByRole("button", { name: /^sda/ }).click();
+  await expect(lines).toHaveCount(before - 1);
+  await busy.panel.getByRole("button", { name: "What these fields mean" }).click();
+  await expect(page.getByText("%util", { exact: false }).first()).toBeVisible();
+  await page.keyboard.press("Escape");
+
   const { surface } = await drawnPanel(page, "mpstat_linux.cpu");
   await dragOver(page, surface, shareOf(INCIDENT.start, WHOLE), shareOf(INCIDENT.end, WHOLE));
   await expect(page).not.toHaveURL(new RegExp(iso(WHOLE.start)));
@@ -33,7 +41,17 @@ test("a drag zooms, the browser's back undoes it, a double-click zooms out", asy
   expect(Date.parse(wide.get("to") ?? "") - Date.parse(wide.get("from") ?? "")).toBe(2 * (WHOLE.end - WHOLE.start));
 });
 
-test("keys move, zoom, and open the help", async ({ page }) => {
+test("keys move, zoom, show a band, add a panel and open the help; the link holds band and panel", async ({ page, request }) => {
+  const made = await request.post("/api/v1/baselines", {
+    headers: { "X-Normstat-Request": "1" },
+    data: {
+      name: "Behind the lines",
+      note: "",
+      hosts: [HOST],
+      windows: [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }],
+    },
+  });
+  expect(made.status()).toBe(201);
   await page.goto(HOST_URL);
   await drawnPanel(page, "mpstat_linux.cpu");
   await page.keyboard.press("ArrowLeft");
@@ -53,41 +71,11 @@ test("keys move, zoom, and open the help", async ({ page }) => {
   await page.keyboard.press("Escape");
   await expect(page.getByRole("button", { name: "Select", exact: true })).toHaveAttribute("aria-pressed", "false");
   await page.keyboard.press("?");
-  await expect(page.getByRole("dialog", { name: /Keyboard and mouse/ })).toBeVisible();
-});
+  const help = page.getByRole("dialog", { name: /Keyboard and mouse/ });
+  await expect(help.getByText("Ctrl K")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(help).toBeHidden();
 
-test("a host whose samples ended opens on the last ones, and says so", async ({ page }) => {
-  await page.clock.setFixedTime(new Date(WHOLE.end + 2 * 3_600_000));
-  await page.goto(`/hosts/${HOST}`);
-  const note = page.getByRole("note").filter({ hasText: /No samples since/ });
-  await expect(note).toBeVisible();
-  await drawnPanel(page, "mpstat_linux.cpu");
-  await note.getByRole("button", { name: "Go live" }).click();
-  await expect(page).toHaveURL(/last=15m/);
-  await expect(note).toBeHidden();
-});
-
-test("a graph states how many samples it draws, and draws all once zoomed in", async ({ page }) => {
-  await page.goto(HOST_URL);
-  const wide = await drawnPanel(page, "iostat_linux.util");
-  await expect(wide.panel.getByText(/raw: [\d,]+ of 7,\d{3} samples, extremes of each pixel/)).toBeVisible();
-  await page.goto(`/hosts/${HOST}?${range({ start: INCIDENT.start, end: INCIDENT.start + 60_000 })}`);
-  const near = await drawnPanel(page, "iostat_linux.util");
-  await expect(near.panel.getByText("raw: all 120 samples")).toBeVisible();
-});
-
-test("the band of a baseline is behind the lines, and in the link", async ({ page, request }) => {
-  const made = await request.post("/api/v1/baselines", {
-    headers: { "X-Normstat-Request": "1" },
-    data: {
-      name: "Behind the lines",
-      note: "",
-      hosts: [HOST],
-      windows: [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }],
-    },
-  });
-  expect(made.status()).toBe(201);
-  await page.goto(HOST_URL);
   const { panel } = await drawnPanel(page, "iostat_linux.util");
   const lines = panel.locator(".js-line");
   const before = await lines.count();
@@ -95,28 +83,7 @@ test("the band of a baseline is behind the lines, and in the link", async ({ pag
   await expect(page).toHaveURL(/band=\d+/);
   await expect(panel.getByText("band of “Behind the lines”: p5 to p95, median")).toBeVisible();
   await expect.poll(() => lines.count()).toBeGreaterThan(before);
-  await page.reload();
-  await drawnPanel(page, "iostat_linux.util");
-  await expect(panel.getByText("band of “Behind the lines”: p5 to p95, median")).toBeVisible();
-  await page.keyboard.press("g");
-  await expect(page).not.toHaveURL(/band=/);
-});
 
-test("legend entries toggle lines; fields are documented", async ({ page }) => {
-  await page.goto(HOST_URL);
-  const { panel } = await drawnPanel(page, "iostat_linux.util");
-  const lines = panel.locator(".js-line");
-  const before = await lines.count();
-  await panel.getByRole("button", { name: /^sda/ }).click();
-  await expect(lines).toHaveCount(before - 1);
-  await panel.getByRole("button", { name: "What these fields mean" }).click();
-  await expect(page.getByText("%util", { exact: false }).first()).toBeVisible();
-  await expect(page.getByText("iostat", { exact: false }).first()).toBeVisible();
-});
-
-test("any field can be added as a panel and stays in the link", async ({ page }) => {
-  await page.goto(HOST_URL);
-  await drawnPanel(page, "mpstat_linux.cpu");
   await page.keyboard.press("a");
   const dialog = page.getByRole("dialog", { name: "Add a panel" });
   await dialog.getByRole("combobox", { name: "Stat" }).click();
@@ -126,20 +93,11 @@ test("any field can be added as a panel and stays in the link", async ({ page })
   await page.keyboard.press("Tab");
   await dialog.getByRole("button", { name: "Add panel" }).click();
   await expect(page).toHaveURL(/panel=iostat_linux\.\w+\.top:5/);
-  await drawnPanel(page, "custom-0");
   await page.reload();
-  await drawnPanel(page, "custom-0");
-});
-
-test("a window without samples says where there are some", async ({ page }) => {
-  const late = { start: WHOLE.end + 3_600_000, end: WHOLE.end + 7_200_000 };
-  await page.goto(`/hosts/${HOST}?${range(late)}`);
-  await expect(page.getByText("no samples in this window").first()).toBeVisible();
-  await page
-    .getByRole("button", { name: /Show the last samples/ })
-    .first()
-    .click();
-  await drawnPanel(page, "mpstat_linux.cpu");
+  const added = await drawnPanel(page, "custom-0");
+  await expect(added.panel.getByText("band of “Behind the lines”: p5 to p95, median")).toBeVisible();
+  await page.keyboard.press("g");
+  await expect(page).not.toHaveURL(/band=/);
 });
 
 test.describe("when a graph fails", () => {
@@ -152,7 +110,9 @@ test.describe("when a graph fails", () => {
         json: { error: { code: "database_away", message: "The database does not answer", details: {}, request_id: "r-456" } },
       }),
     );
-    await page.goto(HOST_URL);
+    await page.goto(`${HOST_URL}&colour=red`);
+    await expect(page.getByText("Parts of this link were ignored")).toBeVisible();
+    await expect(page.getByText("colour=red")).toBeVisible();
     await drawnPanel(page, "mpstat_linux.cpu");
     const panel = page.locator('[data-panel="iostat_linux.util"]');
     await panel.scrollIntoViewIfNeeded();
@@ -163,10 +123,22 @@ test.describe("when a graph fails", () => {
   });
 });
 
-test("a link that cannot be read shows what was ignored", async ({ page }) => {
-  await page.goto(`${HOST_URL}&colour=red`);
-  await expect(page.getByText("Parts of this link were ignored")).toBeVisible();
-  await expect(page.getByText("colour=red")).toBeVisible();
+test("a window without samples leads to the last ones, and a host whose samples ended opens there", async ({ page }) => {
+  const late = { start: WHOLE.end + 3_600_000, end: WHOLE.end + 7_200_000 };
+  await page.clock.setFixedTime(new Date(late.end));
+  await page.goto(`/hosts/${HOST}?${range(late)}`);
+  await expect(page.getByText("no samples in this window").first()).toBeVisible();
+  await page
+    .getByRole("button", { name: /Show the last samples/ })
+    .first()
+    .click();
+  await drawnPanel(page, "mpstat_linux.cpu");
+  await page.goto(`/hosts/${HOST}`);
+  const note = page.getByRole("note").filter({ hasText: /No samples since/ });
+  await expect(note).toBeVisible();
+  await note.getByRole("button", { name: "Go live" }).click();
+  await expect(page).toHaveURL(/last=15m/);
+  await expect(note).toBeHidden();
 });
 
 test("a live page moves by itself, and stops when paused", async ({ page }) => {
@@ -180,32 +152,48 @@ test("a live page moves by itself, and stops when paused", async ({ page }) => {
   await expect(page.getByRole("button", { name: "Go live", exact: true })).toBeVisible();
 });
 
-test("streams count every line; none is rejected", async ({ page }) => {
-  await page.goto(`/hosts/${HOST}?tab=streams`);
-  const table = page.getByRole("table", { name: "Streams" });
-  await expect(table.getByText("mpstat_linux", { exact: true })).toBeVisible();
-  await expect(table.getByText("18,000")).toBeVisible();
-  await expectAccessible(page);
-  await page.getByRole("tab", { name: /rejected lines/ }).click();
-  await expect(page.getByText("No rejected lines")).toBeVisible();
+test("a window is drawn sample by sample and exported as CSV or as Parquet, for every stat", async ({ page }) => {
+  await page.goto(`/hosts/${HOST}?${range({ start: INCIDENT.start, end: INCIDENT.start + 60_000 })}`);
+  const { panel } = await drawnPanel(page, "iostat_linux.util");
+  await expect(panel.getByText("raw: all 120 samples")).toBeVisible();
+  await page.keyboard.press("d");
+  const dialog = page.getByRole("dialog", { name: "Export" });
+  await expect(dialog.getByRole("link", { name: "CSV of mpstat_linux" })).toBeVisible();
+  const download = page.waitForEvent("download");
+  await dialog.getByRole("link", { name: "Parquet of mpstat_linux" }).click();
+  expect((await download).suggestedFilename()).toMatch(/\.parquet$/);
+  await expectAccessible(dialog);
 });
 
-test("an unknown host is reported", async ({ browser, baseURL }) => {
-  const context = await browser.newContext({
-    ...(baseURL === undefined ? {} : { baseURL }),
-    storageState: test.info().project.use.storageState as string,
+test("all CPUs are a heatmap that stays in the link; a zoom moves the drawing at once", async ({ page }) => {
+  await page.goto(HOST_URL);
+  const { panel, surface } = await drawnPanel(page, "mpstat_linux.cpu");
+  await expect(panel.locator(".plot")).toHaveAttribute("data-moved", "false");
+  // Without a response, the graph moves its current drawing to the right place.
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
   });
-  const page = await context.newPage();
-  await page.goto("/hosts/nobody");
-  await expect(page.getByText("Host nobody not found")).toBeVisible();
-  await context.close();
-});
+  await page.route(/\/api\/v1\/series\?/, async (route) => {
+    await held;
+    await route.fallback().catch(() => undefined);
+  });
+  await surface.hover();
+  await page.keyboard.press("-");
+  await expect(panel.locator(".plot")).toHaveAttribute("data-moved", "true");
+  await expect(panel.locator(".scatterlayer")).toHaveAttribute("style", /scale\(0\.5, 1\)/);
+  await expect(panel.locator(".moved-ticks span").first()).toBeVisible();
+  release();
+  await expect(panel.locator(".plot")).toHaveAttribute("data-moved", "false");
+  await page.unroute(/\/api\/v1\/series\?/);
 
-test("the host page is accessible in light and dark", async ({ page }) => {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.goto(`${HOST_URL}&mark=${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`);
-    await drawnPanel(page, "mpstat_linux.cpu");
-    await expectAccessible(page);
-  }
+  await panel
+    .getByRole("button", { name: /^CPU|^all/ })
+    .first()
+    .click();
+  await page.getByRole("menuitem", { name: "all as a heatmap (one row each)" }).click();
+  await expect(page).toHaveURL(/instances=mpstat_linux\.cpu\.heatmap/);
+  await expect(panel.locator(".heatmaplayer image")).toBeAttached();
+  await expect(panel.getByRole("img", { name: /Heatmap of %\w+: 5 rows/ })).toBeVisible();
+  expect(new URL(page.url()).searchParams.get("from")).not.toBe(iso(WHOLE.start));
 });

@@ -129,7 +129,6 @@ test("files are dropped, left out again, and need a host", async ({ page }) => {
   await page.getByLabel("Date", { exact: true }).fill("21.11.2026");
   await page.getByLabel("Seconds between reports").fill("none");
   await expect(page.getByText("use the form 2026-11-21")).toBeVisible();
-  await expectAccessible(page);
 });
 
 test.describe("when a file does not get through", () => {
@@ -154,14 +153,4 @@ test.describe("when a file does not get through", () => {
     await page.getByRole("button", { name: "Try again: retried.txt" }).click();
     await expect(page.getByRole("row").filter({ hasText: "retried.txt" }).first()).toContainText("59 samples");
   });
-});
-
-test("without imports the page says what to do first, in light and dark", async ({ page }) => {
-  await page.route("**/api/v1/imports", (route) => route.fulfill({ json: { imports: [] } }));
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.goto("/imports");
-    await expect(page.getByText("No imports yet")).toBeVisible();
-    await expectAccessible(page);
-  }
 });

@@ -8,21 +8,20 @@ test.beforeAll(async ({ request }) => {
   await sendVmstat(request, HOST, 60);
 });
 
-test("open menus keep to the roles of a menu, and the first item has the focus", async ({ page }) => {
+test("open menus keep to the roles of a menu; a panel fills the window with f, in a link too, and Escape leaves", async ({
+  page,
+}) => {
   await page.goto(`/hosts/${HOST}?${WINDOW}`);
   await expect(page.locator(".panel .legend-entry").first()).toBeVisible();
   const menus = ["View: Everything recorded", /^Menu of /, /^Account|admin/];
   for (const name of menus) {
     await page.getByRole("button", { name }).first().click();
     await expect(page.getByRole("menuitem").first()).toBeFocused();
-    await expectAccessible(page);
+    await expectAccessible(page.getByRole("menu"));
     await page.keyboard.press("Escape");
     await expect(page.getByRole("menu")).toBeHidden();
   }
-});
 
-test("a panel fills the window with f, in a link too, and Escape leaves", async ({ page }) => {
-  await page.goto(`/hosts/${HOST}?${WINDOW}`);
   const panel = page.locator('[data-panel="vmstat_linux.memory"]');
   await expect(panel.locator(".legend-entry").first()).toBeVisible();
   const before = (await panel.locator(".time-surface").boundingBox())?.height ?? 0;
@@ -32,7 +31,6 @@ test("a panel fills the window with f, in a link too, and Escape leaves", async 
   await expect(page.locator("[data-panel]")).toHaveCount(1);
   await expect.poll(async () => (await panel.locator(".time-surface").boundingBox())?.height ?? 0).toBeGreaterThan(before + 50);
   await expect(page.getByRole("navigation", { name: "Pages" })).toBeHidden();
-  await expectAccessible(page);
   await page.reload();
   await expect(page.locator("[data-panel]")).toHaveCount(1);
   await page.keyboard.press("Escape");
@@ -58,7 +56,7 @@ test("a panel is resized by keys, added to a new view with its size, and the vie
   await dialog.getByRole("combobox", { name: "View" }).click();
   await page.getByRole("option", { name: "A new view" }).click();
   await dialog.getByLabel("Name").fill("Night watch");
-  await expectAccessible(page);
+  await expectAccessible(dialog);
   await dialog.getByRole("button", { name: "Add panel" }).click();
   await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
 
@@ -78,7 +76,7 @@ test("a tag is given to selected hosts, found, and taken away", async ({ page })
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("combobox", { name: "Add" }).fill("night");
   await page.keyboard.press("Enter");
-  await expectAccessible(page);
+  await expectAccessible(dialog);
   await dialog.getByRole("button", { name: "Save" }).click();
   await row.getByRole("button", { name: "night" }).click();
   await expect(page).toHaveURL(/filter=tag(:|%3A)night/);

@@ -9,16 +9,16 @@ export default defineConfig({
   workers: 1,
   fullyParallel: false,
   forbidOnly: true,
-  // Long timeouts only cost time when a test fails; other stages of `make test` run at the same time.
-  timeout: 600_000,
-  expect: { timeout: 60_000 },
+  // Other stages of `make test` run at the same time.
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
   reporter: [["list"]],
   use: {
     baseURL: BASE_URL,
     viewport: { width: 1280, height: 900 },
     timezoneId: "Europe/Berlin",
     locale: "en-GB",
-    actionTimeout: 60_000,
+    actionTimeout: 15_000,
     screenshot: "only-on-failure",
     // Contrast is looked at when colours have changed, not while they do.
     contextOptions: { reducedMotion: "reduce" },

@@ -1,5 +1,5 @@
 import { OURS, sendStream } from "./agent";
-import { drawnPanel, expect, expectAccessible, test } from "./fixture";
+import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
 
 const NAME = "shop_time";
 const SAMPLE = `time      logins  orders  wait_ms
@@ -13,7 +13,10 @@ test("every spec is listed; one shows what its fields mean", async ({ page }) =>
   const filter = page.getByRole("textbox", { name: "Filter specs" });
   await filter.fill("vmstat linux");
   await expect(page).toHaveURL(/filter=vmstat/);
-  await expectAccessible(page);
+  for (const scheme of ["dark", "light"] as const) {
+    await showIn(page, scheme);
+    await expectAccessible(page);
+  }
   await page.getByRole("link", { name: "vmstat_linux", exact: true }).click();
   await expect(page.getByRole("heading", { name: "vmstat_linux", exact: true })).toBeVisible();
   const fields = page.getByRole("table", { name: "Fields of vmstat_linux", exact: true });
@@ -85,7 +88,6 @@ test("samples of an add-on are drawn; after an edit, its streams are reparsed", 
   await page.goto("/specs");
   const row = page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
   await expect(row.getByText("1 outdated stream")).toBeVisible();
-  await expectAccessible(page);
   await page.goto("/hosts/shop1?tab=streams&only=outdated");
   await expect(page.getByRole("table", { name: "Streams" }).getByText("outdated", { exact: true })).toBeVisible();
   await page.getByRole("button", { name: "Reparse: outdated streams of shop1" }).click();
@@ -98,7 +100,7 @@ test("samples of an add-on are drawn; after an edit, its streams are reparsed", 
 test.describe("a spec that contradicts itself", () => {
   test.use({ expectedErrors: /status of 4\d\d/ });
 
-  test("shows the error, and a click does not lose the edits", async ({ page }) => {
+  test("shows the error, and a click does not lose the edits; one that is unknown is said so", async ({ page }) => {
     await page.goto("/specs/new");
     await page.getByRole("textbox", { name: "Name" }).fill("wrong_one");
     await page.getByRole("textbox", { name: "Sample" }).fill(SAMPLE);
@@ -114,24 +116,7 @@ test.describe("a spec that contradicts itself", () => {
     await page.getByRole("link", { name: "Hosts", exact: true }).click();
     await dialog.getByRole("button", { name: "Leave" }).click();
     await expect(page).toHaveURL(/\/hosts/);
-  });
-});
-
-test.describe("a spec that is not there", () => {
-  test.use({ expectedErrors: /status of 404/ });
-
-  test("is said so", async ({ page }) => {
     await page.goto("/specs/nothing_such");
     await expect(page.getByText("Spec nothing_such not found")).toBeVisible();
   });
-});
-
-test("specs are accessible in the dark", async ({ page }) => {
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.goto("/specs");
-  await expect(page.getByRole("table", { name: "Specs" })).toBeVisible();
-  await expectAccessible(page);
-  await page.goto("/specs/mpstat_linux");
-  await expect(page.getByRole("table", { name: /Fields of mpstat_linux/ }).first()).toBeVisible();
-  await expectAccessible(page);
 });

@@ -10,7 +10,7 @@ test.beforeAll(async ({ request }) => {
   await sendVmstat(request, HOST, 60);
 });
 
-test("a ready-made view shows what the host has and names what it lacks", async ({ page }) => {
+test("a ready-made view shows what the host has and names what it lacks; a view that is gone is said so", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?${WINDOW}&view=use`);
   const section = page.getByRole("region", { name: "USE: every resource" });
   await expect(section.locator(".panel .legend").first()).toBeVisible();
@@ -22,6 +22,11 @@ test("a ready-made view shows what the host has and names what it lacks", async 
   await page.getByRole("menuitem", { name: "Everything recorded" }).click();
   await expect(page).not.toHaveURL(/view=/);
   await expect(page.locator('[data-panel="vmstat_linux.memory"]')).toBeVisible();
+
+  await page.goto(`/hosts/${HOST}?${WINDOW}&view=gone`);
+  await expect(page.getByText("No view named gone")).toBeVisible();
+  await page.getByRole("button", { name: "Show everything recorded" }).click();
+  await expect(page.locator('[data-panel="vmstat_linux.memory"]')).toBeVisible();
 });
 
 test("panels are saved as a view, edited, opened with another view, exported, deleted and imported", async ({ page }) => {
@@ -30,7 +35,7 @@ test("panels are saved as a view, edited, opened with another view, exported, de
   await page.getByRole("menuitem", { name: "Save these panels as a view" }).click();
   const dialog = page.getByRole("dialog");
   await expect(page.getByRole("menu")).toBeHidden();
-  await expectAccessible(page);
+  await expectAccessible(dialog);
   await dialog.getByLabel("Name").fill("My switches");
   // By the buttons, as without a mouse: the last panel goes, and the second comes first.
   const rows = dialog.getByRole("table", { name: "Panels of the view" }).locator("tbody tr");
@@ -97,11 +102,4 @@ test("panels are saved as a view, edited, opened with another view, exported, de
   await expect(row).toBeVisible();
   await row.getByRole("button", { name: "Delete My switches" }).click();
   await expect(row).toBeHidden();
-});
-
-test("a link to a view that is gone says so and shows the way", async ({ page }) => {
-  await page.goto(`/hosts/${HOST}?${WINDOW}&view=gone`);
-  await expect(page.getByText("No view named gone")).toBeVisible();
-  await page.getByRole("button", { name: "Show everything recorded" }).click();
-  await expect(page.locator('[data-panel="vmstat_linux.memory"]')).toBeVisible();
 });

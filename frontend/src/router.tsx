@@ -39,7 +39,7 @@ const indexRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/",
   beforeLoad: () => {
-    // eslint-disable-next-line @typescript-eslint/only-throw-error -- how TanStack Router redirects
+    // oxlint-disable-next-line typescript/only-throw-error -- how TanStack Router redirects
     throw redirect({ to: "/hosts", search: {} });
   },
 });
@@ -61,7 +61,7 @@ const streamsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/hosts/$host/streams",
   beforeLoad: ({ params, search }) => {
-    // eslint-disable-next-line @typescript-eslint/only-throw-error -- how TanStack Router redirects
+    // oxlint-disable-next-line typescript/only-throw-error -- how TanStack Router redirects
     throw redirect({ to: "/hosts/$host", params, search: { ...search, tab: "streams" } });
   },
 });

@@ -264,7 +264,9 @@ export async function readSeries(query: SeriesQuery, options: Signal): Promise<S
 export type StatisticsQuery = Omit<SeriesQuery, "width"> & {
   /** A baseline or another window to set beside; null for none. */
   readonly against:
-    { readonly kind: "baseline"; readonly id: number } | { readonly kind: "window"; readonly window: Window } | null;
+    | { readonly kind: "baseline"; readonly id: number }
+    | { readonly kind: "window"; readonly window: Window }
+    | null;
 };
 
 export function readStatistics({ choice, against, ...query }: StatisticsQuery, options: Signal): Promise<PanelStatistics> {

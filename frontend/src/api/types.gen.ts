@@ -11287,7 +11287,16 @@ export interface components {
      * @enum {string}
      */
     SearchKind:
-      "metric" | "other_metric" | "host" | "instance" | "command" | "process" | "baseline" | "comparison" | "artefact" | "event";
+      | "metric"
+      | "other_metric"
+      | "host"
+      | "instance"
+      | "command"
+      | "process"
+      | "baseline"
+      | "comparison"
+      | "artefact"
+      | "event";
     /**
      * SecondFactorBegin
      * @description The account's password, if it has one.

@@ -272,7 +272,8 @@ export function removableTags(hosts: readonly Pick<FleetHost, "tags" | "agent_ta
 
 /** A row of the table: a host, or the heading of the recorded ones. */
 export type FleetItem =
-  { readonly kind: "host"; readonly host: FleetHost } | { readonly kind: "fold"; readonly n: number; readonly isOpen: boolean };
+  | { readonly kind: "host"; readonly host: FleetHost }
+  | { readonly kind: "fold"; readonly n: number; readonly isOpen: boolean };
 
 /** Return the rows: agents' hosts first, recorded ones folded apart unless they are all there is. */
 export function toItems(hosts: readonly FleetHost[], isOpen: boolean): readonly FleetItem[] {

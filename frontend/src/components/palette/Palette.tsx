@@ -96,7 +96,7 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
   }, []);
   const first = items[0];
   useEffect(() => {
-    if (wanted !== null && wanted.text === text && isReady) {
+    if (wanted?.text === text && isReady) {
       if (first !== undefined) {
         closePalette();
         open(first, wanted.isBeside);

@@ -14,7 +14,7 @@ import "./specs.css";
 
 type Shape = SpecDraftRequest["shape"];
 
-// eslint-disable-next-line words/catalogue -- what a tool prints
+// oxlint-disable-next-line words/catalogue -- what a tool prints
 const PLACEHOLDER = `time      logins  orders  wait_ms
 10:00:10      12     340     12.5
 10:00:20      14     355     11.9`;

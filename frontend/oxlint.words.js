@@ -179,4 +179,4 @@ const catalogue = {
     },
 };
 
-export default { rules: { catalogue } };
+export default { meta: { name: "words" }, rules: { catalogue } };

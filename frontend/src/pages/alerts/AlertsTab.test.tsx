@@ -1,0 +1,90 @@
+import type { AlertInfo } from "../../logic/api";
+import { expect, openPage, screen, test, waitFor, within } from "../../testing";
+import { ADMIN, type FakeServer } from "../../testing/server";
+import { madeWatch } from "../../testing/watch";
+
+const AT = "2026-11-23T07:00:00Z";
+
+const ALERT: AlertInfo = {
+  id: 3,
+  route_id: 1,
+  route: "nights",
+  state: "firing",
+  colour: "red",
+  title: "Slow disks",
+  hosts: ["web1", "web2"],
+  start: AT,
+  opened_at: AT,
+  due_at: AT,
+  fired_at: AT,
+  resolved_at: null,
+  level: 0,
+  acknowledged_at: null,
+  acknowledged_by: "",
+  note: "",
+  silenced_at: null,
+  n_episodes: 2,
+  episodes: [],
+  messages: [
+    {
+      id: 7,
+      channel_id: 1,
+      channel: "on call",
+      kind: "fired",
+      number: 1,
+      state: "failed",
+      subject: "web1: Slow disks",
+      n_tries: 12,
+      answer: "HTTP 403: no such channel",
+      created_at: AT,
+      next_try_at: null,
+      sent_at: null,
+    },
+  ],
+};
+
+function answerNoChannels(server: FakeServer, alerts: AlertInfo[] = []): void {
+  server.on("GET /watch", madeWatch());
+  server.on("GET /alert-channels", { channels: [], scripts: [], n_waiting: 0, waiting_since: null });
+  server.on("GET /alert-routes", { routes: [] });
+  server.on("GET /alerts", { n_total: alerts.length, alerts });
+}
+
+test("without channels the tab says what to do first", async ({ server }) => {
+  answerNoChannels(server);
+  openPage("/watch?tab=alerts");
+  expect((await screen.findByRole("note")).textContent).toContain("First add a channel and test it");
+  screen.getByText(/There is no channel yet/);
+  screen.getByRole("button", { name: "New channel" });
+  expect(screen.queryByRole("button", { name: "New route" })).toBeNull();
+});
+
+test("a viewer sees channels without buttons", async ({ server }) => {
+  answerNoChannels(server);
+  server.on("GET /auth/me", { ...ADMIN, role: "viewer" });
+  openPage("/watch?tab=alerts");
+  await screen.findByRole("heading", { name: "Channels" });
+  expect(screen.queryByRole("button", { name: /^New (channel|route)/ })).toBeNull();
+});
+
+test("a failed message shows the receiver's answer and can be sent again", async ({ server }) => {
+  answerNoChannels(server, [ALERT]);
+  server.on("POST /alert-messages/{id}/retry", ALERT);
+  const user = openPage("/watch?tab=alerts");
+  const row = within(await screen.findByRole("table", { name: "Sent" })).getByRole("row", { name: /Slow disks/ });
+  expect(row.textContent).toContain("began → on call: failed (12 attempts)");
+  expect(row.textContent).toContain("HTTP 403: no such channel");
+  expect(row.textContent).toContain("web1 and 1 more");
+  await user.click(within(row).getByRole("button", { name: "Send again to on call" }));
+  await waitFor(() => {
+    expect(server.asked("POST /alert-messages/{id}/retry").map(({ path }) => path)).toEqual(["/api/v1/alert-messages/7/retry"]);
+  });
+});
+
+test("the link to an unknown alert says so", async ({ server }) => {
+  server.on("GET /watch", madeWatch());
+  server.on("GET /rules", { rules: [] });
+  server.fail("GET /alerts/{id}", 404, "not_found", "no alert 999999999");
+  openPage("/watch?tab=alerts&alert=999999999");
+  await screen.findByText(/There is no alert 999999999/);
+});
