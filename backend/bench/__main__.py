@@ -52,6 +52,7 @@ PLAN: Final = (
     Run("live"),
     Run("agent"),
     Run("idle"),
+    Run("start"),
     Run("life"),
     Run("year"),
 )

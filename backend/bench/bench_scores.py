@@ -23,7 +23,7 @@ from normstat.continuous.host_scoring import ScoreMemory
 from normstat.continuous.score_job import ContinuousComparison
 from normstat.fleet.minute_store import MinuteStore
 from normstat.profiles.profile_job import run_profiles
-from normstat.schedule import SCORES_MAX_BYTES
+from normstat.scheduled_tasks import SCORES_MAX_BYTES
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Kind, Semantics
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline

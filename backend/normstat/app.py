@@ -6,75 +6,58 @@ import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
-from normstat.alerts import outbox_worker
-from normstat.alerts.alert_delivery import run_delivery
-from normstat.alerts.routing import MessageKind
-from normstat.alerts.webhook_delivery import run_webhooks
-from normstat.api import metrics
+from normstat.alerts.message_kind import MessageKind
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
-from normstat.api.comparison_cache import ComparisonCache
 from normstat.api.direct_ingest import DirectIngest
 from normstat.api.fleet_answers import FleetAnswers
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.host_guard import HostGuard
 from normstat.api.host_list_answers import HostListAnswers
+from normstat.api.lazy_routing import PREFIX, Application
 from normstat.api.middleware import RequestContextMiddleware
-from normstat.api.oidc import make_oidc_login
 from normstat.api.page_files import PageFiles
-from normstat.api.router import PREFIX, build_router, operation_id
+from normstat.api.router import list_routes
 from normstat.api.slots import Slots
 from normstat.api.state import AppState
 from normstat.api.turnstile import TurnstileMiddleware, make_turnstile
 from normstat.artefacts.import_keeper import ImportKeeper
-from normstat.artefacts.reading import MAX_BYTES as MAX_ARTEFACT_BYTES
-from normstat.artefacts.tree_cache import TreeCache
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
 from normstat.auth.audit_trail import AuditTrail
 from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
+from normstat.background_workers import make_workers
 from normstat.bundles.bundle_job import BundleLoader
-from normstat.fleet.baseline_normals import NormalsCache
-from normstat.fleet.fleet_service import FleetMemory
-from normstat.fleet.minute_store import MinuteStore
-from normstat.ingest.batching import BATCHES_AT_ONCE, IngestQueue
-from normstat.ingest.imports import import_queue
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.ingest.receivers.type_memory import TypeMemory
-from normstat.ingest.reparse import reparse_worker
-from normstat.ingest.reparse.reparse_worker import run_reparses
+from normstat.ingest_limits import BATCHES_AT_ONCE
 from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.jobs.background import keep_running
-from normstat.jobs.claims import BACKTESTS, REMOVALS, REPARSES, select_due
 from normstat.jobs.due_work import SELDOM_S, DueWork
 from normstat.live.notify import LiveHub
 from normstat.memory import return_large_blocks
 from normstat.metrics import declare, is_multiprocess
-from normstat.query.disk_usage import StorageMonitor
-from normstat.report.uploads import MAX_UPLOAD_BYTES
-from normstat.retention import deletion_worker
-from normstat.retention.deletion_worker import run_removals
 from normstat.schedule import run_schedule
 from normstat.settings import Settings
-from normstat.stats.records import LineKind
-from normstat.storage.alert_outbox import select_unsent
-from normstat.storage.import_rows import select_open_imports
+from normstat.stats.line_kind import LineKind
 from normstat.storage.probe import DatabaseProbe
 from normstat.storage.session import make_engine, make_sessions, shrink_pool
+from normstat.storage.spec_refresh import reload_user_specs
 from normstat.storage.standby import StandbyReads
-from normstat.storage.user_specs import reload_user_specs
-from normstat.storage.webhook_rows import select_unsent_deliveries
-from normstat.watch import backtest_job
-from normstat.watch.backtest_job import run_backtests
+from normstat.upload_limits import MAX_ARTEFACT_BYTES, MAX_REPORT_FILE_BYTES
 from normstat.work_budget import MemoryPool
+
+if TYPE_CHECKING:
+    from normstat.auth.oidc_login import OidcLogin
 
 log = structlog.get_logger()
 
@@ -91,8 +74,6 @@ UNNEEDED_S = 120.0
 MAX_PREVIEWS = 2
 # Texts of artefacts read at once; a large one takes gigabytes.
 MAX_ARTEFACTS = 2
-# Means by minute of the fleet: an hour of 1,000 hosts takes some 30 MB.
-FLEET_MAX_BYTES = 128 << 20
 GZIP_FROM_BYTES = 1024
 # Level 9 takes several times as long for a few percent.
 GZIP_LEVEL = 5
@@ -100,20 +81,17 @@ GZIP_LEVEL = 5
 
 def create_app(settings: Settings) -> FastAPI:
     """Return the application with all routes; nothing is connected before it is started."""
-    app = FastAPI(
+    app = Application(
         title="normstat",
         version=__version__,
         summary="Keeps every sample of the *stat tools, remembers what is normal, and ranks what changed",
         # The document is served by api/document.py to those who are logged in; strangers learn nothing.
         openapi_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=operation_id,
         lifespan=_lifespan,
     )
     app.state.normstat = make_state(settings)
-    # With the prefix here FastAPI prepares a route when a request first needs it. With it in the router, all are prepared twice.
-    app.include_router(build_router(), prefix=PREFIX)
-    app.include_router(metrics.router)
+    app.router.routes.extend(list_routes())
     app.router.default = PageFiles(find_page_dir(settings.page_dir))
     install_handlers(app)
     # The last one added is the outermost.
@@ -124,7 +102,7 @@ def create_app(settings: Settings) -> FastAPI:
         limits_by_path={
             f"{PREFIX}/specs/draft": MAX_SAMPLE_BODY_BYTES,
             f"{PREFIX}/specs/preview": MAX_SAMPLE_BODY_BYTES,
-            f"{PREFIX}/report-files": MAX_UPLOAD_BYTES,
+            f"{PREFIX}/report-files": MAX_REPORT_FILE_BYTES,
         },
         # The first ones are counted by the gate, the others go to the disk.
         limits_of_streams={
@@ -184,7 +162,7 @@ def make_state(settings: Settings) -> AppState:
         reads=StandbyReads(engine, standby_engine, max_lag_s=settings.database_read_max_lag_s),
         probe=DatabaseProbe(settings.database_url),
         throttle=Throttle(sessions),
-        oidc=make_oidc_login(settings, PREFIX),
+        oidc=_make_login_provider(settings),
         audit_trail=audit_trail,
         security_log=SecurityLog(audit=audit_trail.put),
         allowed_hosts=AllowedHosts(settings.public_url, settings.allowed_hosts),
@@ -203,7 +181,6 @@ def make_state(settings: Settings) -> AppState:
         # As many wait as may be inside: a whole fleet may come at once after the server was started.
         lobby=Lobby(n_at_once=LOOKUPS_AT_ONCE, n_waiting=settings.ingest_max_requests),
         agents=AgentTokenCache(max_age=settings.agent_token_max_age),
-        ingest_queue=IngestQueue(ingest_engine, settings.ingest_limits),
         metric_types=TypeMemory(),
         doctor_slots=Slots("examinations of the installation", n_at_once=1, max_wait_s=settings.busy_max_wait_s),
         preview_slots=Slots(
@@ -215,12 +192,9 @@ def make_state(settings: Settings) -> AppState:
             n_at_once=min(settings.export_max_at_once, max(1, settings.database_pool_size // 2)),
             max_wait_s=settings.busy_max_wait_s,
         ),
-        trees=TreeCache(),
         artefact_slots=Slots("readings of artefacts", n_at_once=MAX_ARTEFACTS, max_wait_s=settings.busy_max_wait_s),
         comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
         comparison_memory=MemoryPool(settings.compare_max_bytes),
-        comparisons=ComparisonCache(settings.compare_cache_max_bytes),
-        fleet_memory=FleetMemory(MinuteStore(FLEET_MAX_BYTES, time.monotonic), NormalsCache()),
         fleet_answers=FleetAnswers(time.monotonic),
         use_answers=FleetAnswers(time.monotonic),
         host_list=HostListAnswers(sessions, time.monotonic),
@@ -232,8 +206,16 @@ def make_state(settings: Settings) -> AppState:
             BundleLoader(engine, settings.import_max_bytes),
             keeper=ImportKeeper(sessions),
         ),
-        storage=StorageMonitor(settings.database_url, settings.database_dir, settings.seal_after_days),
     )
+
+
+def _make_login_provider(settings: Settings) -> "OidcLogin | None":
+    if settings.oidc_issuer is None:
+        return None
+    # Its libraries take a while to import, and few servers have one.
+    from normstat.api.oidc import make_oidc_login  # noqa: PLC0415
+
+    return make_oidc_login(settings, PREFIX)
 
 
 @asynccontextmanager
@@ -246,29 +228,19 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     # A name server may take half a minute to answer; neither the start nor the end waits for it.
     threading.Thread(target=state.allowed_hosts.add_full_name, name="full_name", daemon=True).start()
     due = DueWork(settings.database_url)
-    watch = due.watch
-    watch(select_open_imports(), every_s=import_queue.CHECK_S, wake=state.imports.has_news)
-    reparses = watch(select_due(REPARSES), every_s=reparse_worker.POLL_S)
-    removals = watch(select_due(REMOVALS), every_s=deletion_worker.POLL_S)
-    backtests = watch(select_due(BACKTESTS), every_s=backtest_job.POLL_S)
-    messages = watch(select_unsent(), every_s=outbox_worker.POLL_S)
-    deliveries = watch(select_unsent_deliveries(), every_s=outbox_worker.POLL_S)
     works: dict[str, Coroutine[None, None, None]] = {
         "audit_trail": keep_running("audit_trail", state.audit_trail.run),
         "security_log": keep_running("security_log", state.security_log.run),
         "live": keep_running("live", state.live.run),
         "host_list": keep_running("host_list", state.host_list.run),
         "schedule": run_schedule(state.engine, state.sessions, settings),
+        **dict(make_workers(state, due)),
         "due_work": keep_running("due_work", due.run, max_pause_s=SELDOM_S),
-        "imports": state.imports.run(check_s=SELDOM_S),
-        "reparses": run_reparses(settings.database_url, state.sessions, settings.ingest_limits, wake=reparses, poll_s=SELDOM_S),
-        "removals": run_removals(settings.database_url, state.sessions, wake=removals, poll_s=SELDOM_S),
-        "backtests": run_backtests(settings.database_url, state.sessions, wake=backtests, poll_s=SELDOM_S),
-        "alert_delivery": run_delivery(settings, state.sessions, wake=messages, poll_s=SELDOM_S),
-        "webhooks": run_webhooks(settings, state.sessions, wake=deliveries, poll_s=SELDOM_S),
     }
     if is_multiprocess():
         # Alone, a process measures itself when it is asked.
+        from normstat.api import metrics  # noqa: PLC0415
+
         works["metrics"] = keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S)
     pools = {"connections": state.engine, "ingest_connections": state.ingest_engine}
     if state.standby_engine is not None:

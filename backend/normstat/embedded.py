@@ -122,8 +122,7 @@ class EmbeddedPostgres:
         self.launch()
         self._wait_until_ready()
         admin_url = self._url_of(ADMIN_ROLE, self._secret("postgres.admin.password"), "postgres")
-        if call_aside(partial(_make_owner, admin_url, self.url)):
-            self._say("the database role 'normstat' was a superuser; now it only owns its database")
+        call_aside(partial(_make_owner, admin_url, self.url))
         self._is_new = False
 
     def launch(self) -> None:
@@ -335,11 +334,11 @@ class EmbeddedPostgres:
         raise EmbeddedError("the database did not start; its log ends with:\n  " + "\n  ".join(tail))
 
 
-def _make_owner(admin_url: str, url: str) -> bool:
+def _make_owner(admin_url: str, url: str) -> None:
     # Its driver takes half of the memory that `normstat up` would need.
     from normstat.storage.owner import make_owner  # noqa: PLC0415
 
-    return make_owner(admin_url, url)
+    make_owner(admin_url, url)
 
 
 def _named(account: OsAccount | None) -> OsAccount | None:

@@ -1,4 +1,4 @@
-"""Limits of new names that agents may bring: a leaked token, or a tool gone mad, must not fill the database with names."""
+"""Limits of what agents may bring. Of new names: a leaked token, or a tool gone mad, must not fill the database with names."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +10,8 @@ MAX_NEW_HOSTS: Final = 1000
 MAX_HOSTS: Final = 10_000
 # A busy host starts some thousand processes an hour, a build server some ten thousand.
 MAX_NEW_INSTANCES: Final = 50_000
+# One batch is read while another is written; more would only wait for the same two.
+BATCHES_AT_ONCE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ from pydantic import ValidationError
 
 from normstat import metrics
 from normstat.alerts.channel_settings import join_secrets
-from normstat.alerts.outbox_worker import CHECK_S, DOUBT, POLL_S, OutboxWorker, Sessions, is_too_old, pause_after, run_outbox
-from normstat.alerts.routing import MessageKind
+from normstat.alerts.message_kind import MessageKind
+from normstat.alerts.outbox_worker import CHECK_S, DOUBT, OutboxWorker, Sessions, is_too_old, pause_after, run_outbox
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage, read_content
 from normstat.alerts.senders.send_outcome import SendOutcome, shorten_answer
 from normstat.alerts.silence_link import sign_token, silence_link
+from normstat.jobs.due_work import MESSAGES_S
 from normstat.settings import Settings
 from normstat.storage.alert_channel_rows import ChannelRecord, hold_channel, read_channel
 from normstat.storage.alert_outbox import (
@@ -122,7 +123,7 @@ async def run_delivery(
     sessions: Sessions,
     *,
     wake: asyncio.Event | None = None,
-    poll_s: float = POLL_S,
+    poll_s: float = MESSAGES_S,
     every_s: float = CHECK_S,
     doubt: timedelta = DOUBT,
 ) -> None:

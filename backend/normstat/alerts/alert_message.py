@@ -7,7 +7,8 @@ from typing import Final
 from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
 
-from normstat.alerts.routing import MessageKind, RoutedEpisode
+from normstat.alerts.message_kind import MessageKind
+from normstat.alerts.routing import RoutedEpisode
 from normstat.comparison.findings.human import format_human, format_seconds
 from normstat.errors import count_of
 from normstat.query.watch_lists import EpisodeInfo

@@ -14,12 +14,12 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.alerts.alert_message import AlertMessage, MessageFacts, SaidValue, build_message
 from normstat.alerts.channel_settings import ChannelKind
+from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.message_questions import ask_questions
 from normstat.alerts.route_settings import RouteSettings
 from normstat.alerts.routing import (
     AlertRoute,
     AlertState,
-    MessageKind,
     PlannedMessage,
     RoutedEpisode,
     TrackedAlert,

@@ -14,9 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.alerts.alert_message import AlertMessage, MessagePart, SaidValue, format_local
 from normstat.alerts.alert_router import to_routed
 from normstat.alerts.channel_settings import AnySettings, ScriptSettings, join_secrets, keep_secrets, split_secrets
+from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.route_settings import RouteSettings
 from normstat.alerts.route_trial import RecordedEpisode, TrialMessage, try_route
-from normstat.alerts.routing import AlertRoute, MessageKind
+from normstat.alerts.routing import AlertRoute
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage
 from normstat.alerts.senders.script import find_problem
 from normstat.errors import BadRequest, Conflict

@@ -15,12 +15,12 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome
 from normstat.jobs.background import keep_running, pause
+from normstat.jobs.due_work import MESSAGES_S
 from normstat.storage.leader import try_lead
 from normstat.storage.session import make_engine
 from normstat.storage.turns import retry_wait_s
 
 Sessions = async_sessionmaker[AsyncSession]
-POLL_S: Final = 2.0
 CHECK_S: Final = 15.0
 STOP_S: Final = 5.0
 FIRST_PAUSE_S: Final = 10.0
@@ -100,7 +100,7 @@ async def run_outbox(
     make_worker: Callable[[], OutboxWorker],
     *,
     wake: asyncio.Event | None = None,
-    poll_s: float = POLL_S,
+    poll_s: float = MESSAGES_S,
     every_s: float = CHECK_S,
 ) -> None:
     """Deliver, as long as no other process holds the lock, until cancelled: what is due every `poll_s`, and whenever `wake` is set.
@@ -123,7 +123,7 @@ async def run_outbox(
                         # Without its connection it has no lock, and another process may have begun.
                         await leadership.check()
                         # Receivers that are busy are looked after, whatever is due.
-                        await pause(poll_s if not await worker.run_due() else min(poll_s, POLL_S), wake)
+                        await pause(poll_s if not await worker.run_due() else min(poll_s, MESSAGES_S), wake)
                 finally:
                     await worker.stop()
         finally:

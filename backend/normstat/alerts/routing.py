@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.route_settings import GroupBy, RouteSettings, matches_word
 from normstat.rules.rule_file import COLOURS, Colour
 
@@ -31,17 +32,6 @@ class AlertState(StrEnum):
 
 
 OPEN: Final = (AlertState.WAITING, AlertState.FIRING)
-
-
-class MessageKind(StrEnum):
-    """Why a message is sent. `renewed`: to receivers that forget an alert by themselves; people never see it"""
-
-    FIRED = "fired"
-    WORSE = "worse"
-    ESCALATED = "escalated"
-    REPEATED = "repeated"
-    RENEWED = "renewed"
-    RESOLVED = "resolved"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from typing import Final
 
 import structlog
 
-from normstat.alerts.outbox_worker import POLL_S, OutboxWorker, Sessions, is_too_old, pause_after, run_outbox
+from normstat.alerts.outbox_worker import OutboxWorker, Sessions, is_too_old, pause_after, run_outbox
 from normstat.alerts.senders.http_post import post_bytes
 from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome, run_cut_off, shorten_answer
+from normstat.jobs.due_work import MESSAGES_S
 from normstat.settings import Settings
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.storage.turns import Failures
@@ -111,7 +112,7 @@ class WebhookDeliverer(OutboxWorker):
 
 
 async def run_webhooks(
-    settings: Settings, sessions: Sessions, *, wake: asyncio.Event | None = None, poll_s: float = POLL_S
+    settings: Settings, sessions: Sessions, *, wake: asyncio.Event | None = None, poll_s: float = MESSAGES_S
 ) -> None:  # fmt: skip
     """Tell webhooks, as long as no other process does, until cancelled."""
 

@@ -4,14 +4,15 @@ from pathlib import Path as FilePath
 from typing import Annotated, Final
 
 import anyio
-from fastapi import APIRouter, Path
+from fastapi import Path
 from fastapi.responses import PlainTextResponse
 
 from normstat.api.deps import State
 from normstat.api.handlers import error_answers, text_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import NotFound, shorten
 
-router = APIRouter(prefix="/agent", tags=["agent"])
+router = LazyRouter(prefix="/agent", tags=["agent"])
 
 # Name in the URL -> possible locations below the agents' folder.
 FILES: Final = {

@@ -1,6 +1,5 @@
 """Channels of alerts: where messages go."""
 
-from fastapi import APIRouter
 from pydantic import ValidationError
 
 from normstat.alerts import channel_book
@@ -8,9 +7,10 @@ from normstat.alerts.channel_book import ChannelRequest
 from normstat.alerts.channel_settings import join_secrets, read_settings
 from normstat.alerts.senders.script import list_scripts
 from normstat.api.alert_schemas import AlertChannelInfo, AlertChannelList, AlertChannelPut, ChannelTestResult
+from normstat.api.body import Empty
 from normstat.api.deps import NEEDS_ADMINISTRATOR, NEEDS_VIEWER, Administrator, IdPath, ReadSession, State, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Empty
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage import alert_channel_rows
 from normstat.storage.alert_channel_rows import ChannelRecord
@@ -18,7 +18,7 @@ from normstat.storage.alert_outbox import count_unsent
 from normstat.storage.alert_route_rows import RouteRecord, list_routes
 from normstat.storage.session import open_read_session
 
-router = APIRouter(prefix="/alert-channels", tags=["alerts"])
+router = LazyRouter(prefix="/alert-channels", tags=["alerts"])
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from fastapi import APIRouter
 from pydantic import ValidationError
 
 from normstat.alerts import channel_book
@@ -16,16 +15,17 @@ from normstat.api.alert_schemas import (
     RouteTry,
     TriedMessage,
 )
+from normstat.api.body import Empty
 from normstat.api.deps import NEEDS_ADMINISTRATOR, NEEDS_OPERATOR, NEEDS_VIEWER, Administrator, IdPath, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Empty
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.query.alert_lists import count_open_by_route
 from normstat.storage.alert_channel_rows import list_channels
 from normstat.storage.alert_route_rows import RouteRecord, list_routes
 from normstat.window import Window
 
-router = APIRouter(prefix="/alert-routes", tags=["alerts"])
+router = LazyRouter(prefix="/alert-routes", tags=["alerts"])
 
 MAX_TRIED: Final = 1000
 WEEK_S: Final = 7 * 86_400

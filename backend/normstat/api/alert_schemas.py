@@ -8,8 +8,9 @@ from pydantic import Field, StringConstraints
 
 from normstat.alerts.channel_settings import ChannelSettings
 from normstat.alerts.route_settings import RouteSettings
+from normstat.api.body import NO_NUL, Body
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Body, Name, Note
+from normstat.api.schemas import Name, Note
 from normstat.field_docs import Documented
 from normstat.query.alert_lists import AlertInfo
 from normstat.query.watch_lists import EpisodeInfo

@@ -2,22 +2,23 @@
 
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 
 from normstat.alerts import alert_notes, silence_link
 from normstat.alerts.silence_link import SilenceOffer
 from normstat.api.alert_schemas import AlertAcknowledge, AlertPage, SilenceCheck, SilenceResult, SilenceUse
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession, check_origin
 from normstat.api.handlers import error_answers, guarded_answers
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound
 from normstat.query import alert_lists
 from normstat.query.alert_lists import AlertFilter, AlertInfo
 from normstat.storage.alert_outbox import retry_message
 from normstat.window import open_window
 
-router = APIRouter(tags=["alerts"])
+router = LazyRouter(tags=["alerts"])
 
 MAX_OFFSET: Final = 100_000
 

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query, Response
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, IdPath, ReadSession
 from normstat.api.handlers import guarded_answers, text_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.artefacts.answers.answer_service import ArtefactAnswers, answer_artefact
 from normstat.artefacts.diff.artefact_diff import DiffRequest
 from normstat.artefacts.diff.table_diff import Normalisation, TableDiffRequest
@@ -14,7 +15,7 @@ from normstat.artefacts.diff_service import ArtefactDiff, diff_stored, format_di
 from normstat.artefacts.table_view import MAX_ROWS
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
 
-router = APIRouter(tags=["artefacts"])
+router = LazyRouter(tags=["artefacts"])
 
 MAX_CSV_ROWS: Final = 100_000
 MAX_ID: Final = 2**31 - 1

@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 from typing import Annotated, Final, TypeVar
 
 import anyio.to_thread
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query, Response
 
 from normstat.api.artefact_logs import PREFIX, Nanoseconds, PartPath, Where
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, IdPath, ReadSession, State
 from normstat.api.handlers import guarded_answers, text_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.state import AppState
 from normstat.api.streaming import PieceResponse, Pieces
 from normstat.artefacts.artefact_service import load_part
@@ -28,7 +29,7 @@ from normstat.report.words import instant
 from normstat.storage import artefact_rows
 from normstat.storage.session import open_read_session
 
-router = APIRouter(tags=["artefacts"])
+router = LazyRouter(tags=["artefacts"])
 
 Answer = TypeVar("Answer")
 ERRORS: Final = (BadRequest, NotFound, DamagedArtefact)

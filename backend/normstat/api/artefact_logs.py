@@ -4,13 +4,14 @@ from collections.abc import Callable
 from typing import Annotated, Final, TypeVar
 
 import anyio.to_thread
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api.body import NO_NUL, Body
 from normstat.api.deps import NEEDS_VIEWER, IdPath, ReadSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, Body
+from normstat.api.lazy_routing import LazyRouter
 from normstat.artefacts.artefact_service import load_part
 from normstat.artefacts.parts import LogPart
 from normstat.artefacts.trace_log.blocking import MAX_BLOCKINGS, BlockingList, find_blocking
@@ -22,7 +23,7 @@ from normstat.artefacts.trace_log.pairing import PairRule, available_rules, choo
 from normstat.artefacts.trace_log.queue_depth import QueueDepth, measure_queues
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
 
-router = APIRouter(tags=["artefacts"])
+router = LazyRouter(tags=["artefacts"])
 
 Answer = TypeVar("Answer")
 PREFIX: Final = "/artefacts/{id}/parts/{part}/log"

@@ -7,22 +7,23 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import Field
 from starlette.requests import ClientDisconnect
 
+from normstat.api.body import NO_NUL, Body, Empty
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, HostQuery, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.events import find_agent_host
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Body, Empty, Name
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import Name
 from normstat.api.state import AppState
 from normstat.api.streaming import PieceResponse, Pieces
 from normstat.artefacts.artefact_service import ArtefactDraft, load_part, make_artefact, now_utc, reparse_artefact
 from normstat.artefacts.histogram_view import HistogramView, view_histogram
 from normstat.artefacts.interval_view import MAX_LINES, IntervalView, view_intervals
 from normstat.artefacts.parts import HistogramPart, TablePart
-from normstat.artefacts.reading import MAX_BYTES
 from normstat.artefacts.table_csv import write_table_csv
 from normstat.artefacts.table_view import MAX_ROWS, ArtefactTable, TableRequest, view_table
 from normstat.artefacts.text_page import PAGE_BYTES, ArtefactText, cut_page
@@ -40,8 +41,9 @@ from normstat.storage.artefact_rows import (
     RejectedArtefactLine,
 )
 from normstat.storage.session import open_read_session, open_write_session
+from normstat.upload_limits import MAX_ARTEFACT_BYTES
 
-router = APIRouter(tags=["artefacts"])
+router = LazyRouter(tags=["artefacts"])
 
 MAX_TEXT: Final = 20_000
 MAX_OFFSET: Final = 100_000
@@ -253,7 +255,7 @@ async def download_artefact(id: IdPath, state: State) -> PieceResponse:  # noqa:
 async def read_artefact_text(
     id: IdPath,  # noqa: A002
     session: ReadSession,
-    offset: Annotated[int, Query(ge=0, le=MAX_BYTES, description="byte of the raw text where the page begins")] = 0,
+    offset: Annotated[int, Query(ge=0, le=MAX_ARTEFACT_BYTES, description="byte of the raw text where the page begins")] = 0,
 ) -> ArtefactText:
     """Return a page of the raw text: about 64 KiB of whole lines."""
     known = await artefact_rows.read_artefact_row(session, id)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query, Response
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_ADMINISTRATOR, ReadSession, State
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.state import AppState
 from normstat.api.streaming import PieceResponse, Pieces
 from normstat.auth.audit_text import AUDIT_COLUMNS, to_csv_line, to_json_line
@@ -21,7 +22,7 @@ from normstat.storage.audit_rows import AuditFilter, Means
 from normstat.storage.schema.audit_models import AuditEntryRow
 from normstat.storage.session import open_read_session
 
-router = APIRouter(prefix="/audit", tags=["audit"], dependencies=[NEEDS_ADMINISTRATOR])
+router = LazyRouter(prefix="/audit", tags=["audit"], dependencies=[NEEDS_ADMINISTRATOR])
 
 PAGE: Final = 1000
 

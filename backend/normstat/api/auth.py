@@ -4,18 +4,19 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 
 from normstat.api import cookies
 from normstat.api.deps import State, ViewerInSetup, WriteSession, check_origin
 from normstat.api.handlers import error_answers, guarded_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.middleware import client_address
 from normstat.api.schemas import LinkRequest, LoggedOut, LoginRequest, Me, PasswordChange
 from normstat.auth import login
 from normstat.auth.access import Principal
 from normstat.errors import Conflict, NotAllowed, NotAuthenticated, Overloaded, SecondFactorNeeded, TooManyRequests, WeakPassword
 
-router = APIRouter(prefix="/auth", tags=["auth"])
+router = LazyRouter(prefix="/auth", tags=["auth"])
 
 MAX_BROWSER_LENGTH: Final = 100
 

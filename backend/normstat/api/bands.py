@@ -2,16 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, HostQuery, InWindow, LargeReadSession, StatQuery
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound
 from normstat.profiles import band
 from normstat.profiles.band import BandInfo
 
-router = APIRouter(tags=["baselines"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(tags=["baselines"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("/band", responses=guarded_answers(BadRequest, NotFound))

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from normstat.api.body import NO_NUL, Body
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Body, Name, Note
+from normstat.api.schemas import Name, Note
 from normstat.baselines.baseline_health import HostHealth
 from normstat.baselines.lifecycle import MAX_RECORD_HOURS, MIN_RECORD_HOURS
 from normstat.storage.baseline_records import BaselineInfo

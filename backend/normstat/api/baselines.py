@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from normstat.api.baseline_schemas import (
     BaselineArchive,
@@ -16,9 +16,10 @@ from normstat.api.baseline_schemas import (
     RuleInput,
     VersionList,
 )
+from normstat.api.body import NO_NUL, Empty
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, Empty
+from normstat.api.lazy_routing import LazyRouter
 from normstat.baselines.baseline_health import read_health
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_requested
 from normstat.errors import BadRequest, Conflict, NotFound
@@ -28,7 +29,7 @@ from normstat.storage.baseline_rows import BaselineChange
 from normstat.storage.baseline_versions import list_versions
 from normstat.window import Window
 
-router = APIRouter(prefix="/baselines", tags=["baselines"])
+router = LazyRouter(prefix="/baselines", tags=["baselines"])
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))

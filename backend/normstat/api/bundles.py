@@ -4,15 +4,17 @@ import asyncio
 from pathlib import Path
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 from starlette.requests import ClientDisconnect
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import HostQuery, InWindow, Operator, State, Viewer
 from normstat.api.exports import NEEDS_PLACE, ExportResponse
 from normstat.api.handlers import guarded_answers, text_answers
-from normstat.api.schemas import NO_NUL, Name
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import Name
 from normstat.bundles.bundle_format import bundle_file_name
 from normstat.bundles.bundle_service import BundleRequest, OpenRequest, choose_host, read_manifest, stream_bundle
 from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, Overloaded, TooLarge
@@ -22,7 +24,7 @@ from normstat.storage.import_rows import Import
 from normstat.storage.schema.job_models import ImportRow
 from normstat.storage.session import open_write_session
 
-router = APIRouter(tags=["bundles"])
+router = LazyRouter(tags=["bundles"])
 
 MEDIA_TYPE: Final = "application/zip"
 

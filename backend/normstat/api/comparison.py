@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Annotated
 
 import orjson
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from normstat.api.comparison_answer import find_result, to_response
@@ -14,12 +14,13 @@ from normstat.api.comparison_inputs import ComparisonInputs
 from normstat.api.deps import State, Viewer
 from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers, request_id_of, text_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.state import AppState
 from normstat.api.streaming import PieceResponse
 from normstat.comparison.model import Comparison
 from normstat.errors import BadRequest, NoData, NormstatError, NotFound, Overloaded, TooLarge
 
-router = APIRouter(prefix="/comparison", tags=["comparison"])
+router = LazyRouter(prefix="/comparison", tags=["comparison"])
 
 ANSWERS = guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded)
 

@@ -6,8 +6,9 @@ from urllib.parse import urlencode
 
 from pydantic import Field, StringConstraints
 
+from normstat.api.body import NO_NUL, Body
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Body, Name, Note
+from normstat.api.schemas import Name, Note
 from normstat.comparison.service import DEFAULT_LIMIT, BaselineChoice, ComparisonRequest
 from normstat.errors import BadRequest
 from normstat.window import Window

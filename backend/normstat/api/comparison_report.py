@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, Response
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -15,6 +15,7 @@ from normstat.api.comparison_inputs import ComparisonInputs, ReportInputs
 from normstat.api.deps import State, Viewer
 from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers, text_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.saved_comparisons import read_saved
 from normstat.api.state import AppState
 from normstat.comparison.model import Comparison
@@ -28,7 +29,7 @@ from normstat.report.report_page import Cover, render_report, title_of
 from normstat.settings import Settings
 from normstat.storage.session import open_read_session
 
-router = APIRouter(prefix="/comparison", tags=["comparison"])
+router = LazyRouter(prefix="/comparison", tags=["comparison"])
 
 ANSWERS: Final = guarded_answers(BadRequest, NotFound, NoData, Conflict, TooLarge, Overloaded)
 UNSAFE_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._-]+")

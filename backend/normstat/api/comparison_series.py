@@ -3,20 +3,21 @@
 from typing import Annotated, Final, Literal
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field, StringConstraints
 
+from normstat.api.body import NO_NUL
 from normstat.api.comparison_answer import find_result
 from normstat.api.comparison_inputs import ComparisonInputs
 from normstat.api.deps import State, Viewer
 from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.comparison.series_rows import SeriesVerdict
 from normstat.comparison.series_search import AskedSeriesPage, SeriesQuestion, SeriesSort, ask_series
 from normstat.errors import BadRequest, NoData, NotFound, Overloaded, TooLarge
 
-router = APIRouter(prefix="/comparison", tags=["comparison"])
+router = LazyRouter(prefix="/comparison", tags=["comparison"])
 
 MAX_SERIES: Final = 1000
 MAX_OFFSET: Final = 10_000_000

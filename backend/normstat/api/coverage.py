@@ -2,15 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.handlers import guarded_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound
 from normstat.query import report_coverage
 from normstat.query.report_coverage import Coverage
 
-router = APIRouter(prefix="/hosts", tags=["coverage"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(prefix="/hosts", tags=["coverage"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("/{host}/coverage", responses=guarded_answers(BadRequest, NotFound))

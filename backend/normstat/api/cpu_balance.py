@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, LargeReadSession, StatQuery
 from normstat.api.handlers import guarded_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.query import busy_cpus
@@ -13,7 +14,7 @@ from normstat.query.busy_cpus import CpuBalance
 from normstat.stats.spec import Field
 from normstat.storage.lookup import StatRef, find_stat, require_host
 
-router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("/{host}/cpu-balance", responses=guarded_answers(BadRequest, NotFound))

@@ -10,11 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api import audit_notes
 from normstat.api.backpressure import Ticket
+from normstat.api.body import NO_NUL
 from normstat.api.cookies import SessionCookie
 from normstat.api.host_access import limit_request
 from normstat.api.instants import Instant
 from normstat.api.middleware import client_address
-from normstat.api.schemas import NO_NUL
 from normstat.api.state import AppState, state_of
 from normstat.auth import access, csrf
 from normstat.auth.access import AgentPrincipal, Principal, TokenRefused

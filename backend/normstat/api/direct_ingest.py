@@ -13,7 +13,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from normstat.api.deps import agent_token_scheme, require_agent
 from normstat.api.handlers import HANDLED, answer_error
-from normstat.api.ingest import ingest
 from normstat.api.state import AppState
 
 
@@ -37,6 +36,9 @@ class DirectIngest:
         if scope["type"] != "http" or scope["path"] != self._path or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
+        # With all that reads and stores samples: imported for the first post.
+        from normstat.api.ingest import ingest  # noqa: PLC0415
+
         scope["route"] = self._route
         request = Request(scope, receive)
         try:

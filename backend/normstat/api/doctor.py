@@ -5,18 +5,17 @@ import os
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from fastapi import APIRouter
-
 from normstat import __version__
+from normstat.api.body import Body
 from normstat.api.deps import Administrator, State
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Body
+from normstat.api.lazy_routing import LazyRouter
 from normstat.doctor.check_result import CheckResult, CheckStatus, count_by_status
 from normstat.doctor.examination import Installation, examine, find_data_dir
 from normstat.errors import Overloaded
 from normstat.settings import Settings
 
-router = APIRouter(tags=["doctor"])
+router = LazyRouter(tags=["doctor"])
 
 
 class InstallationCheck(Body):

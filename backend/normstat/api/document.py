@@ -1,12 +1,13 @@
 """The OpenAPI document, for clients that generate code from it."""
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from normstat.api.deps import NEEDS_VIEWER
 from normstat.api.handlers import guarded_answers
+from normstat.api.lazy_routing import LazyRouter
 
-router = APIRouter(tags=["health"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(tags=["health"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("/openapi.json", responses=guarded_answers())

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from normstat.api.deps import Agent, State, noting_refused_tokens, require_certificate
 from normstat.api.handlers import guarded_answers, request_id_of
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.middleware import client_address
 from normstat.api.schemas import AgentSecret
 from normstat.auth.access import TokenRefused
@@ -15,7 +16,7 @@ from normstat.auth.rotation import issue_successor
 from normstat.errors import BadRequest, Conflict, NormstatError, NotAuthenticated, Overloaded, TooManyRequests
 from normstat.storage.session import open_write_session
 
-router = APIRouter(prefix="/ingest", tags=["ingest"])
+router = LazyRouter(prefix="/ingest", tags=["ingest"])
 join_token_scheme = HTTPBearer(scheme_name="join_token", description="a token created under /join-tokens", auto_error=False)
 
 

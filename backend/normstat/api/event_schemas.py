@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from normstat.api.body import NO_NUL, Body
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Body, Name
+from normstat.api.schemas import Name
 from normstat.stats.fact_words import EventKind
 from normstat.storage.event_rows import MAX_TEXT
 

@@ -5,13 +5,15 @@ import io
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import Depends, Query, Response
 
+from normstat.api.body import NO_NUL, Empty
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.event_schemas import EventCreate, EventReport, EventUpdate, Tags
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Empty, Name
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import Name
 from normstat.auth.access import AgentPrincipal, Principal, is_usable
 from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, shorten
 from normstat.query.host_events import EventPage, HostEvent, search_events, to_host_event
@@ -20,7 +22,7 @@ from normstat.storage import event_rows
 from normstat.storage.event_rows import EventDraft, EventFilter, EventSource
 from normstat.storage.schema.models import AgentToken, Host
 
-router = APIRouter(tags=["events"])
+router = LazyRouter(tags=["events"])
 
 MAX_CSV_EVENTS: Final = 20_000
 # Deeper pages are found by time instead.

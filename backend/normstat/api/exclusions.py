@@ -2,18 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from normstat.api.baseline_schemas import ExclusionCreate, ExclusionGone, ExclusionList, ExclusionMade
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound
 from normstat.storage import exclusion_rows
 from normstat.storage.exclusion_rows import ExclusionDraft
 from normstat.window import Window
 
-router = APIRouter(prefix="/exclusions", tags=["exclusions"])
+router = LazyRouter(prefix="/exclusions", tags=["exclusions"])
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))

@@ -4,8 +4,9 @@ from typing import Annotated, Final
 
 from pydantic import Field, StringConstraints
 
+from normstat.api.body import NO_NUL, Body
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Body, Name, Note
+from normstat.api.schemas import Name, Note
 from normstat.experiments.run_facts import ExperimentRun
 from normstat.storage.experiment_rows import Experiment
 

@@ -3,8 +3,9 @@
 from typing import Annotated, Final, Literal
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
+from normstat.api.body import NO_NUL, Empty
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.events import find_agent_host
 from normstat.api.experiment_schemas import (
@@ -18,7 +19,7 @@ from normstat.api.experiment_schemas import (
     RunValue,
 )
 from normstat.api.handlers import guarded_answers, text_answers
-from normstat.api.schemas import NO_NUL, Empty
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, Conflict, DamagedArtefact, NotFound, TooLarge
 from normstat.experiments.artefact_runs import add_artefact_runs, results_with_output
 from normstat.experiments.experiment_analysis import AnalysisRequest, ExperimentAnalysis, Work, analyse_runs
@@ -30,7 +31,7 @@ from normstat.stats.measured_value import MeasuredValue
 from normstat.storage import experiment_rows
 from normstat.storage.experiment_rows import Experiment, ExperimentPage, RunChange, RunDraft, RunSource
 
-router = APIRouter(tags=["experiments"])
+router = LazyRouter(tags=["experiments"])
 
 MAX_OFFSET: Final = 100_000
 Chosen = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]

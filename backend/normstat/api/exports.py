@@ -11,22 +11,23 @@ from typing import Annotated, Final, Protocol
 
 import zstandard
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import StringConstraints
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import HostQuery, InWindow, State, Viewer
 from normstat.api.encodings import GZIP_WINDOW_BITS, choose_encoding
 from normstat.api.handlers import guarded_answers, text_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.streaming import PieceResponse, Pieces
 from normstat.errors import BadRequest, NotFound, Overloaded
 from normstat.query.export.chosen_lines import MAX_LINES, ExportedLine
 from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.window import Window
 
-router = APIRouter(tags=["export"])
+router = LazyRouter(tags=["export"])
 
 # The fastest level of each: an export should arrive soon, and its digits shrink to a fifth even so.
 ZSTD_LEVEL: Final = 1

@@ -4,17 +4,18 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import StringConstraints
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.exports import NEEDS_PLACE
 from normstat.api.handlers import guarded_answers, text_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound, Overloaded, TooLarge
 from normstat.query.newest_values import MAX_AGE_S, format_newest, read_newest_values
 
-router = APIRouter(tags=["export"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(tags=["export"], dependencies=[NEEDS_VIEWER])
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 HostName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]

@@ -3,12 +3,13 @@
 from typing import Annotated, Final, Literal
 
 import anyio.to_thread
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, IdPath, ReadSession, State
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.artefacts.flame_diff import (
     FlameDiffFunctions,
     FlameDiffRequest,
@@ -31,7 +32,7 @@ from normstat.artefacts.flame_view import (
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
 from normstat.storage import artefact_rows
 
-router = APIRouter(tags=["artefacts"])
+router = LazyRouter(tags=["artefacts"])
 
 # 64 bits; larger ids do not exist.
 PART_REFERENCE: Final = r"^\d{1,18}:\d{1,5}$"

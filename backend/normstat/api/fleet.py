@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import TypeAdapter
 
 from normstat.api.deps import NEEDS_VIEWER, State
@@ -12,12 +12,13 @@ from normstat.api.etags import IfNoneMatch
 from normstat.api.fleet_answers import FleetBody, limit_body, respond
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest
 from normstat.fleet.fleet_model import Fleet
 from normstat.fleet.fleet_service import read_fleet as read_whole_fleet
 from normstat.storage.session import open_read_session
 
-router = APIRouter(tags=["fleet"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(tags=["fleet"], dependencies=[NEEDS_VIEWER])
 
 # Clocks of browsers are this far ahead at most.
 MAX_AHEAD: Final = timedelta(minutes=5)

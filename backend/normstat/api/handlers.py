@@ -17,8 +17,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from normstat import errors
+from normstat.api.body import ErrorBody, ErrorInfo
 from normstat.api.middleware import client_address
-from normstat.api.schemas import ErrorBody, ErrorInfo
 from normstat.api.state import AppState
 from normstat.api.streaming import ReaderStalled
 from normstat.auth.security_log import short_name

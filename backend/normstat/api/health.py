@@ -1,18 +1,25 @@
 """Health check: whether the server can do its work."""
 
-from typing import Final
-
-from fastapi import APIRouter
+from typing import Final, Literal
 
 from normstat import __version__
+from normstat.api.body import Body
 from normstat.api.deps import State
 from normstat.api.handlers import error_answers
-from normstat.api.schemas import Health
+from normstat.api.lazy_routing import LazyRouter
 
-router = APIRouter(tags=["health"])
+router = LazyRouter(tags=["health"])
 
 # Monitoring needs an answer within a second, above all when the database hangs.
 MAX_WAIT_S: Final = 0.8
+
+
+class Health(Body):
+    """The server can do its work (otherwise 503 `database_away`); readable without an account."""
+
+    status: Literal["ok"]
+    version: str
+    storage: Literal["timescaledb-community", "timescaledb-apache", "postgresql", "unknown"]
 
 
 @router.get("/health", responses=error_answers())

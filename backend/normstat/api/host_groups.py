@@ -1,16 +1,15 @@
 """Host groups: hosts that share baselines."""
 
-from fastapi import APIRouter
-
 from normstat.api.baseline_schemas import HostGroupCreate, HostGroupList, HostGroupUpdate
+from normstat.api.body import Empty
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Empty
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage import host_group_rows
 from normstat.storage.host_group_rows import GroupChange, HostGroupInfo
 
-router = APIRouter(prefix="/host-groups", tags=["host groups"])
+router = LazyRouter(prefix="/host-groups", tags=["host groups"])
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())

@@ -8,18 +8,21 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import anyio.to_thread
 import orjson
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api.fleet_answers import FleetBody
-from normstat.query import host_lists
-from normstat.query.host_lists import MANY, HostsVersion
 from normstat.storage.limited_session import limited_account
 from normstat.storage.session import open_read_session
 
+if TYPE_CHECKING:
+    from normstat.query.host_lists import HostsVersion
+
+# A list of fewer hosts is made each time.
+MANY: Final = 300
 # A list is made again when it is so old, or later, so that at most a tenth of the time goes into it.
 FRESH_S: Final = 5.0
 MAX_SHARE: Final = 0.1
@@ -31,7 +34,7 @@ Sessions = async_sessionmaker[AsyncSession]
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    version: HostsVersion
+    version: "HostsVersion"
     body: FleetBody
     made_at: float
     pause_s: float
@@ -51,6 +54,9 @@ class HostListAnswers:
 
     async def find(self) -> FleetBody:
         """Return the list: made now where the hosts are few, else as it was some seconds ago, with the hosts and tags of now."""
+        # Every server has a list, and it takes a while to import what makes it.
+        from normstat.query import host_lists  # noqa: PLC0415
+
         async with open_read_session(self._sessions) as session:
             # Those of a limited account are few, and nobody else's.
             if limited_account() is not None:
@@ -82,13 +88,15 @@ class HostListAnswers:
                 async with self._making:
                     await self._make()
 
-    def _find(self, version: HostsVersion) -> _Kept | None:
+    def _find(self, version: "HostsVersion") -> _Kept | None:
         kept = self._kept
         # It is made again after one pause, and that takes a part of another.
         is_fresh = kept is not None and self._clock() < kept.made_at + 2 * kept.pause_s
         return kept if kept is not None and is_fresh and kept.version == version else None
 
     async def _make(self) -> _Kept:
+        from normstat.query import host_lists  # noqa: PLC0415
+
         began = self._clock()
         async with open_read_session(self._sessions) as session:
             # In the same snapshot: the version is that of this list.
@@ -100,6 +108,8 @@ class HostListAnswers:
 
 
 async def _make_body(session: AsyncSession) -> FleetBody:
+    from normstat.query import host_lists  # noqa: PLC0415
+
     hosts = await host_lists.list_hosts(session, datetime.now(UTC))
 
     def dump() -> FleetBody:

@@ -2,15 +2,14 @@
 
 from datetime import UTC, datetime
 
-from fastapi import APIRouter
-
 from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.handlers import guarded_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.continuous import score_history
 from normstat.continuous.score_history import ScoreHistory
 from normstat.errors import BadRequest, NotFound
 
-router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("/{host}/scores", responses=guarded_answers(BadRequest, NotFound))

@@ -5,25 +5,28 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 from anyio import to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import StringConstraints
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, InWindow, LargeReadSession, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.host_series_body import HostSeriesBody, respond
 from normstat.api.instants import parse_instant
-from normstat.api.schemas import NO_NUL, HostMetrics, HostSeriesBlock
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import HostMetrics, HostSeriesBlock
 from normstat.comparison.metric_choice import KnownHost, MetricChoice, choose_metric, list_metrics
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.query.host_lines import HostLeftOut, HostRun, HostSeriesRequest, Spread, read_host_series
 from normstat.query.step_reduction import Reduction
 from normstat.storage.host_group_rows import find_group
 from normstat.storage.host_tag_rows import MAX_TAG_LENGTH, find_tagged
-from normstat.storage.lookup import find_hosts, find_stats, list_stats_of_hosts, natural_key
-from normstat.storage.user_specs import refresh_catalogue
+from normstat.storage.lookup import find_hosts, find_stats, list_stats_of_hosts
+from normstat.storage.natural_order import natural_key
+from normstat.storage.spec_refresh import refresh_catalogue
 
-router = APIRouter(tags=["series"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(tags=["series"], dependencies=[NEEDS_VIEWER])
 
 MAX_HOSTS: Final = 500
 # Agents send every few seconds: steps that ended later may still miss samples of some hosts.

@@ -2,17 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field, StringConstraints
 
+from normstat.api.body import Body
 from normstat.api.deps import NEEDS_OPERATOR, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Body, Name
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import Name
 from normstat.errors import BadRequest, NotFound
 from normstat.storage import host_tag_rows
 from normstat.storage.host_tag_rows import MAX_TAG_LENGTH, MAX_TAGS, TagChange, TaggedHost
 
-router = APIRouter(prefix="/host-tags", tags=["hosts"])
+router = LazyRouter(prefix="/host-tags", tags=["hosts"])
 
 HostTag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG_LENGTH, pattern=r"^[^\x00\s,]+$")]
 HostTagList = Annotated[list[HostTag], Field(max_length=MAX_TAGS)]

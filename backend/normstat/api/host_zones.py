@@ -1,17 +1,16 @@
 """Time zones of hosts."""
 
-from fastapi import APIRouter
-
+from normstat.api.body import Body
 from normstat.api.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.host_series import Group, Hosts, Tag
-from normstat.api.schemas import Body
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound
 from normstat.query.host_zones import HostZone, read_host_zones
 from normstat.storage.host_group_rows import find_group
 from normstat.storage.host_tag_rows import find_tagged
 
-router = APIRouter(prefix="/host-zones", tags=["hosts"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(prefix="/host-zones", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
 
 class HostZoneList(Body):

@@ -3,20 +3,22 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession, State, StatPath
 from normstat.api.etags import IfNoneMatch
 from normstat.api.fleet_answers import respond
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, HostList, InstanceList
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import HostList, InstanceList
 from normstat.errors import BadRequest, NotFound
 from normstat.query import fact_history, host_events, host_lists
 from normstat.query.fact_history import HostFacts
 from normstat.query.host_events import HostEvents
 from normstat.query.host_lists import HostDetail, RejectedLineList
 
-router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("", response_model=HostList, responses=guarded_answers())

@@ -4,14 +4,15 @@ import asyncio
 import datetime as dt
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import Field
 from starlette.requests import ClientDisconnect
 
+from normstat.api.body import NO_NUL, Body
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, HostQuery, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Body
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.state import AppState
 from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, TooLarge
 from normstat.ingest.imports.import_options import ImportOptions, check_options
@@ -24,7 +25,7 @@ from normstat.storage.schema.job_models import ImportRow
 from normstat.storage.session import open_write_session
 from normstat.window import from_us
 
-router = APIRouter(tags=["imports"])
+router = LazyRouter(tags=["imports"])
 
 Name = Annotated[
     str, Query(description="name of the file; its words may tell the tool", min_length=1, max_length=1000, pattern=NO_NUL)

@@ -3,12 +3,13 @@
 import math
 from typing import Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import PlainTextResponse
 from starlette.datastructures import Headers
 
 from normstat.api.deps import Admitted, Agent, State
 from normstat.api.handlers import guarded_answers, text_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.state import AppState
 from normstat.auth.access import AgentPrincipal
 from normstat.errors import (
@@ -25,7 +26,7 @@ from normstat.errors import (
 from normstat.ingest.batching import AgentIdentity, IngestRequest
 from normstat.ingest.protocol import Ack, Frame, format_acks
 
-router = APIRouter(tags=["ingest"])
+router = LazyRouter(tags=["ingest"])
 
 GZIP_NAMES: Final = frozenset({"gzip", "x-gzip"})
 # Maximum wait for other requests to be stored before this one is refused.

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.auth.access import Principal
 from normstat.auth.roles import Role
 from normstat.errors import Conflict, NotAllowed, NotFound
@@ -14,7 +15,7 @@ from normstat.jobs import job_list
 from normstat.jobs.job_list import JobFilter, JobInfo, JobList
 from normstat.storage.schema.job_models import JobKind, JobState
 
-router = APIRouter(prefix="/jobs", tags=["jobs"])
+router = LazyRouter(prefix="/jobs", tags=["jobs"])
 
 MAX_LISTED: Final = 500
 

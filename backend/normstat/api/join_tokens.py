@@ -4,11 +4,11 @@ from collections import defaultdict
 from datetime import timedelta
 from typing import Final
 
-from fastapi import APIRouter
-
+from normstat.api.body import Empty
 from normstat.api.deps import NEEDS_ADMINISTRATOR, Administrator, IdPath, ReadSession, State, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Empty, EnrolledHostInfo, JoinTokenCreate, JoinTokenInfo, JoinTokenList, NewJoinToken
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import EnrolledHostInfo, JoinTokenCreate, JoinTokenInfo, JoinTokenList, NewJoinToken
 from normstat.auth import enrolment
 from normstat.auth.enrolment import JoinTokenRequest
 from normstat.errors import BadRequest, Conflict, NotFound
@@ -16,7 +16,7 @@ from normstat.storage import join_token_rows
 from normstat.storage.join_token_rows import EnrolledHost
 from normstat.storage.schema.account_models import JoinToken
 
-router = APIRouter(prefix="/join-tokens", tags=["tokens"])
+router = LazyRouter(prefix="/join-tokens", tags=["tokens"])
 
 MAX_LISTED: Final = 200
 MAX_HOSTS_LISTED: Final = 2000

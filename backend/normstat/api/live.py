@@ -4,18 +4,19 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, State
 from normstat.api.handlers import guarded_answers, text_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.live.notify import LiveHub
 from normstat.storage.host_limits import read_visible_names
 from normstat.storage.limited_session import limited_account
 from normstat.storage.session import open_read_session
 
-router = APIRouter(tags=["live"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(tags=["live"], dependencies=[NEEDS_VIEWER])
 
 PING_S: Final = 15
 RETRY_MS: Final = 1000

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -16,6 +16,7 @@ from sqlalchemy.pool import QueuePool
 
 from normstat import metrics
 from normstat.api.deps import State
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.state import AppState
 from normstat.auth.client_address import is_loopback
 from normstat.errors import NotAuthenticated, NotFound
@@ -25,7 +26,7 @@ from normstat.storage.session import open_read_session
 from normstat.storage.standby import StandbyInfo, StandbyState
 from normstat.storage.storage_sizes import read_database_bytes
 
-router = APIRouter()
+router = LazyRouter(root="")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
 
 PATH: Final = "/metrics"

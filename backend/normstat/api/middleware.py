@@ -18,7 +18,6 @@ from normstat.storage.host_limits import limit_hosts
 
 log = structlog.get_logger()
 
-API_PREFIX: Final = "/api/v1"
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 # A proxy's own request id is kept if it is valid: it ends up in logs.
 REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -68,11 +67,7 @@ def came_by_tls(request: HTTPConnection) -> bool:
 def _route_of(scope: Scope) -> str | None:
     """Return the template of the request's path, such as /api/v1/hosts/{host}. Missing: None when no route of ours answered."""
     path = getattr(scope.get("route"), "path", None)
-    if not isinstance(path, str):
-        return None
-    # A route knows its path below the router that includes it.
-    is_below = scope["path"].startswith(f"{API_PREFIX}/") and not path.startswith(f"{API_PREFIX}/")
-    return API_PREFIX + path if is_below else path
+    return path if isinstance(path, str) else None
 
 
 def _note_in_audit_log(scope: Scope, status: int) -> None:

@@ -2,17 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from normstat.api.baseline_schemas import MuteCreate, MuteList
+from normstat.api.body import NO_NUL, Empty
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, Empty
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import Conflict, NotFound
 from normstat.storage import mute_rows
 from normstat.storage.mute_rows import MuteDraft, MuteInfo
 
-router = APIRouter(prefix="/mutes", tags=["mutes"])
+router = LazyRouter(prefix="/mutes", tags=["mutes"])
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))

@@ -10,22 +10,23 @@ from datetime import timedelta
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import RedirectResponse
 from pydantic import ConfigDict, StringConstraints
 
 from normstat.api import cookies
 from normstat.api.auth import Login, LoginHandler
+from normstat.api.body import Body
 from normstat.api.deps import State
 from normstat.api.handlers import error_answers
-from normstat.api.schemas import Body
+from normstat.api.lazy_routing import LazyRouter
 from normstat.auth import oidc_client, oidc_login
 from normstat.auth.oidc_client import LoginState, OidcClient, ProviderSettings, check_provider_settings
 from normstat.auth.oidc_login import GroupHosts, GroupRoles, OidcLogin
 from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, ProviderAway, TooManyRequests, shorten
 from normstat.settings import Settings
 
-router = APIRouter(tags=["auth"])
+router = LazyRouter(tags=["auth"])
 
 # What the browser keeps while it is at the provider; only this browser can end the login.
 COOKIE: Final = "normstat_oidc"

@@ -2,17 +2,18 @@
 
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from normstat.api.deps import State
 from normstat.api.handlers import guarded_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.senders import MAX_PLAIN_BYTES, HostLabels, Sender, body_of, store_metrics
 from normstat.errors import BadRequest, Overloaded, TooLarge, TooManyRequests, TooSlow, UnsupportedMediaType, shorten
 from normstat.ingest.protocol import unpack
 from normstat.ingest.receivers.metric_samples import MetricSamples
 from normstat.ingest.receivers.otlp import format_partial, read_metrics, read_metrics_json
 
-router = APIRouter(tags=["ingest"])
+router = LazyRouter(tags=["ingest"])
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 DEFAULT_LABELS: Final = ("host.name", "host_name", "instance")

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound, TooLarge
 from normstat.profiles import process_baseline
 from normstat.query import process_details, process_list
@@ -15,7 +16,7 @@ from normstat.query.process_details import ProcessDetail
 from normstat.query.process_list import ProcessList, ProcessRequest
 from normstat.query.process_report import ProcessReport, ReportRequest
 
-router = APIRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
 CommandQuery = Annotated[str | None, Query(max_length=1000, pattern=NO_NUL, description="only processes of this command")]
 

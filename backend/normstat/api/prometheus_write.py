@@ -3,16 +3,17 @@
 from functools import partial
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from normstat.api.deps import State
 from normstat.api.handlers import guarded_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.senders import MAX_PLAIN_BYTES, HostLabels, Sender, body_of, require_hosts, store_metrics
 from normstat.errors import BadRequest, Overloaded, TooLarge, TooManyRequests, TooSlow, UnsupportedMediaType, shorten
 from normstat.ingest.receivers.metric_samples import MetricSamples
 from normstat.ingest.receivers.remote_write import parse_size, read_request_2, read_write_request, unpack_snappy
 
-router = APIRouter(tags=["ingest"])
+router = LazyRouter(tags=["ingest"])
 
 PROTO_2: Final = "io.prometheus.write.v2.request"
 DEFAULT_LABELS: Final = ("instance",)

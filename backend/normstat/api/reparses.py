@@ -1,16 +1,15 @@
 """Reading streams again from their raw bytes, in the background."""
 
-from fastapi import APIRouter
-
 from normstat.api.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.spec_schemas import ReparseCreate
 from normstat.errors import BadRequest, NotFound
 from normstat.storage import reparse_rows
 from normstat.storage.reparse_rows import Reparse, ReparseList, ReparseScope
-from normstat.storage.user_specs import refresh_catalogue
+from normstat.storage.spec_refresh import refresh_catalogue
 
-router = APIRouter(prefix="/reparses", tags=["reparses"])
+router = LazyRouter(prefix="/reparses", tags=["reparses"])
 
 
 @router.post("", status_code=202, responses=guarded_answers(BadRequest, NotFound))

@@ -5,18 +5,20 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import Field, ValidationError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api.body import NO_NUL, Body, Empty
 from normstat.api.comparison_inputs import ReportInputs
 from normstat.api.comparison_report import UNSAFE_IN_NAMES, make_report
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, State, Viewer, WriteSession
 from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Body, Empty, Name
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import Name
 from normstat.api.state import AppState
 from normstat.errors import BadRequest, Conflict, DamagedArtefact, NoData, NotFound, Overloaded, TooLarge
 from normstat.field_docs import Documented
@@ -50,7 +52,7 @@ from normstat.storage import report_rows
 from normstat.storage.report_rows import ReportChange, ReportFile, ReportInfo
 from normstat.storage.session import open_read_session, open_write_session
 
-router = APIRouter(tags=["reports"])
+router = LazyRouter(tags=["reports"])
 
 MAX_HOSTS: Final = 100
 Title = Annotated[str, Field(min_length=1, max_length=300, pattern=NO_NUL)]

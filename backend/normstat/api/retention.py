@@ -2,17 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import Field, StringConstraints
 
+from normstat.api.body import NO_NUL, Body
 from normstat.api.deps import NEEDS_VIEWER, Administrator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, Body
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest
 from normstat.retention import retention_rules
 from normstat.retention.retention_rules import MAX_DAYS, Retention, RetentionRuleRequest, RetentionRun
 
-router = APIRouter(prefix="/retention", tags=["retention"])
+router = LazyRouter(prefix="/retention", tags=["retention"])
 StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
 Days = Annotated[int, Field(ge=1, le=MAX_DAYS)]
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api.body import NO_NUL, Empty
 from normstat.api.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, Empty
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.watch_schemas import (
     Backtest,
     BacktestCreate,
@@ -42,7 +43,7 @@ from normstat.watch import rule_changes
 from normstat.watch.rule_book import BookedRule, read_watch_book
 from normstat.window import Window
 
-router = APIRouter(tags=["rules"])
+router = LazyRouter(tags=["rules"])
 
 WEEK: Final = timedelta(days=7)
 RulePath = Annotated[str, Path(alias="rule", description="name of the rule", min_length=1, max_length=60, pattern=NO_NUL)]

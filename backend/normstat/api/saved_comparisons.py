@@ -3,21 +3,23 @@
 from dataclasses import asdict
 
 import anyio.to_thread
-from fastapi import APIRouter, Request
+from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api.body import Body, Empty
 from normstat.api.comparison_answer import compare_in_turn
 from normstat.api.comparison_inputs import ComparisonInputs
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.disconnect import run_while_connected
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Body, Empty, Name, Note
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import Name, Note
 from normstat.comparison.saved_format import SavedComparison, read_json, to_json
 from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge
 from normstat.storage import saved_comparison_rows
 from normstat.storage.saved_comparison_rows import SavedComparisonDraft, SavedComparisonInfo, SavedComparisonList
 
-router = APIRouter(prefix="/comparisons", tags=["comparison"])
+router = LazyRouter(prefix="/comparisons", tags=["comparison"])
 
 
 class SavedComparisonCreate(Body):

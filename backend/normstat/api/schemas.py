@@ -7,8 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
+from normstat.api.body import NO_NUL, Body
 from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
 from normstat.comparison.metric_choice import MetricInfo
@@ -16,40 +17,10 @@ from normstat.query.host_lists import HostInfo, InstanceInfo
 from normstat.query.step_reduction import Reduction
 from normstat.stats.spec import PanelInfo
 
-# PostgreSQL text cannot hold the character NUL; refusing it here gives a 422 that says where.
-NO_NUL = r"^[^\x00]*$"
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=NO_NUL)]
 Note = Annotated[str, StringConstraints(max_length=10_000, pattern=NO_NUL)]
 Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=1000)]
 HostGroupNames = Annotated[list[Name], Field(max_length=1000)]
-
-
-class Body(BaseModel):
-    """Base of all bodies: unknown members of a request are errors.
-
-    `model_validate` also accepts the records of query and storage, whose attributes have the same names.
-    """
-
-    model_config = ConfigDict(extra="forbid", from_attributes=True)
-
-
-class ErrorInfo(Body):
-    """An error: a stable code, a sentence, facts, and the id under which it is logged."""
-
-    code: str
-    message: str
-    details: dict[str, str | int | float | bool | None | list[str]]
-    request_id: str
-
-
-class ErrorBody(Body):
-    """The body of every answer that is not 2xx."""
-
-    error: ErrorInfo
-
-
-class Empty(Body):
-    """An empty body: the request was carried out."""
 
 
 # --- accounts ---
@@ -205,7 +176,7 @@ class JoinTokenCreate(Body):
     lifetime_s: Annotated[int, Field(ge=60, le=30 * 86400)] = 3600
     max_uses: Annotated[int, Field(ge=1, le=10_000)] = 50
     host_pattern: Annotated[str, StringConstraints(max_length=1000, pattern=NO_NUL)] = ""
-    tags: Annotated[list[TagText], Field(max_length=50)] = []
+    tags: Annotated[list[TagText], Field(max_length=50)] = []  # noqa: RUF012 (pydantic copies it)
     allows_takeover: bool = False
 
 
@@ -450,14 +421,3 @@ class Interval(Body):
 
     start: datetime
     end: datetime
-
-
-# --- health ---
-
-
-class Health(Body):
-    """The server can do its work (otherwise 503 `database_away`); readable without an account."""
-
-    status: Literal["ok"]
-    version: str
-    storage: Literal["timescaledb-community", "timescaledb-apache", "postgresql", "unknown"]

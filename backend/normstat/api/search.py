@@ -4,11 +4,12 @@ from functools import lru_cache
 from typing import Annotated, Final
 
 import anyio.to_thread
-from fastapi import APIRouter, Query
+from fastapi import Query
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.comparison.next_questions.field_meanings import list_field_meanings
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.errors import NotFound
@@ -16,9 +17,9 @@ from normstat.query.search import search_answer
 from normstat.query.search.metric_index import MetricIndex
 from normstat.query.search.search_answer import SearchAnswer, SearchKind, SearchRequest
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.user_specs import refresh_catalogue
+from normstat.storage.spec_refresh import refresh_catalogue
 
-router = APIRouter(prefix="/search", tags=["search"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(prefix="/search", tags=["search"], dependencies=[NEEDS_VIEWER])
 
 # The present catalogue, and the one before a spec changed.
 MAX_INDEXES: Final = 2

@@ -4,19 +4,20 @@ from datetime import datetime
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import StringConstraints
 
+from normstat.api.body import Body, Empty
 from normstat.api.deps import NEEDS_ADMINISTRATOR, Administrator, ReadSession, State, ViewerInSetup, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Body, Empty
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.users import UserPath
 from normstat.auth import second_factor
 from normstat.auth.roles import Role
 from normstat.auth.second_factor import FactorContext
 from normstat.errors import Conflict, NotFound, Overloaded, SecondFactorNeeded, TooManyRequests
 
-router = APIRouter(tags=["second factor"])
+router = LazyRouter(tags=["second factor"])
 Code = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 

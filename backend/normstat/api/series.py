@@ -4,13 +4,15 @@ from dataclasses import replace
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from pydantic import StringConstraints
 
+from normstat.api.body import NO_NUL, Body
 from normstat.api.deps import NEEDS_VIEWER, HostQuery, InWindow, LargeReadSession, StatQuery
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Body, SeriesBlock
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import SeriesBlock
 from normstat.api.series_body import make_response
 from normstat.comparison.next_questions.reference_lines import ReferenceRule, list_reference_rules
 from normstat.errors import BadRequest, NotFound
@@ -20,7 +22,7 @@ from normstat.query import series_points
 from normstat.query.series_points import SeriesRequest
 from normstat.window import Window
 
-router = APIRouter(tags=["series"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(tags=["series"], dependencies=[NEEDS_VIEWER])
 FieldKey = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
 InstanceName = Annotated[str, StringConstraints(max_length=1000, pattern=NO_NUL)]
 # The width of a graph does not matter to its statistics.

@@ -3,16 +3,17 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
+from normstat.api.body import NO_NUL, Body, Empty
 from normstat.api.deps import NEEDS_ADMINISTRATOR, Administrator, IdPath, ReadSession, Viewer, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, Body, Empty
+from normstat.api.lazy_routing import LazyRouter
 from normstat.auth import session_list
 from normstat.errors import NotFound
 from normstat.storage.schema.models import Session
 
-router = APIRouter(tags=["sessions"])
+router = LazyRouter(tags=["sessions"])
 AccountPath = Annotated[str, Path(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)]
 
 

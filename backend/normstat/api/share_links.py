@@ -4,15 +4,16 @@ from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
 import anyio.to_thread
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from pydantic import Field, StringConstraints
 
+from normstat.api.body import Body, Empty
 from normstat.api.comparison_report import read_shared
 from normstat.api.deps import IdPath, Operator, ReadSession, State, WriteSession, check_origin
 from normstat.api.handlers import error_answers, guarded_answers, request_id_of
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.middleware import client_address
 from normstat.api.reports import find_document
-from normstat.api.schemas import Body, Empty
 from normstat.api.state import AppState
 from normstat.auth import share_links
 from normstat.auth.share_links import OpenedLink
@@ -23,7 +24,7 @@ from normstat.storage import share_link_rows
 from normstat.storage.schema.account_models import ShareLink
 from normstat.storage.session import open_read_session, open_write_session
 
-router = APIRouter(prefix="/share-links", tags=["share links"])
+router = LazyRouter(prefix="/share-links", tags=["share links"])
 
 MAX_LISTED: Final = 500
 ContentId = Annotated[int, Field(ge=1, le=2**63 - 1)]

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from normstat.api.schemas import NO_NUL, Body, Name
+from normstat.api.body import NO_NUL, Body
+from normstat.api.schemas import Name
 from normstat.stats.draft import Form
 
 # Pasted by a person: some reports. The server reads a MiB of it in a second or two.

@@ -3,8 +3,9 @@
 from typing import Annotated
 
 import anyio.to_thread
-from fastapi import APIRouter, Path
+from fastapi import Path
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import (
     NEEDS_ADMINISTRATOR,
     NEEDS_OPERATOR,
@@ -16,7 +17,7 @@ from normstat.api.deps import (
     WriteSession,
 )
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.spec_schemas import SpecDraftRequest, SpecPreviewRequest, SpecPut
 from normstat.errors import BadRequest, Conflict, NotFound, Overloaded
 from normstat.ingest.preview_process import check_isolated, preview_isolated
@@ -28,7 +29,7 @@ from normstat.stats.preview import SpecPreview
 from normstat.storage import user_specs
 from normstat.storage.session import open_read_session
 
-router = APIRouter(prefix="/specs", tags=["specs"])
+router = LazyRouter(prefix="/specs", tags=["specs"])
 NamePath = Annotated[str, Path(description="name of the spec", min_length=1, max_length=63, pattern=NO_NUL)]
 
 

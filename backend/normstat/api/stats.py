@@ -7,21 +7,23 @@ from http import HTTPStatus
 from typing import Annotated, Final
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
+from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.etags import IfNoneMatch, has_answer
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, FieldInfo, StatInfo, StatList
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import FieldInfo, StatInfo, StatList
 from normstat.comparison.next_questions.field_meanings import FieldMeanings, list_field_meanings
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.errors import NotFound
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Spec, Stat
 from normstat.storage import lookup
-from normstat.storage.user_specs import refresh_catalogue
+from normstat.storage.spec_refresh import refresh_catalogue
 
-router = APIRouter(prefix="/stats", tags=["stats"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(prefix="/stats", tags=["stats"], dependencies=[NEEDS_VIEWER])
 
 # The whole catalogue is a megabyte, that of a host a twentieth.
 MAX_RENDERED: Final = 32

@@ -2,16 +2,15 @@
 
 from dataclasses import replace
 
-from fastapi import APIRouter
-
 from normstat.api.deps import NEEDS_VIEWER, Administrator, HostPath, ReadSession, State, WriteSession
 from normstat.api.handlers import guarded_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import NotFound
 from normstat.query.disk_usage import StorageInfo
 from normstat.retention import host_deletion
 from normstat.retention.host_deletion import HostDeletion, HostDeletionList
 
-router = APIRouter(tags=["storage"])
+router = LazyRouter(tags=["storage"])
 
 
 @router.get("/storage", dependencies=[NEEDS_VIEWER], responses=guarded_answers())

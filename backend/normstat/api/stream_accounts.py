@@ -3,16 +3,17 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from normstat.api.deps import NEEDS_VIEWER, HostPath, IdPath, ReadSession
 from normstat.api.handlers import guarded_answers
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import NotFound
 from normstat.query import context, line_accounts
 from normstat.query.context import StreamContext
 from normstat.query.line_accounts import HostAccounts
 
-router = APIRouter(tags=["hosts"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(tags=["hosts"], dependencies=[NEEDS_VIEWER])
 
 LineCount = Annotated[int, Query(ge=0, le=context.MAX_LINES)]
 

@@ -3,11 +3,11 @@
 import shlex
 from datetime import timedelta
 
-from fastapi import APIRouter
-
+from normstat.api.body import Empty
 from normstat.api.deps import NEEDS_ADMINISTRATOR, Administrator, IdPath, ReadSession, State, Viewer, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import AgentTokenCreate, AgentTokenRotation, ApiTokenCreate, Empty, NewToken, TokenInfo, TokenList
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import AgentTokenCreate, AgentTokenRotation, ApiTokenCreate, NewToken, TokenInfo, TokenList
 from normstat.auth import accounts
 from normstat.auth.roles import Role
 from normstat.auth.rotation import ask_rotation
@@ -15,7 +15,7 @@ from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage.account_rows import list_agent_tokens as list_agent_token_rows
 from normstat.storage.schema.models import AgentToken, ApiToken
 
-router = APIRouter(tags=["tokens"])
+router = LazyRouter(tags=["tokens"])
 
 
 @router.get("/api-tokens", responses=guarded_answers())

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 
 import anyio.to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import TypeAdapter
 
 from normstat.api.deps import NEEDS_VIEWER, HostPath, ReadSession, State
@@ -12,12 +12,13 @@ from normstat.api.etags import IfNoneMatch
 from normstat.api.fleet_answers import FleetBody, limit_body, respond
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
+from normstat.api.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound
 from normstat.storage.session import open_read_session
 from normstat.use_matrix import matrix
 from normstat.use_matrix.matrix import FleetUse, UseMatrix
 
-router = APIRouter(tags=["hosts"], dependencies=[NEEDS_VIEWER])
+router = LazyRouter(tags=["hosts"], dependencies=[NEEDS_VIEWER])
 _ADAPTER: Final = TypeAdapter(FleetUse)
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api.body import NO_NUL, Empty
 from normstat.api.deps import NEEDS_ADMINISTRATOR, Administrator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, Empty, UserCreate, UserInfo, UserList, UserUpdate
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import UserCreate, UserInfo, UserList, UserUpdate
 from normstat.auth import accounts
 from normstat.auth.accounts import ALL_HOSTS, AccountChange
 from normstat.auth.roles import Role
@@ -18,7 +20,7 @@ from normstat.storage.account_rows import read_host_groups
 from normstat.storage.schema.models import User
 from normstat.storage.second_factor_rows import list_factor_owners
 
-router = APIRouter(prefix="/users", tags=["users"], dependencies=[NEEDS_ADMINISTRATOR])
+router = LazyRouter(prefix="/users", tags=["users"], dependencies=[NEEDS_ADMINISTRATOR])
 UserPath = Annotated[str, Path(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)]
 
 

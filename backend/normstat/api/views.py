@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
+from normstat.api.body import NO_NUL, Body, Empty
 from normstat.api.deps import ReadSession, Viewer, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import NO_NUL, Body, Empty, Name, Note
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import Name, Note
 from normstat.auth.access import Principal
 from normstat.auth.roles import Role
 from normstat.errors import Conflict, NotFound
@@ -16,7 +18,7 @@ from normstat.storage import view_rows
 from normstat.storage.view_rows import ViewChange, ViewDraft, ViewInfo, ViewUser
 from normstat.views.view_panels import ViewPanels
 
-router = APIRouter(prefix="/views", tags=["views"])
+router = LazyRouter(prefix="/views", tags=["views"])
 
 ViewKey = Annotated[str, Path(description="key of the view", min_length=1, max_length=80, pattern=NO_NUL)]
 

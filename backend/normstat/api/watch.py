@@ -3,12 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 
+from normstat.api.body import NO_NUL, Empty
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, InWindow, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Empty
+from normstat.api.lazy_routing import LazyRouter
 from normstat.api.watch_schemas import (
     EpisodeAcknowledge,
     EpisodeIncident,
@@ -27,7 +28,7 @@ from normstat.watch.open_now import OpenNow, read_open_now
 from normstat.watch.watch_now import WatchNow, read_watch_now
 from normstat.window import open_window
 
-router = APIRouter(tags=["watch"])
+router = LazyRouter(tags=["watch"])
 
 MAX_OFFSET: Final = 100_000
 ENDED_MUTES: Final = timedelta(days=7)

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from normstat.api.body import NO_NUL, Body
 from normstat.api.instants import Instant
-from normstat.api.schemas import NO_NUL, Body, Name, Note
+from normstat.api.schemas import Name, Note
 from normstat.field_docs import Documented
 from normstat.query.watch_lists import EpisodeInfo, SeenValue, StateChange
 from normstat.rules.rule_file import MAX_BYTES

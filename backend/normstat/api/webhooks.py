@@ -7,20 +7,22 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AfterValidator, Field, SecretStr
 
 from normstat.alerts.channel_settings import check_url, hide_path
 from normstat.alerts.webhook_delivery import send_to_webhook
+from normstat.api.body import Body, Empty
 from normstat.api.deps import NEEDS_ADMINISTRATOR, NEEDS_VIEWER, Administrator, IdPath, ReadSession, State, WriteSession
 from normstat.api.handlers import guarded_answers
-from normstat.api.schemas import Body, Empty, Name
+from normstat.api.lazy_routing import LazyRouter
+from normstat.api.schemas import Name
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.storage import webhook_rows
 from normstat.storage.session import open_read_session
 from normstat.storage.webhook_rows import Topic, WebhookDelivery, WebhookDraft, WebhookRecord, make_content
 
-router = APIRouter(tags=["webhooks"])
+router = LazyRouter(tags=["webhooks"])
 
 KEY_BYTES: Final = 32
 

@@ -19,11 +19,12 @@ import orjson
 
 from normstat.artefacts.part_codec import pack_part
 from normstat.artefacts.part_words import find_words
-from normstat.artefacts.reading import MAX_BYTES, RejectedText, read_artefact
+from normstat.artefacts.reading import RejectedText, read_artefact
 from normstat.artefacts.tools import Effect
 from normstat.errors import NormstatError, NotFound, TooLarge
 from normstat.isolated_module import ask_isolated
 from normstat.stats.records import Timing
+from normstat.upload_limits import MAX_ARTEFACT_BYTES
 
 # What a thread of the server reads: a quarter of a second.
 INLINE_BYTES: Final = 128 << 10
@@ -80,8 +81,9 @@ async def read_packed(path: Path, asked: ReadingRequest) -> PackedReading:
     Raises: NotFound for an unknown spec; TooLarge; BadRequest for a text that takes too much time or memory
     """
     n_bytes = path.stat().st_size  # noqa: ASYNC240 (a file of ours, written a moment ago)
-    if n_bytes > MAX_BYTES:
-        raise TooLarge(f"The text has {n_bytes / 1e6:.0f} MB; an artefact has up to {MAX_BYTES >> 20} MiB: send less of it")
+    if n_bytes > MAX_ARTEFACT_BYTES:
+        limit = f"{MAX_ARTEFACT_BYTES >> 20} MiB"
+        raise TooLarge(f"The text has {n_bytes / 1e6:.0f} MB; an artefact has up to {limit}: send less of it")
     if n_bytes <= INLINE_BYTES:
         return await anyio.to_thread.run_sync(pack_reading, path, asked)
     return await _read_isolated(path, asked)

@@ -23,7 +23,6 @@ from normstat.stats.spec import Spec
 from normstat.window import LATEST_US
 
 # The largest text that is taken; `perf script` of minutes is larger, its folded stacks are not.
-MAX_BYTES: Final = 256 << 20
 MAX_REJECTED: Final = 200
 LOG_VERSION: Final = 1
 

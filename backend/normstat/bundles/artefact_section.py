@@ -8,7 +8,6 @@ from typing import Final
 import anyio.to_thread
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
-from normstat.artefacts.reading import MAX_BYTES
 from normstat.artefacts.tools import Effect
 from normstat.bundles.bundle_format import BundleMember, BundleSection
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section_result
@@ -17,6 +16,7 @@ from normstat.errors import BadRequest, NormstatError, NotFound
 from normstat.storage import bundle_rows
 from normstat.storage.artefact_rows import ArtefactSource, read_text
 from normstat.storage.session import open_write_session
+from normstat.upload_limits import MAX_ARTEFACT_BYTES
 
 MAX_WORDS: Final = 20_000
 WORDS: Final = ("title", "question", "command", "file_name", "author")
@@ -52,7 +52,7 @@ class ArtefactSection:
         n_done = n_new = 0
         for entry in section.index:
             member = members.get(str(entry.get("member")))
-            if member is None or member.n_bytes > MAX_BYTES:
+            if member is None or member.n_bytes > MAX_ARTEFACT_BYTES:
                 raise BadRequest("The index of artefacts in the bundle does not fit its members; nothing more was loaded")
             n_new += await self._put(target, entry, member)
             n_done += member.n_bytes

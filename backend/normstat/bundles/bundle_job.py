@@ -1,13 +1,14 @@
 """Open uploaded bundles in the background: the queue of imports hands them over, and shows their results as those of any import."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.bundles.bundle_format import is_bundle_file
-from normstat.bundles.bundle_service import OpenRequest, open_bundle
-from normstat.ingest.imports.import_run import Watch
 from normstat.storage.import_rows import ImportedFile
+
+if TYPE_CHECKING:
+    from normstat.ingest.imports.import_run import Watch
 
 
 class BundleLoader:
@@ -19,13 +20,18 @@ class BundleLoader:
 
     def takes(self, path: Path) -> bool:
         """Return whether the file is a bundle. It blocks."""
+        from normstat.bundles.bundle_format import is_bundle_file  # noqa: PLC0415
+
         return is_bundle_file(path)
 
-    async def load(self, path: Path, host: str, asked_by: str, first_position: int, watch: Watch) -> None:
+    async def load(self, path: Path, host: str, asked_by: str, first_position: int, watch: "Watch") -> None:
         """Load a bundle into a host; whether it may mix into one that is here was decided when it was uploaded.
 
         Raises: as open_bundle; what the watch raises
         """
+        # Every server has a loader, few load a bundle.
+        from normstat.bundles.bundle_service import OpenRequest, open_bundle  # noqa: PLC0415
+
         results: list[ImportedFile] = []
         n_told = 0
 

@@ -34,7 +34,7 @@ from normstat.storage.lookup import require_host
 from normstat.storage.report_rows import ReportInfo
 from normstat.storage.schema.models import Host
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
-from normstat.storage.user_specs import refresh_catalogue, reload_user_specs
+from normstat.storage.spec_refresh import refresh_catalogue, reload_user_specs
 from normstat.window import Window
 
 # In the order in which they are opened: streams need specs, events of streams need the streams, comparisons the baselines, runs the

@@ -20,7 +20,8 @@ from normstat.storage.event_rows import MAX_TEXT, EventSource
 from normstat.storage.schema.baseline_models import Baseline, BaselineVersion
 from normstat.storage.schema.models import UserSpec
 from normstat.storage.session import WriteSession, open_read_session, open_write_session
-from normstat.storage.user_specs import put_user_spec, reload_user_specs
+from normstat.storage.spec_refresh import reload_user_specs
+from normstat.storage.user_specs import put_user_spec
 from normstat.window import Window
 
 MAX_NAME: Final = 200

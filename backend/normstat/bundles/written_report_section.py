@@ -15,10 +15,11 @@ from normstat.bundles.record_sections import MAX_NAME
 from normstat.errors import BadRequest, NormstatError, TooLarge, count_of, shorten
 from normstat.report.blocks import pack_blocks, unpack_blocks
 from normstat.report.note_models import ReportNoteContent
-from normstat.report.uploads import MAX_UPLOAD_BYTES, OTHER_TYPE, read_upload, safe_file_name
+from normstat.report.uploads import OTHER_TYPE, read_upload, safe_file_name
 from normstat.storage import report_rows
 from normstat.storage.report_rows import MAX_FROZEN_BYTES, MAX_NOTES, CarriedNote, CarriedReport, ReportChange, ReportInfo
 from normstat.storage.session import WriteSession, open_read_session, open_write_session
+from normstat.upload_limits import MAX_REPORT_FILE_BYTES
 
 NO_NUL: Final = r"^[^\x00]*$"
 LIST: Final = "reports.json.zst"
@@ -156,7 +157,7 @@ class WrittenReportSection:
         self, session: WriteSession, target: BundleTarget, report_id: int, file: FileEntry, members: Mapping[str, BundleMember]
     ) -> int:
         """Store a file; an image is decoded and written again, as one that somebody uploads."""
-        body = await _read(target, members, file.member, MAX_UPLOAD_BYTES)
+        body = await _read(target, members, file.member, MAX_REPORT_FILE_BYTES)
         media_type, kept = await anyio.to_thread.run_sync(lambda: read_upload(body, as_image=file.is_image))
         name = safe_file_name(file.name)
         return (await report_rows.add_file(session, report_id, name, media_type, kept, author=file.author)).id

@@ -17,7 +17,7 @@ from normstat.storage.baseline_records import BaselineInfo
 from normstat.storage.baseline_versions import VersionInfo, list_versions
 from normstat.storage.exclusion_rows import ExclusionDraft
 from normstat.storage.session import WriteSession
-from normstat.storage.user_specs import refresh_catalogue
+from normstat.storage.spec_refresh import refresh_catalogue
 from normstat.window import Window
 
 app = typer.Typer(

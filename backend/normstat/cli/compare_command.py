@@ -32,7 +32,7 @@ from normstat.report.around import describe_times
 from normstat.settings import load_settings
 from normstat.storage.baseline_rows import find_baseline
 from normstat.storage.session import make_engine, make_sessions, open_read_session
-from normstat.storage.user_specs import refresh_catalogue
+from normstat.storage.spec_refresh import refresh_catalogue
 
 app = typer.Typer(add_completion=False)
 

@@ -1,4 +1,5 @@
-"""`normstat gen`: rewrites generated pages of docs/ (stats, next questions, rules) and the settings that the Helm chart knows.
+"""`normstat gen`: rewrites generated pages of docs/ (stats, next questions, rules), the settings that the Helm chart knows, and the
+table of the API's routes.
 
 Tests check that they are current.
 """
@@ -11,6 +12,7 @@ from typing import Annotated, Final
 import typer
 
 import normstat
+from normstat.api.router import render_route_table
 from normstat.cli.gen_chart import VALUES_SCHEMA, render_values_schema
 from normstat.cli.gen_questions import render_questions_page
 from normstat.cli.gen_rules import render_rules_page
@@ -25,6 +27,7 @@ PACKAGE: Final = Path(normstat.__file__).parent
 CAPTURES: Final = (PACKAGE.parent / "tests" / "golden", *(PACKAGE / "stats" / "readers").iterdir())
 QUESTIONS_PAGE: Final = DOCS / "next-questions.md"
 RULES_PAGE: Final = DOCS / "rules.md"
+ROUTE_TABLE: Final = PACKAGE / "api" / "route_table.py"
 
 INTRODUCTION: Final = """\
 # Stats
@@ -52,14 +55,15 @@ SHAPES: Final = {
 
 @app.command()
 def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when a page is stale.")] = False) -> None:
-    """Rewrite docs/stats.md from the specs, docs/next-questions.md from its rule file, docs/rules.md from the built-in rules, and
-    the settings in the schema of the Helm chart.
+    """Rewrite docs/stats.md from the specs, docs/next-questions.md from its rule file, docs/rules.md from the built-in rules,
+    the settings in the schema of the Helm chart, and the table of the API's routes from their modules.
     """
     pages = (
         (STATS_PAGE, render_stats_page()),
         (QUESTIONS_PAGE, render_questions_page()),
         (RULES_PAGE, render_rules_page()),
         (VALUES_SCHEMA, render_values_schema()),
+        (ROUTE_TABLE, render_route_table()),
     )
     for path, page in pages:
         is_stale = not path.exists() or path.read_text(encoding="utf-8") != page

@@ -8,7 +8,7 @@ from typing import Final
 
 from normstat.artefacts.artefact_service import load_parts
 from normstat.artefacts.parts import LogPart, Part
-from normstat.artefacts.reading import MAX_BYTES, read_artefact
+from normstat.artefacts.reading import read_artefact
 from normstat.artefacts.trace_log.log_filter import Mask, choose_by, choose_events
 from normstat.artefacts.trace_log.log_times import read_time
 from normstat.cli.db_session import run_in_session
@@ -17,6 +17,7 @@ from normstat.errors import BadRequest, NotFound, TooLarge
 from normstat.report.words import instant
 from normstat.storage import artefact_rows
 from normstat.storage.session import WriteSession
+from normstat.upload_limits import MAX_ARTEFACT_BYTES
 
 STDIN: Final = "-"
 
@@ -91,14 +92,14 @@ def _of_file(origin: LogOrigin, file: Path) -> LogInput:
     name = "standard input" if str(file) == STDIN else str(file)
     try:
         if str(file) == STDIN:
-            data = sys.stdin.buffer.read(MAX_BYTES + 1)
+            data = sys.stdin.buffer.read(MAX_ARTEFACT_BYTES + 1)
         else:
             with file.open("rb") as stream:
-                data = stream.read(MAX_BYTES + 1)
+                data = stream.read(MAX_ARTEFACT_BYTES + 1)
     except OSError as error:
         raise BadRequest(f"Cannot read {file}: {error.strerror}; name a readable file, or - for standard input") from None
-    if len(data) > MAX_BYTES:
-        raise TooLarge(f"{name} has more than {MAX_BYTES >> 20} MiB; filter it first, or trace for a shorter time")
+    if len(data) > MAX_ARTEFACT_BYTES:
+        raise TooLarge(f"{name} has more than {MAX_ARTEFACT_BYTES >> 20} MiB; filter it first, or trace for a shorter time")
     found = read_artefact(data, name="" if str(file) == STDIN else file.name, spec=origin.spec)
     facts = [("Log", name), ("Tool", found.tool or "unknown")]
     if found.n_rejected:

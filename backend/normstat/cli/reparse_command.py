@@ -18,7 +18,7 @@ from normstat.storage.reparse_rows import Reparse, ReparseScope
 from normstat.storage.schema.job_models import OPEN_STATES, JobState
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
-from normstat.storage.user_specs import reload_user_specs
+from normstat.storage.spec_refresh import reload_user_specs
 
 app = typer.Typer(add_completion=False)
 

@@ -14,7 +14,7 @@ from normstat.retention.retention_rules import MAX_DAYS, RESULTS, RetentionRuleR
 from normstat.settings import load_settings
 from normstat.storage.schema.job_models import OPEN_STATES, JobState
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
-from normstat.storage.user_specs import refresh_catalogue
+from normstat.storage.spec_refresh import refresh_catalogue
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Show and set how long samples and raw bytes are kept: docs/operations.md."

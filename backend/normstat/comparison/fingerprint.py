@@ -18,7 +18,7 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.observer_effect import Effect
 from normstat.storage.data_marks import read_data_marks, read_profile_marks
 from normstat.storage.lookup import require_host
-from normstat.storage.user_specs import refresh_catalogue
+from normstat.storage.spec_refresh import refresh_catalogue
 
 SEPARATOR: Final = "\n"
 

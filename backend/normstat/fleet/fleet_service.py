@@ -24,7 +24,8 @@ from normstat.query.fleet_rows import (
     read_stat_names,
 )
 from normstat.query.host_lists import list_hosts
-from normstat.storage.lookup import StatRef, find_stats, natural_key
+from normstat.storage.lookup import StatRef, find_stats
+from normstat.storage.natural_order import natural_key
 from normstat.storage.rolling_rows import read_recorded
 from normstat.window import Window, from_us, to_us
 

@@ -30,7 +30,7 @@ from normstat.ingest.transaction import (
     Recording,
     TooManyInstances,
 )
-from normstat.ingest_limits import IngestLimits
+from normstat.ingest_limits import BATCHES_AT_ONCE, IngestLimits
 from normstat.storage import ingest_rows
 from normstat.storage.distribution import is_worker_away
 from normstat.storage.session import driver_of, make_sessions, open_write_session
@@ -43,8 +43,6 @@ log = structlog.get_logger()
 # Each retry has the tables and hosts that the attempt before found missing; others may add columns in the meantime.
 MAX_ATTEMPTS: Final = 5
 RETRY_AFTER_S: Final = 5
-# One batch is read while another is written; more would only wait for the same two.
-BATCHES_AT_ONCE: Final = 2
 # This much is read in about a second; a batch of large requests holds only a few.
 BATCH_BYTES: Final = 4 << 20
 BATCH_JOBS: Final = 64

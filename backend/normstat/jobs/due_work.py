@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,11 +11,18 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import ClauseElement, Select, select
 from sqlalchemy.dialects import postgresql
 
+from normstat.jobs.background import pause
 from normstat.storage.session import connect_arguments
 
 LOOK_S: Final = 1.0
 # Workers look by themselves, too, but seldom: should this connection hang, nothing waits longer.
 SELDOM_S: Final = 30.0
+# How often each kind of work is looked for.
+IMPORTS_S: Final = 5.0
+REPARSES_S: Final = 2.0
+REMOVALS_S: Final = 5.0
+BACKTESTS_S: Final = 1.0
+MESSAGES_S: Final = 2.0
 
 
 @dataclass(slots=True)
@@ -60,6 +67,12 @@ class DueWork:
                         watched.woken_at = self._clock()
                         watched.wake.set()
                 await asyncio.sleep(self._look_s)
+
+
+async def start_when_due(wake: asyncio.Event, run: Callable[[], Awaitable[None]]) -> None:
+    """Run a worker from the first time on that there is work for it, or after SELDOM_S: until then its modules are not imported."""
+    await pause(SELDOM_S, wake)
+    await run()
 
 
 def _compile(query: ClauseElement) -> str:

@@ -16,8 +16,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from normstat.errors import shorten
 from normstat.storage.session import connect_arguments
+from normstat.storage.spec_refresh import SPECS_CHANNEL
 from normstat.storage.turns import retry_wait_s
-from normstat.storage.user_specs import SPECS_CHANNEL
 
 log = structlog.get_logger()
 

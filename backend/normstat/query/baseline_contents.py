@@ -10,7 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query.report_coverage import find_covered, probe, read_steps
 from normstat.query.sample_counts import count_samples
-from normstat.storage.lookup import StatRef, natural_key, was_present
+from normstat.storage.lookup import StatRef, was_present
+from normstat.storage.natural_order import natural_key
 from normstat.storage.schema.models import Instance
 from normstat.window import Window, from_us
 

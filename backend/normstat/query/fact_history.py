@@ -24,6 +24,7 @@ from normstat.stats.fact_lines import (
 from normstat.stats.fact_words import EventKind, describe_change, find_kind, find_label, find_place, find_section, format_value
 from normstat.storage import lookup
 from normstat.storage.chunks import read_batch
+from normstat.storage.natural_order import natural_key
 from normstat.storage.schema.models import Stream
 
 SPEC: Final = "host_facts"
@@ -179,7 +180,7 @@ def describe(snapshots: Sequence[FactSnapshot]) -> HostFacts:
 
 def order_of(name: FactName) -> tuple[object, ...]:
     """Return the key that sorts facts as the page shows them."""
-    return (find_place(name.key), name.key, lookup.natural_key(name.item))
+    return (find_place(name.key), name.key, natural_key(name.item))
 
 
 def _to_change(each: FactDifference) -> FactChange:

@@ -24,6 +24,7 @@ from normstat.storage import lookup
 from normstat.storage.host_limits import read_visible_names
 from normstat.storage.host_tag_rows import sort_tags
 from normstat.storage.limited_session import limited_account
+from normstat.storage.natural_order import natural_key
 from normstat.storage.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
 from normstat.window import Window
 
@@ -209,7 +210,7 @@ async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
     stats = await _read_stat_names(session, None)
 
     def make() -> list[HostInfo]:
-        hosts.sort(key=lambda host: lookup.natural_key(host.name))
+        hosts.sort(key=lambda host: natural_key(host.name))
         return [
             _to_host(
                 host,

@@ -11,7 +11,7 @@ from normstat.field_docs import Documented
 from normstat.query.fact_history import SPEC
 from normstat.stats.fact_lines import AGENT, TIME_ZONE, parse_fact
 from normstat.storage.chunks import ByteRange, read_ranges
-from normstat.storage.lookup import natural_key
+from normstat.storage.natural_order import natural_key
 from normstat.storage.schema.models import Host, Stream
 from normstat.storage.schema.retention_models import HostDeletionRow
 

@@ -22,6 +22,7 @@ from normstat.stats.engine.report_sums import split_process
 from normstat.stats.spec import Field, Storage, Worse
 from normstat.storage import lookup
 from normstat.storage.lookup import StatRef
+from normstat.storage.natural_order import natural_key
 from normstat.storage.sample_pages import load_sql, to_floats
 from normstat.storage.sealed.sealed_codec import SealedRows
 from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
@@ -424,7 +425,7 @@ def _to_rows(
         row = _to_row(name, command, None if pid is None else int(pid), totals, fields)
         order = 0.0 if at is None or sort is None else _order(totals, at, fields[at][1], is_size=sort in SIZES)
         rows.append((order, name, row))
-    rows.sort(key=lambda each: (each[0], lookup.natural_key(each[1])))
+    rows.sort(key=lambda each: (each[0], natural_key(each[1])))
     return [row for _, _, row in rows]
 
 

@@ -22,6 +22,7 @@ from normstat.stats.engine.report_sums import split_process
 from normstat.stats.spec import Field, Semantics
 from normstat.storage import lookup
 from normstat.storage.lookup import StatRef
+from normstat.storage.natural_order import natural_key
 from normstat.storage.sample_pages import Float64Array, PageQuery, load_sql, read_page, to_floats
 from normstat.storage.sample_source import open_source
 from normstat.storage.sealed.sealed_reader import SealedQuery
@@ -340,7 +341,7 @@ async def _read_rows(session: AsyncSession, host_id: int, empty: ProcessReport, 
     quantities = [(quantity, field) for quantity, field in quantities if field.key in places]
     states = [(state, field) for state, field in states if field.key in places]
     first = places[quantities[0][1].key] if quantities else None
-    rows.sort(key=lambda row: (-_order(row, first), lookup.natural_key(names[row.instance_id])))
+    rows.sort(key=lambda row: (-_order(row, first), natural_key(names[row.instance_id])))
     shown = rows[:limit]
     lines = [ReportedLine(names[row.instance_id], row.instance_id, row.stream_id, row.offset) for row in shown]
     users, n_unread = await read_users(session, host_id, times.ref, times.at, lines)

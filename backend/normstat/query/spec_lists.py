@@ -10,15 +10,8 @@ from normstat.field_docs import Documented
 from normstat.stats.catalogue import UserSpecText, load_catalogue, parse_user_spec, read_built_in
 from normstat.stats.spec import Spec
 from normstat.storage.schema.models import UserSpec
-from normstat.storage.user_specs import (
-    NO_STREAMS,
-    SpecStreams,
-    count_streams,
-    count_streams_of,
-    find_user_spec,
-    list_user_specs,
-    refresh_catalogue,
-)
+from normstat.storage.spec_refresh import refresh_catalogue
+from normstat.storage.user_specs import NO_STREAMS, SpecStreams, count_streams, count_streams_of, find_user_spec, list_user_specs
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from normstat.errors import BadRequest, TooLarge, shorten
 from normstat.report.svg_subset import clean_svg
+from normstat.upload_limits import MAX_REPORT_FILE_BYTES
 
-MAX_UPLOAD_BYTES: Final = 32 << 20
 MAX_PIXELS: Final = 50_000_000
 # Larger images are made smaller: an A4 page at 300 points an inch has 2480 columns.
 MAX_SIDE: Final = 4000
@@ -39,8 +39,8 @@ def read_upload(body: bytes, *, as_image: bool) -> tuple[str, bytes]:
     """
     if not body:
         raise BadRequest("The file is empty; there is nothing to keep")
-    if len(body) > MAX_UPLOAD_BYTES:
-        raise TooLarge(f"The file has {len(body):,} bytes; at most {MAX_UPLOAD_BYTES:,} are kept in a report")
+    if len(body) > MAX_REPORT_FILE_BYTES:
+        raise TooLarge(f"The file has {len(body):,} bytes; at most {MAX_REPORT_FILE_BYTES:,} are kept in a report")
     if not as_image:
         return OTHER_TYPE, body
     if body.lstrip()[:1] == b"<" or body[:3] == b"\xef\xbb\xbf":

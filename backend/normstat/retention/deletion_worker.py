@@ -11,21 +11,23 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import NormstatError
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import REMOVALS, Claim, JobStopped, list_due, open_claims
+from normstat.jobs.due_work import REMOVALS_S
 from normstat.jobs.job_list import forget_old_runs
 from normstat.retention import host_deletion, retention_rules, retention_run
 from normstat.storage.schema.job_models import JobKind
 from normstat.storage.session import open_read_session, open_write_session
+from normstat.storage.spec_refresh import refresh_catalogue
 from normstat.storage.turns import describe, is_database_away
-from normstat.storage.user_specs import refresh_catalogue
 
 log = structlog.get_logger()
 
-POLL_S: Final = 5.0
 NIGHTLY: Final = "every night"
 Sessions = async_sessionmaker[AsyncSession]
 
 
-async def run_removals(database_url: str, sessions: Sessions, *, wake: asyncio.Event | None = None, poll_s: float = POLL_S) -> None:
+async def run_removals(
+    database_url: str, sessions: Sessions, *, wake: asyncio.Event | None = None, poll_s: float = REMOVALS_S
+) -> None:
     """Run queued deletions and retention, until cancelled: every `poll_s`, and whenever `wake` is set."""
     await keep_running("removals", partial(_run_queued, database_url, sessions), every_s=poll_s, wake=wake)
 

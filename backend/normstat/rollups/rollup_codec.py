@@ -9,8 +9,7 @@ eight of a thousand are read without the others.
              SUMMED    the same, each column by itself
              FEW       the samples of all buckets in the order of time: where none has more than three, they are fewer than five
 
-Numbers are kept exactly: as whole numbers of the field's last decimal if they all fit, as float64 otherwise. Version 1, which is
-still read, had groups TOGETHER only.
+Numbers are kept exactly: as whole numbers of the field's last decimal if they all fit, as float64 otherwise.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +35,6 @@ BoolArray = npt.NDArray[np.bool_]
 NumberArray = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 VERSION: Final = 2
-FIRST_VERSION: Final = 1
 HEAD: Final = np.dtype([("version", "u1"), ("reserved", "u1"), ("n_groups", "<u2"), ("reserved_too", "<u4")])
 GROUP: Final = np.dtype(
     [("last", "<i4"), ("n_instances", "<u4"), ("n_rows", "<u4"), ("most", "<u4"), ("n_samples", "<u8"), ("n_bytes", "<u4")]
@@ -309,7 +307,6 @@ class Head:
 
     groups: npt.NDArray[np.void]
     offsets: Int64Array
-    version: int = VERSION
 
     @property
     def n_samples(self) -> int:
@@ -335,11 +332,11 @@ def read_head(body: bytes) -> Head:
     """
     head = np.frombuffer(body, HEAD, 1)[0]
     version = int(head["version"])
-    if not FIRST_VERSION <= version <= VERSION:
+    if version != VERSION:
         raise ValueError(f"A rollup of version {version}, {VERSION} expected; `normstat rollup rebuild` makes them again")
     groups = np.frombuffer(body, GROUP, int(head["n_groups"]), HEAD.itemsize)
     begin = HEAD.itemsize + groups.nbytes
-    return Head(groups, begin + np.concatenate([[0], np.cumsum(groups["n_bytes"], dtype=np.int64)]), version)
+    return Head(groups, begin + np.concatenate([[0], np.cumsum(groups["n_bytes"], dtype=np.int64)]))
 
 
 def unpack(body: bytes, *, first_bucket: int, instance_ids: Int64Array | None = None) -> Buckets:
@@ -430,9 +427,9 @@ def _read_columns(head: Head, group: int, data: bytes, n_values: int) -> GroupCo
     """Return the columns of a group, at most so many of values."""
     entry = head.groups[group]
     n_instances, n_rows = int(entry["n_instances"]), int(entry["n_rows"])
-    form = TOGETHER if head.version == FIRST_VERSION else data[0]
+    form = data[0]
     if form == TOGETHER:
-        return _read_together(data if head.version == FIRST_VERSION else data[1:], n_instances, n_rows, n_values)
+        return _read_together(data[1:], n_instances, n_rows, n_values)
     n_columns = N_KEYS + (1 if form == FEW else N_VALUES)
     lengths = np.frombuffer(data, "<u4", n_columns, 2)
     ends = 2 + 4 * n_columns + np.cumsum(lengths, dtype=np.int64)

@@ -158,8 +158,7 @@ async def pass_on(sessions: Sessions, host_id: int, limit_us: int) -> bool:
         begin = until or first
         if not isinstance(begin, datetime):
             return False
-        # Older versions took rows of the year 1. No window reaches before 1970, and blocks of rollups cannot either.
-        start_us = max(0, to_us(begin) // HOUR_US * HOUR_US)
+        start_us = to_us(begin) // HOUR_US * HOUR_US
         if start_us >= limit_us:
             return False
         stats = await list_host_stats(session, host_id)
@@ -201,9 +200,6 @@ async def roll_day(sessions: Sessions, place: Place, day_us: int) -> int | None:
         connection = await driver_of(session)
         if not await rollup_rows.try_lock(connection, place.host_id):
             return None
-        if day_us < 0:
-            await rollup_rows.forget_before_epoch(connection, place.host_id)
-            return 0
         marks = await rollup_rows.read_marks(connection, place, day_us, day_us + DAY_US)
         until_us = await _read_until(connection, place.host_id)
         if until_us is None:

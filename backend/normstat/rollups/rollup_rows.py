@@ -15,7 +15,7 @@ import psycopg
 from normstat.rollups.rollup_codec import Buckets, pack, unpack
 from normstat.storage.host_locks import try_host_lock, wait_host_lock
 from normstat.storage.session import WriteSession, driver_of
-from normstat.window import EPOCH, from_us
+from normstat.window import from_us
 
 MINUTE_US: Final = 60_000_000
 HOUR_US: Final = 60 * MINUTE_US
@@ -191,10 +191,6 @@ FORGET: Final = (
     "DELETE FROM rollup_marks WHERE host_id = %(host_id)s",
     "UPDATE hosts SET rolled_until = NULL WHERE id = %(host_id)s AND rolled_until IS NOT NULL",
 )
-FORGET_ODD: Final = (
-    "DELETE FROM rollups WHERE host_id = %(host_id)s AND block_at < %(epoch)s",
-    "DELETE FROM rollup_marks WHERE host_id = %(host_id)s AND hour_at < %(epoch)s",
-)
 FORGET_BEFORE: Final = """
     DELETE FROM rollups WHERE host_id = %(host_id)s AND stat_id = %(stat_id)s AND level = %(level)s AND block_at < %(before)s
 """
@@ -236,12 +232,6 @@ async def forget_rollups_before(session: WriteSession, place: Place, before: dat
             body = pack_block(HOURS, block_us, left, await _read_decimals(connection, place, key))
             await write_bodies(connection, place, HOURS, [(key, block_us, body)])
     await connection.execute(FORGET_MARKS_BEFORE, place.parameters(before=before))
-
-
-async def forget_before_epoch(connection: psycopg.AsyncConnection, host_id: int) -> None:
-    """Drop the marks and blocks of years before 1970, which older versions made of rows of such years."""
-    for statement in FORGET_ODD:
-        await connection.execute(statement, {"host_id": host_id, "epoch": EPOCH})
 
 
 async def _read_decimals(connection: psycopg.AsyncConnection, place: Place, key: str) -> int:

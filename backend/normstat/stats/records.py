@@ -5,17 +5,18 @@ the epoch (UTC); `NO_TIME` marks a row whose tool printed none. Integers stay in
 not come back digit for digit from the canonical form of its fields carries its own text in `printed`.
 """
 
-import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import accumulate
 from typing import Final, Self, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from normstat.stats.line_kind import LineKind as LineKind  # noqa: PLC0414 (whoever reads records needs it)
 from normstat.stats.spec import Field, Stat
+from normstat.stats.timing import NO_TIMING as NO_TIMING  # noqa: PLC0414 (likewise)
+from normstat.stats.timing import Timing as Timing  # noqa: PLC0414 (likewise)
 
 NO_TIME: Final = np.iinfo(np.int64).min
 
@@ -28,44 +29,6 @@ State = dict[str, object]
 def texts_of(value: object) -> list[str]:
     """Return a list of texts from a state. Missing: [] for anything else."""
     return [str(item) for item in value] if isinstance(value, list) else []
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """What is known about a stream's times from elsewhere.
-
-    `zone` names the zone of times that do not say theirs (UTC when None); `date` is the day of the first clock where the tool
-    prints no day; `start_us` the instant of the first report of a tool that prints no times at all. `interval_us` is the time
-    from one report to the next: a report without its own time is that much later than the previous one. `is_first_real`: the first
-    report covers an interval like all others, although the tool prints one about the time since boot unless it is told not to.
-    `is_live`: an agent sends the stream, through a pipe, where nothing folds lines.
-    Units: microseconds since the epoch, microseconds.
-    """
-
-    zone: str | None = None
-    date: dt.date | None = None
-    start_us: int | None = None
-    interval_us: int | None = None
-    is_first_real: bool = False
-    is_live: bool = False
-
-
-NO_TIMING: Final = Timing()
-
-
-class LineKind(StrEnum):
-    """The kind of a line of a stream; every received byte belongs to exactly one kind."""
-
-    HEADER = "header"
-    SAMPLE = "sample"
-    SINCE_BOOT = "since_boot"
-    TIMESTAMP = "timestamp"
-    STATE_CHANGE = "state_change"
-    IGNORED = "ignored"
-    REJECTED = "rejected"
-
-    # Every line is counted by its kind; Enum's own takes ten times as long.
-    __hash__ = str.__hash__
 
 
 class RowNames(Sequence[str]):

@@ -6,7 +6,6 @@ into both by two statements looks into `chunks` first.
 
 import asyncio
 import threading
-import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,10 +23,8 @@ from normstat.storage.pack_codec import FramePlace, StoredChunk, cut_frame, read
 from normstat.storage.schema.models import Chunk, PackedChunk, Stream
 
 # Measured on bench/data, what four tools printed on a real host: by the MiB compressed to a tenth at 780 MB/s, by 3 kB, as live
-# agents send, to a fifth at 320 MB/s. Level 2 is slower and takes 3 % more; level 9 saves 12 % at a tenth of the speed; zlib 5,
-# which compressed older chunks, takes 17 % more space at a seventh.
+# agents send, to a fifth at 320 MB/s. Level 2 is slower and takes 3 % more; level 9 saves 12 % at a tenth of the speed.
 COMPRESSION_LEVEL: Final = 1
-ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 
 
 _local = threading.local()
@@ -57,8 +54,8 @@ def unpack_body(body: bytes) -> bytes:
     Raises: DamagedChunk
     """
     try:
-        return zstandard.decompress(body) if body.startswith(ZSTD_MAGIC) else zlib.decompress(body)
-    except (zstandard.ZstdError, zlib.error) as error:
+        return zstandard.decompress(body)
+    except zstandard.ZstdError as error:
         raise DamagedChunk(f"A chunk of a stream's raw bytes is damaged in the database: {error}") from error
 
 

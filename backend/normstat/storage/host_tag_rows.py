@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.field_docs import Documented
-from normstat.storage.lookup import natural_key
+from normstat.storage.natural_order import natural_key
 from normstat.storage.schema.models import Host
 from normstat.storage.schema.retention_models import HostDeletionRow
 

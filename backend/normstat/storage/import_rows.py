@@ -15,12 +15,10 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import Conflict, NotFound
 from normstat.field_docs import Documented
-from normstat.stats.records import Timing
+from normstat.stats.timing import Timing
 from normstat.storage.distribution import find_owner, is_citus, on_shard
-from normstat.storage.sample_source import open_source
 from normstat.storage.schema.job_models import OPEN_STATES, ImportedFileRow, ImportRow, Job, JobKind, JobState
 from normstat.storage.schema.models import Chunk, Host, Load, PackedChunk, StoredRejectedLine, Stream
-from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import WriteSession, driver_of, open_read_session
 from normstat.window import Window
 
@@ -255,6 +253,10 @@ async def _count_samples(sessions: async_sessionmaker[AsyncSession], stream: Str
 
 
 async def _count_within(sessions: async_sessionmaker[AsyncSession], stream: Stream, stat: str, window: Window) -> tuple[int, int]:
+    # The queue of every server needs this module, and few count samples.
+    from normstat.storage.sample_source import open_source  # noqa: PLC0415
+    from normstat.storage.sealed.sealed_reader import SealedQuery  # noqa: PLC0415
+
     count = (
         "SELECT count(*), count(DISTINCT time) FROM {} AS t"
         " WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s AND stream_id = %(stream_id)s"

@@ -1,6 +1,5 @@
 """Look up hosts, stats with their fields, and instances by name."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,6 +15,7 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Kind, Semantics, Storage, Worse
 from normstat.stats.spec_defaults import usual_semantics
 from normstat.storage.instance_cache import LAST_STEP
+from normstat.storage.natural_order import natural_key
 from normstat.storage.sample_pages import load_sql
 from normstat.storage.sample_source import open_source
 from normstat.storage.schema.models import Host, Instance, StatField, StatTable
@@ -24,7 +24,6 @@ from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import earlier_types
 from normstat.window import MICROSECOND, Window
 
-DIGITS: Final = re.compile(r"(\d+)")
 # Maximum number of instances in one list.
 MAX_LISTED: Final = 10_000
 NAMES_AT_ONCE: Final = 10_000
@@ -51,13 +50,6 @@ class InstanceRef:
     name: str
     first_sample_at: datetime
     last_sample_at: datetime
-
-
-@lru_cache(maxsize=65_536)
-def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a key that sorts names naturally: texts before numbers (`all` before `0`), and 9 before 10."""
-    parts = [part for part in DIGITS.split(name) if part]
-    return tuple((1, int(part[:18]), part) if part.isascii() and part.isdecimal() else (0, 0, part) for part in parts)
 
 
 async def require_host(session: AsyncSession, name: str) -> int:

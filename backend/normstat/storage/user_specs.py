@@ -11,25 +11,19 @@ import anyio.to_thread
 import structlog
 from sqlalchemy import delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, Conflict, NotFound, SpecError, shorten
-from normstat.stats.catalogue import Catalogue, UserSpecText, built_in_catalogue, install_user_specs, load_catalogue
+from normstat.stats.catalogue import Catalogue, UserSpecText, built_in_catalogue, load_catalogue
 from normstat.stats.spec import Spec
 from normstat.stats.user_spec import find_name, require_user_spec
 from normstat.storage.schema.models import Stream, UserSpec
-from normstat.storage.session import driver_of, open_read_session
+from normstat.storage.spec_refresh import SPECS_CHANNEL, refresh_catalogue
 from normstat.storage.stat_tables import keys_without_decimals, read_stored_stats, require_names
 from normstat.storage.stream_rows import clean_text
 
 log = structlog.get_logger()
 
-REVISION: Final = """
-    SELECT CASE count(*) WHEN 0 THEN '' ELSE concat_ws(' ', count(*), sum(version), max(updated_at)) END FROM user_specs
-"""
-SPECS_CHANNEL: Final = "normstat_specs"
 # More would make every start of the server slow.
 MAX_USER_SPECS: Final = 1000
 MAX_TOTAL_BYTES: Final = 16 << 20
@@ -44,37 +38,6 @@ class SpecStreams:
 
 
 NO_STREAMS: Final = SpecStreams(0, 0)
-
-
-async def read_revision(session: AsyncSession) -> str:
-    """Return a text that changes whenever a user spec is added, changed or removed; "" when there is none."""
-    # Asked for every batch of requests: the driver alone takes a third of the time.
-    row = await (await (await driver_of(session)).execute(REVISION)).fetchone()
-    assert row is not None
-    return str(row[0])
-
-
-async def refresh_catalogue(session: AsyncSession) -> bool:
-    """Install the user specs of the database in this process; return False if they were installed already."""
-    revision = await read_revision(session)
-    if revision == load_catalogue().revision:
-        return False
-    rows = (await session.scalars(select(UserSpec))).all()
-    texts = [UserSpecText(row.name, row.toml, row.version) for row in rows]
-    # Many take a while, and must not block the event loop.
-    troubles = await anyio.to_thread.run_sync(install_user_specs, texts, revision)
-    for name, trouble in troubles.items():
-        log.error("user_spec_unreadable", spec=name, error=trouble)
-    return True
-
-
-async def reload_user_specs(sessions: async_sessionmaker[AsyncSession]) -> None:
-    """Call refresh_catalogue in a session of its own; if the database is away, the catalogue stays as it is until the next call."""
-    try:
-        async with open_read_session(sessions) as session:
-            await refresh_catalogue(session)
-    except (DBAPIError, PoolTimeout) as error:
-        log.warning("user_specs_not_loaded", error=type(error).__name__)
 
 
 async def find_user_spec(session: AsyncSession, name: str) -> UserSpec | None:

@@ -17,7 +17,8 @@ from normstat.rules.rule_frame import FieldSource, find_sources
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
 from normstat.stats.units import to_base
-from normstat.storage.lookup import natural_key, require_host
+from normstat.storage.lookup import require_host
+from normstat.storage.natural_order import natural_key
 from normstat.use_matrix.checklist import RESOURCE_TITLES, UseKind, UseQuestion, UseSource, load_checklist
 from normstat.use_matrix.use_means import LOOPBACK, HostMeans, read_use_means
 from normstat.window import Window

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.errors import NoData, NormstatError, TooLarge
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import BACKTESTS, Claim, JobStopped, list_due, open_claims
+from normstat.jobs.due_work import BACKTESTS_S
 from normstat.rules.episode_tracker import Episode
 from normstat.rules.past import PastRun, run_over_past
 from normstat.rules.rule_file import BadRule, WatchRule, read_rule
@@ -19,22 +20,21 @@ from normstat.storage import backtest_rows
 from normstat.storage.backtest_rows import BacktestRecord
 from normstat.storage.lookup import find_hosts
 from normstat.storage.session import open_read_session, open_write_session
+from normstat.storage.spec_refresh import refresh_catalogue
 from normstat.storage.turns import Failures
-from normstat.storage.user_specs import refresh_catalogue
 from normstat.watch.live_judge import to_seen_values
 from normstat.watch.rule_budget import RuleStopped, describe_memory, rule_budget
 from normstat.window import Window, from_us
 
 log = structlog.get_logger()
 
-POLL_S: Final = 1.0
 # Episodes of a host that a result lists; all are counted.
 MAX_EPISODES: Final = 1000
 Sessions = async_sessionmaker[AsyncSession]
 
 
 async def run_backtests(
-    database_url: str, sessions: Sessions, *, wake: asyncio.Event | None = None, poll_s: float = POLL_S
+    database_url: str, sessions: Sessions, *, wake: asyncio.Event | None = None, poll_s: float = BACKTESTS_S
 ) -> None:
     """Run queued backtests, until cancelled: every `poll_s`, and whenever `wake` is set."""
     await keep_running("backtests", partial(_run_queued, database_url, sessions), every_s=poll_s, wake=wake)

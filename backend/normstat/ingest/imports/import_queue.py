@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import IO, TYPE_CHECKING, Final, Protocol
 
 import psycopg
 import structlog
@@ -23,23 +23,24 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.errors import Conflict, NormstatError, NoSpace
-from normstat.ingest.imports.artefact_keeper import ArtefactKeeper
-from normstat.ingest.imports.import_options import ImportOptions
-from normstat.ingest.imports.import_run import ImportSource, Watch, run_import
-from normstat.ingest.imports.undo import undo_import
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import IMPORTS, Claim, JobStopped, open_claims
+from normstat.jobs.due_work import IMPORTS_S
 from normstat.storage import import_rows
 from normstat.storage.import_rows import ImportedFile
 from normstat.storage.schema.job_models import ImportRow
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import to_us
 
+if TYPE_CHECKING:
+    from normstat.ingest.imports.artefact_keeper import ArtefactKeeper
+    from normstat.ingest.imports.import_options import ImportOptions
+    from normstat.ingest.imports.import_run import Watch
+
 log = structlog.get_logger()
 
-CHECK_S: Final = 5.0
 PROGRESS_S: Final = 1.0
-# The process that has the file of an import reports it every CHECK_S.
+# The process that has the file of an import reports it every IMPORTS_S.
 ABANDONED_AFTER: Final = timedelta(minutes=2)
 # The database and everything else on that disk needs room too.
 MIN_FREE_BYTES: Final = 512 << 20
@@ -58,7 +59,7 @@ class OtherLoader(Protocol):
         """Return whether the file is of that kind. It blocks."""
         ...
 
-    async def load(self, path: Path, host: str, asked_by: str, first_position: int, watch: Watch) -> None:
+    async def load(self, path: Path, host: str, asked_by: str, first_position: int, watch: "Watch") -> None:
         """Load it into a host, and report its results from that position on."""
         ...
 
@@ -76,7 +77,7 @@ class ImportQueue:
         max_bytes: int,
         other: OtherLoader | None = None,
         *,
-        keeper: ArtefactKeeper | None = None,
+        keeper: "ArtefactKeeper | None" = None,
     ) -> None:
         self._other = other
         self._keeper = keeper
@@ -92,7 +93,7 @@ class ImportQueue:
         """Tell the queue of a new import."""
         self.has_news.set()
 
-    async def run(self, *, check_s: float = CHECK_S) -> None:
+    async def run(self, *, check_s: float = IMPORTS_S) -> None:
         """Load queued imports, until cancelled: every `check_s`, and whenever there are news."""
         await keep_running("imports", self.run_all, every_s=check_s, wake=self.has_news)
 
@@ -129,6 +130,9 @@ class ImportQueue:
 
     async def _load(self, claim: Claim, row: ImportRow) -> bool:
         """Load one import and record how it ended; return False when it is to be tried again later."""
+        # Every server has a queue, and few import.
+        from normstat.ingest.imports.import_run import ImportSource, run_import  # noqa: PLC0415
+
         async with open_read_session(self._sessions) as session:
             done = await import_rows.list_done(session, row.id)
         if row.is_undo:
@@ -188,6 +192,8 @@ class ImportQueue:
 
     async def _undo(self, claim: Claim, row: ImportRow) -> bool:
         """Remove what an import loaded, and record how that ended; return False when it is to be tried again later."""
+        from normstat.ingest.imports.undo import undo_import  # noqa: PLC0415
+
         try:
             message = await undo_import(self._sessions, row, claim)
         except JobStopped:
@@ -325,8 +331,10 @@ def _find_here(paths: Iterable[str]) -> set[str]:
     return {path for path in paths if Path(path).exists()}
 
 
-def options_of(row: ImportRow) -> ImportOptions:
+def options_of(row: ImportRow) -> "ImportOptions":
     """Return the options that were given with the file."""
+    from normstat.ingest.imports.import_options import ImportOptions  # noqa: PLC0415
+
     return ImportOptions(
         zone=row.time_zone,
         date=row.first_day,

@@ -22,7 +22,7 @@ from normstat.ingest.transaction import HOST_NAME
 from normstat.stats.catalogue import require_spec
 from normstat.storage.import_rows import ImportedFile, list_lengths
 from normstat.storage.session import make_sessions, open_read_session
-from normstat.storage.user_specs import reload_user_specs
+from normstat.storage.spec_refresh import reload_user_specs
 from normstat.window import from_us
 
 log = structlog.get_logger()

@@ -2,7 +2,6 @@
 
 import asyncio
 from functools import partial
-from typing import Final
 
 import psycopg
 import structlog
@@ -14,17 +13,16 @@ from normstat.ingest.reparse.reparse_stream import Sessions, StreamOutcome, Stre
 from normstat.ingest_limits import IngestLimits
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import REPARSES, Claim, JobStopped, list_due, open_claims
+from normstat.jobs.due_work import REPARSES_S
 from normstat.stats.catalogue import load_catalogue
 from normstat.storage import reparse_rows
 from normstat.storage.schema.job_models import ReparseRow
 from normstat.storage.schema.models import Stream
 from normstat.storage.session import WriteSession, open_read_session, open_write_session
+from normstat.storage.spec_refresh import refresh_catalogue
 from normstat.storage.turns import describe, is_database_away
-from normstat.storage.user_specs import refresh_catalogue
 
 log = structlog.get_logger()
-
-POLL_S: Final = 2.0
 
 
 async def run_reparses(
@@ -33,7 +31,7 @@ async def run_reparses(
     limits: IngestLimits | None = None,
     *,
     wake: asyncio.Event | None = None,
-    poll_s: float = POLL_S,
+    poll_s: float = REPARSES_S,
 ) -> None:
     """Run queued reparses, until cancelled: every `poll_s`, and whenever `wake` is set."""
     await keep_running("reparses", partial(_run_queued, database_url, sessions, limits), every_s=poll_s, wake=wake)

@@ -22,15 +22,8 @@ from normstat.query.export.csv_encoding import ByteMatrix, blank, join, text_cel
 from normstat.query.sample_counts import find_printed_fields
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
-from normstat.storage.lookup import (
-    InstanceNames,
-    StatRef,
-    find_stat,
-    list_host_stats,
-    natural_key,
-    read_possible_window,
-    require_host,
-)
+from normstat.storage.lookup import InstanceNames, StatRef, find_stat, list_host_stats, read_possible_window, require_host
+from normstat.storage.natural_order import natural_key
 from normstat.storage.printed_words import parse_printed
 from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_codes
 from normstat.storage.session import make_session

@@ -22,7 +22,7 @@ from normstat.stats.spec import Shape
 from normstat.storage import lookup
 from normstat.storage.artefact_rows import ArtefactFilter, ArtefactPage, list_artefacts
 from normstat.storage.event_rows import EventFilter
-from normstat.storage.lookup import natural_key
+from normstat.storage.natural_order import natural_key
 
 # The latest of a host; an older one is found on the page of events.
 MAX_EVENTS_SEARCHED: Final = 1_000

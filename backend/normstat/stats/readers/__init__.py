@@ -6,15 +6,16 @@ A reader never imports another reader; what they share is in `stats.engine`.
 """
 
 import importlib
-import pkgutil
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Final, Protocol
 
 from normstat.stats.engine.line_engine import LINE_LIMIT
 from normstat.stats.engine.shared_text import TextWindow, share_text
+from normstat.stats.lazy_mapping import LazyMapping
 from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
 from normstat.stats.spec import Layout, Spec
 
@@ -45,23 +46,30 @@ class ReaderModule:
     reader: type[ReadCall]
 
 
-def find_readers(package: ModuleType) -> dict[str, ReaderModule]:
-    """Return the readers in the packages of a package, by the names of their modules.
+def find_readers(package: ModuleType) -> Mapping[str, ReaderModule]:
+    """Return the readers in the packages of a package, by the names of their modules; each is imported when it is first needed.
 
-    Raises: TypeError for a module that does not export LAYOUT and Reader, or has the name of another one
+    Raises: TypeError for two modules of one name, and where a module that does not export LAYOUT and Reader is asked for
     """
-    found: dict[str, ReaderModule] = {}
-    for folder in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        if not folder.ispkg:
+    modules: dict[str, str] = {}
+    for folder in Path(next(iter(package.__path__))).iterdir():
+        # Not __pycache__, which another account may have made for itself alone.
+        if folder.name.startswith("_") or not (folder / "__init__.py").is_file():
             continue
-        for item in pkgutil.iter_modules(importlib.import_module(folder.name).__path__, f"{folder.name}."):
-            module = importlib.import_module(item.name)
-            name = item.name.rpartition(".")[2]
-            layout, reader = getattr(module, LAYOUT_NAME, None), getattr(module, READER_NAME, None)
-            if not isinstance(layout, type) or not isinstance(reader, type) or name in found:
-                raise TypeError(f"{item.name}: a reader exports LAYOUT and Reader, and has a unique name")
-            found[name] = ReaderModule(layout, reader)
-    return found
+        for file in folder.glob("*.py"):
+            if file.stem in modules:
+                raise TypeError(f"{folder.name}.{file.stem}: a reader has a unique name")
+            if file.stem != "__init__":
+                modules[file.stem] = f"{package.__name__}.{folder.name}.{file.stem}"
+    return LazyMapping(sorted(modules), lambda name: _import_reader(modules[name]))
+
+
+def _import_reader(name: str) -> ReaderModule:
+    module = importlib.import_module(name)
+    layout, reader = getattr(module, LAYOUT_NAME, None), getattr(module, READER_NAME, None)
+    if not isinstance(layout, type) or not isinstance(reader, type):
+        raise TypeError(f"{name}: a reader exports LAYOUT and Reader")
+    return ReaderModule(layout, reader)
 
 
 READERS: Final[Mapping[str, ReaderModule]] = find_readers(importlib.import_module(__name__))

@@ -26,7 +26,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.ext.asyncio import AsyncAttrs
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from normstat.stats.records import Timing
+from normstat.stats.timing import Timing
 from normstat.window import to_us
 
 NAMING_CONVENTION = {

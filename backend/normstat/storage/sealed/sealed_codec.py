@@ -101,7 +101,7 @@ class SealedRows:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bytes of a body: [start, end), with their CRC-32. Missing: None in a block that was written without"""
+    """Bytes of a body: [start, end), with their CRC-32. Missing: None of a run of several parts, which is read at once"""
 
     start: int
     end: int
@@ -112,7 +112,7 @@ class Part:
 
         Raises: ValueError
         """
-        if len(data) != self.end - self.start or (self.crc is not None and zlib.crc32(data) != self.crc):
+        if len(data) != self.end - self.start or zlib.crc32(data) != self.crc:
             raise ValueError("its bytes are not those that were written")
 
 
@@ -204,8 +204,7 @@ def read_head(head: bytes) -> Directory:
     found = json.loads(decompress(head[1:]))
     lengths = [found["rows"], found["lines"], *chain.from_iterable(found["values"])]
     ends = list(accumulate(lengths))
-    checks = found.get("crc") or [None] * len(lengths)
-    parts = iter([Part(end - length, end, crc) for end, length, crc in zip(ends, lengths, checks, strict=True)])
+    parts = iter([Part(end - length, end, crc) for end, length, crc in zip(ends, lengths, found["crc"], strict=True)])
     rows, lines = next(parts), next(parts)
     values = [tuple(islice(parts, len(own))) for own in found["values"]]
     return Directory(

@@ -1,0 +1,14 @@
+"""Why the receivers of alerts are sent messages."""
+
+from enum import StrEnum
+
+
+class MessageKind(StrEnum):
+    """Why a message is sent. `renewed`: to receivers that forget an alert by themselves; people never see it"""
+
+    FIRED = "fired"
+    WORSE = "worse"
+    ESCALATED = "escalated"
+    REPEATED = "repeated"
+    RENEWED = "renewed"
+    RESOLVED = "resolved"

@@ -1,0 +1,155 @@
+"""What the schedule runs. The modules of a task are imported when it first runs: a server that starts needs none of them."""
+
+# ruff: noqa: PLC0415
+
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from normstat.settings import Settings
+from normstat.storage.turns import Turns
+
+if TYPE_CHECKING:
+    from normstat.alerts.alert_router import AlertRouter
+    from normstat.continuous.score_job import ContinuousComparison
+    from normstat.sealing.seal_job import Sealing
+    from normstat.watch.watcher import Watcher
+
+# Work left after this time waits for the next run.
+ROLLUPS_S: Final = 30.0
+SEALING_S: Final = 150.0
+PROFILES_S: Final = 25.0
+PACKING_S: Final = 50.0
+# Half an hour of the means of 500 hosts with 800 series each takes half of it.
+SCORES_MAX_BYTES: Final = 128 << 20
+
+
+class ScheduledTasks:
+    """The tasks of one leader, with what they keep from run to run."""
+
+    def __init__(self, sessions: async_sessionmaker[AsyncSession], settings: Settings) -> None:
+        self._sessions = sessions
+        self._settings = settings
+        self._rollup_turns: Turns[int] = Turns("rollup_failed")
+        self._packing_turns: Turns[int] = Turns("packing_failed")
+        self._rolling_turns: Turns[int] = Turns("rolling_baseline_failed")
+        self._baseline_turns: Turns[int] = Turns("baseline_update_failed")
+
+    async def delete_expired_logins(self) -> None:
+        """Delete sessions and links that have expired."""
+        from normstat.auth.login import delete_expired_logins
+
+        await delete_expired_logins(self._sessions)
+
+    async def queue_nightly_retention(self) -> None:
+        """Queue what the retention rules ask for."""
+        from normstat.retention.deletion_worker import queue_nightly_retention
+
+        await queue_nightly_retention(self._sessions)
+
+    async def run_rollups(self) -> None:
+        """Compute rollups that are due."""
+        from normstat.rollups.rollup_job import run_rollups
+
+        await run_rollups(self._sessions, budget_s=ROLLUPS_S, turns=self._rollup_turns)
+
+    async def run_sealing(self) -> None:
+        """Seal old samples."""
+        await self._sealing.run(budget_s=SEALING_S)
+
+    async def run_packing(self) -> None:
+        """Pack old raw bytes."""
+        from normstat.packing.packing_run import run_packing
+
+        after_days = self._settings.pack_after_days
+        await run_packing(self._sessions, after_days=after_days, budget_s=PACKING_S, turns=self._packing_turns)
+
+    async def update_baselines(self) -> None:
+        """Let recurring baselines grow."""
+        from normstat.baselines.lifecycle import update_baselines
+
+        await update_baselines(self._sessions, turns=self._baseline_turns)
+
+    async def update_rolling_baselines(self) -> None:
+        """Move rolling baselines on."""
+        from normstat.baselines.rolling_baseline import update_rolling_baselines
+
+        await update_rolling_baselines(self._sessions, turns=self._rolling_turns)
+
+    async def run_profiles(self) -> None:
+        """Build profiles that are due."""
+        from normstat.profiles.profile_job import run_profiles
+
+        await run_profiles(self._sessions, budget_s=PROFILES_S)
+
+    async def run_scores(self) -> None:
+        """Score the minute that has settled."""
+        await self._continuous.run(self._sessions)
+
+    async def run_watch(self) -> None:
+        """Evaluate the rules on what has arrived."""
+        await self._watcher.run()
+
+    async def route_alerts(self) -> None:
+        """Decide who is told what."""
+        await self._router.run()
+
+    async def forget_alerts(self) -> None:
+        """Delete old alerts."""
+        from normstat.alerts.alert_router import forget_alerts
+
+        await forget_alerts(self._sessions, self._settings.alert_days)
+
+    async def forward_audit_log(self, receiver: str) -> None:
+        """Send new entries of the audit log to the receiver."""
+        from normstat.auth.audit_forwarding import forward_audit_log
+
+        await forward_audit_log(self._sessions, receiver)
+
+    async def forget_audit_entries(self) -> None:
+        """Delete old entries of the audit log."""
+        from normstat.auth.audit_forwarding import forget_audit_entries
+
+        await forget_audit_entries(self._sessions, self._settings.audit_days)
+
+    async def note_sizes(self) -> None:
+        """Note how much of the disk is used."""
+        from normstat.storage.storage_sizes import note_sizes
+
+        await note_sizes(self._sessions)
+
+    async def keep_columnstores(self) -> None:
+        """Keep the compression of the tables of samples set."""
+        from normstat.storage.hypertables import keep_columnstores
+        from normstat.storage.stat_tables import SCHEMA
+
+        await keep_columnstores(self._sessions, SCHEMA)
+
+    @cached_property
+    def _sealing(self) -> "Sealing":
+        from normstat.sealing.seal_job import Sealing
+
+        return Sealing(self._sessions, self._settings.seal_after_days)
+
+    @cached_property
+    def _continuous(self) -> "ContinuousComparison":
+        from normstat.continuous.host_scoring import ScoreMemory
+        from normstat.continuous.score_job import ContinuousComparison
+        from normstat.fleet.minute_store import MinuteStore
+
+        return ContinuousComparison(ScoreMemory(MinuteStore(SCORES_MAX_BYTES, time.monotonic)))
+
+    @cached_property
+    def _watcher(self) -> "Watcher":
+        from normstat.watch.watcher import Watcher
+
+        settings = self._settings
+        return Watcher(self._sessions, database_url=settings.database_url, database_dir=settings.database_dir)
+
+    @cached_property
+    def _router(self) -> "AlertRouter":
+        from normstat.alerts.alert_router import AlertRouter
+
+        return AlertRouter(self._sessions, self._settings.public_url)

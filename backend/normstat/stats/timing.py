@@ -1,0 +1,28 @@
+"""What is known about the times of a stream. Apart from the records, which need numpy: the models of the tables need it."""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What is known about a stream's times from elsewhere.
+
+    `zone` names the zone of times that do not say theirs (UTC when None); `date` is the day of the first clock where the tool
+    prints no day; `start_us` the instant of the first report of a tool that prints no times at all. `interval_us` is the time
+    from one report to the next: a report without its own time is that much later than the previous one. `is_first_real`: the first
+    report covers an interval like all others, although the tool prints one about the time since boot unless it is told not to.
+    `is_live`: an agent sends the stream, through a pipe, where nothing folds lines.
+    Units: microseconds since the epoch, microseconds.
+    """
+
+    zone: str | None = None
+    date: dt.date | None = None
+    start_us: int | None = None
+    interval_us: int | None = None
+    is_first_real: bool = False
+    is_live: bool = False
+
+
+NO_TIMING: Final = Timing()
