@@ -1,6 +1,7 @@
-"""Fixtures of all tests. A test that asks for `database_url` or `engine` runs on plain PostgreSQL and on TimescaleDB.
+"""Fixtures of all tests.
 
-Those marked `on_either_database` run on one of them.
+A test that asks for `database_url` or `engine` runs on each kind of database: `make test` runs the kind that its folder is about
+(`choose_database`), `make test-all` both. `on_either_database` run on that kind only.
 """
 
 import contextlib
@@ -21,6 +22,7 @@ from normstat.auth import passwords
 from normstat.memory import collector_paused
 from normstat.stats.catalogue import install_user_specs
 from normstat.storage.session import make_engine, make_sessions
+from tests.costs import TestCosts
 from tests.databases import (
     SERVERS,
     CommunityServer,
@@ -36,6 +38,10 @@ from tests.debian_root import DatabaseUnavailable, require_timescale_root
 collect_ignore = [] if CommunityServer.name in SERVERS else ["ingest/test_columnstore.py"]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(TestCosts(), "costs")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None]:
     """Collect without the garbage collector, which looks no more through what is there then: modules, specs, tests."""
@@ -44,9 +50,22 @@ def pytest_collection() -> Generator[None]:
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests begin first: at the end of a run one of them would keep all other workers waiting."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """Start slow tests first, so that no worker waits for one at the end; leave the other kind of database to `make test-all`."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    for item in items:
+        if "server" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.database)
+        if _has_a_second_database(item) and item.callspec.params["server"] != choose_database(item.path):  # type: ignore[attr-defined]
+            item.add_marker(pytest.mark.matrix)
+
+
+def _has_a_second_database(item: pytest.Item) -> bool:
+    """Return whether the test runs on each kind of database, and does not choose its own."""
+    is_parametrized = "server" in getattr(getattr(item, "callspec", None), "params", {})
+    chosen = (mark for mark in item.iter_markers("parametrize") if "server" in mark.args[0])
+    return is_parametrized and not any(chosen)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -65,8 +84,11 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 # No test may fail because the machine is busy.
 # Of all requests without a limit of their own: on a busy machine five seconds are few.
 DEFAULT_TIMEOUT_CONFIG.connect = DEFAULT_TIMEOUT_CONFIG.read = DEFAULT_TIMEOUT_CONFIG.write = DEFAULT_TIMEOUT_CONFIG.pool = 120.0
-hypothesis.settings.register_profile("normstat", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.load_profile("normstat")
+for profile, n_examples in {"push": 30, "thorough": 100}.items():
+    hypothesis.settings.register_profile(
+        profile, deadline=None, max_examples=n_examples, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
+hypothesis.settings.load_profile("push")
 
 
 @pytest.fixture(autouse=True)
@@ -106,10 +128,9 @@ def servers() -> Iterator[ServerPool]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give tests of `on_either_database` their server; without TimescaleDB (`make test-fast`) that is PostgreSQL."""
+    """Give tests of `on_either_database` the server of their folder."""
     if "server" in metafunc.fixturenames and metafunc.definition.get_closest_marker(on_either_database.name):
-        is_left_out = "not timescale" in metafunc.config.option.markexpr
-        name = PlainServer.name if is_left_out else choose_database(metafunc.definition.nodeid)
+        name = choose_database(metafunc.definition.path)
         # As a mark, which counts more than the parameters of the fixture.
         chosen = pytest.mark.parametrize("server", [pytest.param(name, marks=_marks_of(name))], indirect=True)
         metafunc.definition.add_marker(chosen)

@@ -26,7 +26,6 @@ import socket
 import subprocess
 import tempfile
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +41,7 @@ from normstat.storage.cluster_layout import lay_out
 from normstat.storage.cluster_nodes import Address, add_worker, parse_address, set_on_workers
 from normstat.storage.owner import make_owner
 from normstat.storage.schema.migrations import upgrade
-from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, require_timescale_root
+from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, can_have_timescale, require_timescale_root
 
 CITUS_DSN: Final = "NORMSTAT_CITUS_DSN"
 if os.environ.get(CITUS_DSN):
@@ -529,16 +528,19 @@ SERVERS: Final[dict[str, type[TestServer]]] = (
     | ({CommunityServer.name: CommunityServer} if os.environ.get(COMMUNITY_DSN) else {})
 )
 
-# For tests of what does not depend on the kind of the database: each runs on one of them, chosen by its name, so that about as many
-# run on each. Where TimescaleDB cannot be had, all run on PostgreSQL.
+# For tests of what does not depend on the kind of database: they run on that of their folder, in `make test-all` too.
 on_either_database: Final = pytest.mark.either_database
 
+# Folders of tests about how samples lie in the database. They run on TimescaleDB first, all others on plain PostgreSQL.
+ABOUT_SAMPLES: Final = {"storage", "ingest", "query", "rollups", "sealing", "packing", "profiles"}
 
-def choose_database(nodeid: str) -> str:
-    """The kind of database that the test of this name runs on, of those that every run of the tests has."""
+
+def choose_database(path: Path) -> str:
+    """Return the kind of database that `make test` runs the tests of a file on."""
     if IS_ON_CITUS:
         return CitusServer.name
-    return (PlainServer.name, TimescaleServer.name)[zlib.crc32(nodeid.encode()) % 2]
+    is_about_samples = path.relative_to(Path(__file__).parent).parts[0] in ABOUT_SAMPLES
+    return TimescaleServer.name if is_about_samples and can_have_timescale() else PlainServer.name
 
 
 # For tests of a command, a server or a file: always on PostgreSQL, which starts faster.

@@ -26,6 +26,16 @@ class DatabaseUnavailable(Exception):
     """This machine cannot have that database; the message is the one line that a skip shows."""
 
 
+def can_have_timescale() -> bool:
+    """Return whether this machine has the private Debian root, or can make it."""
+    return os.geteuid() == 0 and (shutil.which("mmdebstrap") is not None or is_made(_root_path()))
+
+
+def _root_path() -> Path:
+    cache = Path(os.environ.get("NORMSTAT_CACHE", CHECKOUT / ".cache"))
+    return Path(os.environ.get("NORMSTAT_TIMESCALE_ROOT", cache / "timescale-root"))
+
+
 def require_timescale_root() -> Path:
     """The private Debian root, made (half a minute to two, once) where it is not there yet.
 
@@ -33,8 +43,7 @@ def require_timescale_root() -> Path:
     """
     if os.geteuid() != 0:
         raise DatabaseUnavailable("TimescaleDB: its private Debian root needs root to start; run the tests as root")
-    cache = Path(os.environ.get("NORMSTAT_CACHE", CHECKOUT / ".cache"))
-    root = Path(os.environ.get("NORMSTAT_TIMESCALE_ROOT", cache / "timescale-root"))
+    root = _root_path()
     if not is_made(root):
         make_timescale_root(root)
     return root

@@ -9,13 +9,17 @@ synthetic/  output that was written by hand, after a release's layout, a manual 
 import functools
 import json
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import pytest
+from _pytest.mark.structures import ParameterSet
+
 from normstat.cli.parse_command import to_json_lines
 from normstat.stats import readers
-from normstat.stats.catalogue import require_spec
+from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import ReadResult, SampleBlock
 from normstat.window import from_us
@@ -63,6 +67,32 @@ def captures() -> tuple[Capture, ...]:
     """Return all captures by spec and name; the folders are searched once in a process."""
     paths = [path for root in ROOTS for kind in (RECORDED, SYNTHETIC) for path in root.glob(f"{kind}/*/*.txt")]
     return tuple(Capture(path.parent.name, path) for path in sorted(paths, key=lambda path: (path.parent.name, path.name)))
+
+
+def first_of_each_spec(chosen: Iterable[Capture]) -> list[ParameterSet]:
+    """Parameters of a test: the first capture of each spec in every run, the others in that of the matrix."""
+    found, seen = [], set[str]()
+    for capture in chosen:
+        found.append(pytest.param(capture, id=capture.name, marks=[pytest.mark.matrix] if capture.spec in seen else []))
+        seen.add(capture.spec)
+    return found
+
+
+def specs_of_families() -> dict[str, list[str]]:
+    """The specs of each family of readers."""
+    found: dict[str, list[str]] = {}
+    for name, spec in sorted(load_catalogue().specs.items()):
+        found.setdefault(readers.READERS[spec.reader].reader.__module__.split(".")[-2], []).append(name)
+    return found
+
+
+def first_of_each_family() -> list[ParameterSet]:
+    """Parameters of a test: a spec of each family of readers in every run, the others in that of the matrix."""
+    return [
+        pytest.param(name, id=name, marks=[] if name == names[0] else [pytest.mark.matrix])
+        for names in specs_of_families().values()
+        for name in names
+    ]
 
 
 def capture_path(name: str) -> Path:

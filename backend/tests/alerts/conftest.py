@@ -4,15 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.alerts.receivers import HttpReceiver, MailReceiver
-
-
-@pytest.fixture
-def http() -> Iterator[HttpReceiver]:
-    """An HTTP server that remembers what arrived."""
-    receiver = HttpReceiver()
-    yield receiver
-    receiver.close()
+from tests.alerts.receivers import MailReceiver
+from tests.alerts.receivers import http as http  # noqa: PLC0414 (a fixture)
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import pytest
+
 
 @dataclass
 class Answer:
@@ -73,7 +75,7 @@ class HttpReceiver:
     def wait_for(self, n: int) -> None:
         """Wait until so many requests have arrived."""
         with self.arrived:
-            assert self.arrived.wait_for(lambda: len(self.received) >= n, timeout=120), f"{len(self.received)} of {n} arrived"
+            assert self.arrived.wait_for(lambda: len(self.received) >= n, timeout=60), f"{len(self.received)} of {n} arrived"
 
     def use_tls(self, context: ssl.SSLContext) -> None:
         """Talk TLS from the first byte on."""
@@ -83,6 +85,14 @@ class HttpReceiver:
         """End the server."""
         self._server.shutdown()
         self._server.server_close()
+
+
+@pytest.fixture
+def http() -> Iterator[HttpReceiver]:
+    """An HTTP server that remembers what arrived."""
+    receiver = HttpReceiver()
+    yield receiver
+    receiver.close()
 
 
 class _Talk(socketserver.StreamRequestHandler):
@@ -167,7 +177,7 @@ class MailReceiver:
     def wait_for(self, n: int) -> None:
         """Wait until so many mails have arrived."""
         with self.arrived:
-            assert self.arrived.wait_for(lambda: len(self.mails) >= n, timeout=120), f"{len(self.mails)} of {n} arrived"
+            assert self.arrived.wait_for(lambda: len(self.mails) >= n, timeout=60), f"{len(self.mails)} of {n} arrived"
 
     def use_tls(self, context: ssl.SSLContext) -> None:
         """Talk TLS from the first byte on."""

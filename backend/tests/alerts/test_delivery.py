@@ -220,14 +220,6 @@ async def test_what_will_never_arrive_is_given_up_at_once_and_can_be_sent_again(
     assert [state for _, state, _ in await states(sessions)] == ["sent", "dropped"]
 
 
-async def test_a_redirect_is_not_followed(sessions: Sessions, http: HttpReceiver) -> None:
-    http.answer = lambda request: Answer(302, "", {"Location": f"{http.url}/elsewhere"})
-    await fire(sessions, [await add_channel(sessions, "hook", webhook(http))])
-    await Deliverer(sessions, URL).deliver_all()
-    assert [request.path for request in http.received] == ["/hook"]
-    assert await states(sessions) == [("fired", "failed", 1)]
-
-
 async def test_a_receiver_that_asks_for_a_pause_gets_it_for_all_its_messages(sessions: Sessions, http: HttpReceiver) -> None:
     http.answer = lambda _: Answer(429, "slow down", {"Retry-After": "600"})
     await fire(sessions, [await add_channel(sessions, "hook", webhook(http))], 3)
@@ -355,14 +347,6 @@ async def test_a_mail_server_that_hangs_up_after_accepting_is_no_reason_to_send_
     assert await states(sessions) == [("fired", "sent", 1)]
 
 
-async def test_link_local_addresses_are_never_asked(sessions: Sessions) -> None:
-    settings = {"kind": "webhook", "url": "http://169.254.169.254/latest", "authorization": None, "template": ""}
-    await fire(sessions, [await add_channel(sessions, "metadata", settings)])
-    await Deliverer(sessions, URL).deliver_all()
-    [message] = await read_messages(sessions)
-    assert "never sent there" in message.answer
-
-
 async def test_a_channel_that_is_deleted_in_between_stops_no_other(
     sessions: Sessions, http: HttpReceiver, mail: MailReceiver
 ) -> None:
@@ -401,7 +385,7 @@ class TestKilled:
             process.wait()
 
     async def wait_until_sent(self, sessions: Sessions, n: int) -> None:
-        async with asyncio.timeout(180):
+        async with asyncio.timeout(60):
             # Another process writes it.
             while Counter(state for _, state, _ in await states(sessions))["sent"] < n:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
@@ -434,6 +418,7 @@ class TestKilled:
         doubtful = [request for request in http.received if keys[request.headers["Idempotency-Key"]] == 2]
         assert doubtful[0].body == doubtful[1].body
 
+    @pytest.mark.matrix
     async def test_while_a_mail_server_has_not_answered_the_same_mail_comes_again(
         self, sessions: Sessions, database_url: str, mail: MailReceiver, tmp_path: Path
     ) -> None:
@@ -449,6 +434,7 @@ class TestKilled:
         ids = Counter(str(message["Message-ID"]) for message in mail.mails)
         assert sorted(ids.values()) == [1, 2]
 
+    @pytest.mark.matrix
     async def test_killed_again_and_again_every_message_arrives_and_none_is_doubled_that_was_answered(
         self, sessions: Sessions, database_url: str, http: HttpReceiver, mail: MailReceiver, tmp_path: Path
     ) -> None:

@@ -4,7 +4,6 @@ What differs between PostgreSQL and TimescaleDB is tested in store and query; he
 """
 
 import functools
-import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -19,15 +18,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api import health
 from normstat.api.state import AppState
-from normstat.app import create_app, make_state
+from normstat.app import create_app
+from normstat.auth.accounts import create_account
+from normstat.auth.roles import Role
 from normstat.auth.throttle import Throttle
 from normstat.settings import Settings
 from normstat.storage.schema.models import Base
 from normstat.storage.session import open_write_session
-from tests.api.people import People
+from tests.alerts.receivers import http as http  # noqa: PLC0414 (a fixture)
+from tests.api.people import PASSWORD, ROOT, People
 from tests.auth.test_throttle import Clock
 from tests.databases import ServerPool, TestServer
-from tests.debian_root import DatabaseUnavailable
+from tests.unavailable import require_plain
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,12 +40,7 @@ def plain_log() -> None:
 
 @pytest.fixture(scope="session")
 def server(servers: ServerPool) -> TestServer:
-    try:
-        return servers.require("postgresql")
-    except DatabaseUnavailable as error:
-        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
-            pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
-        pytest.skip(str(error))
+    return require_plain(servers)
 
 
 @pytest.fixture(scope="session")
@@ -53,8 +50,7 @@ def database_url(server: TestServer) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
-def settings(database_url: str) -> Settings:
+def make_settings(database_url: str) -> Settings:
     return Settings(
         database_url=database_url,
         database_pool_size=4,
@@ -63,23 +59,22 @@ def settings(database_url: str) -> Settings:
     )
 
 
+@pytest.fixture
+def settings(database_url: str) -> Settings:
+    return make_settings(database_url)
+
+
 @pytest.fixture(autouse=True)
 def _patient_health(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let /health wait for the database: on a busy machine 0.8 s may pass before an idle one answers."""
     monkeypatch.setattr(health, "MAX_WAIT_S", 120.0)
 
 
-@functools.cache
-def built_app(settings: Settings) -> FastAPI:
-    # A new one prepares its routes again, which takes half a second; what tests change is in the state.
-    return create_app(settings)
-
-
 # These and all that name their rows.
 EMPTIED = (
     "login_attempts", "users", "sessions", "login_links", "api_tokens", "agent_tokens", "hosts", "baselines", "user_specs",
     "host_groups", "comparisons", "watch_rules", "watch_rule_changes", "watch_limits", "backtests", "episodes", "watch_mutes",
-    "jobs", "alert_channels", "alert_routes", "alerts", "experiments", "join_tokens", "webhooks",
+    "jobs", "alert_channels", "alert_routes", "alerts", "experiments", "join_tokens", "webhooks", "reports",
 )  # fmt: skip
 
 
@@ -106,9 +101,8 @@ async def empty_tables(session: AsyncSession) -> None:
 @pytest.fixture
 async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     """The application without its background tasks, with a fresh state, on an empty database."""
-    # The folder of imports concerns the state alone.
-    app = built_app(settings.model_copy(update={"import_dir": None}))
-    state = app.state.normstat = make_state(settings)
+    app = create_app(settings)
+    state: AppState = app.state.normstat
     async with open_write_session(state.sessions) as session:
         await empty_tables(session)
     yield app
@@ -139,3 +133,21 @@ async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture
 def people(app: FastAPI, state: AppState) -> People:
     return People(app, state, timedelta(days=1))
+
+
+@pytest.fixture
+async def operator(people: People) -> httpx.AsyncClient:
+    return await people.enter(Role.OPERATOR)
+
+
+@pytest.fixture
+async def admin(people: People) -> httpx.AsyncClient:
+    return await people.enter(Role.ADMINISTRATOR)
+
+
+@pytest.fixture
+async def ann(state: AppState) -> str:
+    """An operator with a password."""
+    async with open_write_session(state.sessions) as session:
+        await create_account(session, ROOT, name="ann", role=Role.OPERATOR, password=PASSWORD)
+    return "ann"

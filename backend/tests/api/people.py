@@ -1,6 +1,7 @@
 """People and agents that send requests in tests."""
 
 from datetime import timedelta
+from typing import Any
 
 import httpx
 from fastapi import FastAPI
@@ -16,6 +17,14 @@ from normstat.storage.session import open_write_session
 
 # Whoever makes what a test needs: an administrator with a session.
 ROOT = Principal(0, "root", Role.ADMINISTRATOR, has_password=False, session_hash=b"")
+PASSWORD = "correct horse battery"
+
+
+def body_of(answer: httpx.Response, status: int = 200) -> dict[str, Any]:
+    """The body of an answer that must have this status."""
+    assert answer.status_code == status, answer.text
+    body: dict[str, Any] = answer.json()
+    return body
 
 
 class People:

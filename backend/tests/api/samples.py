@@ -36,3 +36,25 @@ def frames_of(data: bytes) -> bytes:
 async def send(agent: httpx.AsyncClient, body: bytes | AsyncIterator[bytes], **headers: str) -> httpx.Response:
     """The answer to a request of that body."""
     return await agent.post("/api/v1/ingest", content=body, headers={"Normstat-Host": HOST} | headers)
+
+
+async def deliver(agent: httpx.AsyncClient, body: bytes, **headers: str) -> None:
+    """Send a request that must be taken."""
+    answer = await send(agent, body, **headers)
+    assert answer.status_code == 200, answer.text
+
+
+async def deliver_text(
+    agent: httpx.AsyncClient,
+    spec: str,
+    text: bytes | str,
+    key: str = "",
+    *,
+    offset: int = 0,
+    command: str = "tool 5",
+    host: str = HOST,
+) -> None:
+    """Send the output of a tool, which must be taken."""
+    data = text.encode() if isinstance(text, str) else text
+    frame = Frame(FrameKind.STREAM, spec, key or f"{spec}.1", offset, len(data), command, data)
+    await deliver(agent, format_frames([frame]), **{"Normstat-Host": host})

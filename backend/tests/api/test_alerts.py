@@ -1,7 +1,6 @@
 """Alerts through the API: channels keep their secrets, routes are tried before they wake anybody, links silence once."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,23 +15,11 @@ from normstat.auth.roles import Role
 from tests.alerts.receivers import Answer, HttpReceiver
 from tests.alerts.stored import add_episode, add_host, change_episode, read_alerts
 from tests.alerts.story import settings_of
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.test_access import assert_envelope
 
 API = "/api/v1"
 SECRET = "s3cr3t-t0ken"
-
-
-@pytest.fixture
-def http() -> Iterator[HttpReceiver]:
-    receiver = HttpReceiver()
-    yield receiver
-    receiver.close()
-
-
-@pytest.fixture
-async def admin(people: People) -> httpx.AsyncClient:
-    return await people.enter(Role.ADMINISTRATOR, "root")
 
 
 def hook(http: HttpReceiver, name: str = "hook", **changed: Any) -> dict[str, Any]:
@@ -40,24 +27,18 @@ def hook(http: HttpReceiver, name: str = "hook", **changed: Any) -> dict[str, An
     return {"name": name, "settings": usual | changed}
 
 
-async def done(answer: httpx.Response, status: int = 200) -> dict[str, Any]:
-    assert answer.status_code == status, answer.text
-    body: dict[str, Any] = answer.json()
-    return body
-
-
 async def add_all(admin: httpx.AsyncClient, http: HttpReceiver, **changed: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Create a channel, and a route for everything that does not wait."""
-    channel = await done(await admin.post(f"{API}/alert-channels", json=hook(http)), 201)
+    channel = body_of(await admin.post(f"{API}/alert-channels", json=hook(http)), 201)
     usual: dict[str, Any] = {"wait_s": 0, "resolve_wait_s": 0, "channels": [channel["id"]]}
     settings = json.loads(json.dumps(settings_of(**(usual | changed))))
-    route = await done(await admin.post(f"{API}/alert-routes", json={"name": "all", "settings": settings}), 201)
+    route = body_of(await admin.post(f"{API}/alert-routes", json={"name": "all", "settings": settings}), 201)
     return channel, route
 
 
 async def test_secrets_go_in_and_never_come_out(admin: httpx.AsyncClient, people: People, http: HttpReceiver) -> None:
     answer = await admin.post(f"{API}/alert-channels", json=hook(http))
-    channel = await done(answer, 201)
+    channel = body_of(answer, 201)
     assert (channel["endpoint"], channel["secrets"], channel["routes"]) == (http.url, ["authorization", "url"], [])
     assert (channel["settings"]["url"], channel["settings"]["authorization"]) == (None, None)
     changed = await admin.put(f"{API}/alert-channels/{channel['id']}", json=hook(http, "other", url=None, authorization=None))
@@ -65,19 +46,19 @@ async def test_secrets_go_in_and_never_come_out(admin: httpx.AsyncClient, people
     assert listed.json()["channels"] == [changed.json()]
     assert SECRET not in answer.text + changed.text + listed.text
     # It still has them.
-    result = await done(await admin.post(f"{API}/alert-channels/{channel['id']}/test"))
+    result = body_of(await admin.post(f"{API}/alert-channels/{channel['id']}/test"))
     assert (result["is_sent"], result["answer"]) == (True, "200 OK: ok")
     [request] = http.received
     assert (request.path, request.headers["Authorization"]) == (f"/{SECRET}", f"Bearer {SECRET}")
     assert request.body["subject"] == "[TEST] normstat can reach this channel"
     # One that is empty is removed.
-    await done(await admin.put(f"{API}/alert-channels/{channel['id']}", json=hook(http, url=None, authorization="")))
-    await done(await admin.post(f"{API}/alert-channels/{channel['id']}/test"))
+    body_of(await admin.put(f"{API}/alert-channels/{channel['id']}", json=hook(http, url=None, authorization="")))
+    body_of(await admin.post(f"{API}/alert-channels/{channel['id']}/test"))
     assert "Authorization" not in http.received[1].headers
 
 
 async def test_a_secret_does_not_go_to_another_receiver(admin: httpx.AsyncClient, http: HttpReceiver) -> None:
-    channel = await done(await admin.post(f"{API}/alert-channels", json=hook(http)), 201)
+    channel = body_of(await admin.post(f"{API}/alert-channels", json=hook(http)), 201)
     elsewhere = hook(http, url="https://example.org/x", authorization=None)
     answer = await admin.put(f"{API}/alert-channels/{channel['id']}", json=elsewhere)
     assert_envelope(answer, 400, "bad_request")
@@ -115,7 +96,7 @@ async def test_scripts_are_those_of_the_servers_administrator(admin: httpx.Async
         body = {"name": "script", "settings": {"kind": "script", "script": name}}
         answer = await admin.post(f"{API}/alert-channels", json=body)
         assert answer.status_code in (400, 422)
-    assert (await done(await admin.get(f"{API}/alert-channels")))["scripts"] == []
+    assert (body_of(await admin.get(f"{API}/alert-channels")))["scripts"] == []
 
 
 async def test_a_channel_in_use_stays(admin: httpx.AsyncClient, http: HttpReceiver) -> None:
@@ -123,9 +104,9 @@ async def test_a_channel_in_use_stays(admin: httpx.AsyncClient, http: HttpReceiv
     answer = await admin.delete(f"{API}/alert-channels/{channel['id']}")
     assert_envelope(answer, 409, "conflict")
     assert_envelope(await admin.post(f"{API}/alert-channels", json=hook(http)), 409, "conflict")
-    await done(await admin.delete(f"{API}/alert-routes/{route['id']}"))
-    await done(await admin.delete(f"{API}/alert-channels/{channel['id']}"))
-    assert (await done(await admin.get(f"{API}/alert-channels")))["channels"] == []
+    body_of(await admin.delete(f"{API}/alert-routes/{route['id']}"))
+    body_of(await admin.delete(f"{API}/alert-channels/{channel['id']}"))
+    assert (body_of(await admin.get(f"{API}/alert-channels")))["channels"] == []
 
 
 async def test_a_route_needs_its_channels(admin: httpx.AsyncClient) -> None:
@@ -137,15 +118,15 @@ async def test_a_route_needs_its_channels(admin: httpx.AsyncClient) -> None:
 
 async def test_routes_have_an_order(admin: httpx.AsyncClient, http: HttpReceiver) -> None:
     _, first = await add_all(admin, http)
-    second = await done(await admin.post(f"{API}/alert-routes", json={"name": "second", "settings": first["settings"]}), 201)
-    listed = await done(await admin.put(f"{API}/alert-routes/order", json={"ids": [second["id"], first["id"]]}))
+    second = body_of(await admin.post(f"{API}/alert-routes", json={"name": "second", "settings": first["settings"]}), 201)
+    listed = body_of(await admin.put(f"{API}/alert-routes/order", json={"ids": [second["id"], first["id"]]}))
     assert [each["name"] for each in listed["routes"]] == ["second", "all"]
     assert_envelope(await admin.put(f"{API}/alert-routes/order", json={"ids": [first["id"]]}), 400, "bad_request")
-    assert (await done(await admin.get(f"{API}/alert-routes")))["routes"] == listed["routes"]
+    assert (body_of(await admin.get(f"{API}/alert-routes")))["routes"] == listed["routes"]
 
 
 async def test_a_route_is_tried_on_the_past(admin: httpx.AsyncClient, state: AppState, http: HttpReceiver) -> None:
-    channel = await done(await admin.post(f"{API}/alert-channels", json=hook(http)), 201)
+    channel = body_of(await admin.post(f"{API}/alert-channels", json=hook(http)), 201)
     start = datetime(2026, 11, 1, 3, 0, tzinfo=UTC)
     host = await add_host(state.sessions, "sun1")
     ended = {"ended_at": start + timedelta(hours=1), "ended_by": "fine"}
@@ -155,7 +136,7 @@ async def test_a_route_is_tried_on_the_past(admin: httpx.AsyncClient, state: App
         "start": "2026-11-01T00:00:00Z",
         "end": "2026-11-08T00:00:00Z",
     }
-    tried = await done(await admin.post(f"{API}/alert-routes/try", json=body))
+    tried = body_of(await admin.post(f"{API}/alert-routes/try", json=body))
     assert (tried["n_alerts"], tried["n_messages"], tried["n_a_week"]) == (1, 2, 2.0)
     assert [(each["at"], each["kind"], each["channels"]) for each in tried["messages"]] == [
         ("2026-11-01T03:00:30Z", "fired", ["hook"]),
@@ -163,7 +144,7 @@ async def test_a_route_is_tried_on_the_past(admin: httpx.AsyncClient, state: App
     ]
     assert [each["id"] for each in tried["episodes"]] == ids
     assert http.received == []
-    assert (await done(await admin.get(f"{API}/alerts")))["n_total"] == 0
+    assert (body_of(await admin.get(f"{API}/alerts")))["n_total"] == 0
     assert_envelope(await admin.post(f"{API}/alert-routes/try", json=body | {"end": "2028-01-01T00:00:00Z"}), 400, "bad_request")
 
 
@@ -178,19 +159,19 @@ async def test_an_alert_is_listed_with_its_messages_and_acknowledged(
 ) -> None:
     _, route = await add_all(admin, http)
     number = await fire(state)
-    [alert] = (await done(await admin.get(f"{API}/alerts")))["alerts"]
+    [alert] = (body_of(await admin.get(f"{API}/alerts")))["alerts"]
     assert (alert["state"], alert["hosts"], alert["route"], alert["n_episodes"]) == ("firing", ["sun1"], "all", 1)
     [message] = alert["messages"]
     assert (message["kind"], message["state"], message["channel"], message["sent_at"]) == ("fired", "queued", "hook", None)
-    assert (await done(await admin.get(f"{API}/alert-channels")))["n_waiting"] == 1
+    assert (body_of(await admin.get(f"{API}/alert-channels")))["n_waiting"] == 1
     await Deliverer(state.sessions, state.settings.public_url).deliver_all()
     anna = await people.enter(Role.OPERATOR, "anna")
-    seen = await done(await anna.post(f"{API}/alerts/{alert['id']}/acknowledge", json={"note": "I look"}))
+    seen = body_of(await anna.post(f"{API}/alerts/{alert['id']}/acknowledge", json={"note": "I look"}))
     assert (seen["acknowledged_by"], seen["note"], seen["messages"][0]["state"]) == ("anna", "I look", "sent")
-    episode = await done(await anna.get(f"{API}/episodes/{number}"))
+    episode = body_of(await anna.get(f"{API}/episodes/{number}"))
     assert (episode["acknowledged_by"], episode["note"]) == ("anna", "I look")
-    assert (await done(await admin.get(f"{API}/alert-routes")))["routes"][0]["n_open"] == 1
-    back = await done(await anna.delete(f"{API}/alerts/{alert['id']}/acknowledge"))
+    assert (body_of(await admin.get(f"{API}/alert-routes")))["routes"][0]["n_open"] == 1
+    back = body_of(await anna.delete(f"{API}/alerts/{alert['id']}/acknowledge"))
     assert (back["acknowledged_at"], back["acknowledged_by"], back["episodes"][0]["acknowledged_at"]) == (None, "", None)
     for query, n in (
         ("is_open=true", 1),
@@ -200,10 +181,10 @@ async def test_an_alert_is_listed_with_its_messages_and_acknowledged(
         ("route=all", 1),
         ("has_failed=true", 0),
     ):
-        assert (await done(await admin.get(f"{API}/alerts?{query}")))["n_total"] == n, query
+        assert (body_of(await admin.get(f"{API}/alerts?{query}")))["n_total"] == n, query
     # The route may go; the alert stays.
-    await done(await admin.delete(f"{API}/alert-routes/{route['id']}"))
-    assert (await done(await admin.get(f"{API}/alerts/{alert['id']}")))["route_id"] is None
+    body_of(await admin.delete(f"{API}/alert-routes/{route['id']}"))
+    assert (body_of(await admin.get(f"{API}/alerts/{alert['id']}")))["route_id"] is None
 
 
 async def test_a_message_that_was_given_up_is_sent_again_on_request(
@@ -214,15 +195,15 @@ async def test_a_message_that_was_given_up_is_sent_again_on_request(
     await fire(state)
     deliverer = Deliverer(state.sessions, state.settings.public_url)
     await deliverer.deliver_all()
-    [alert] = (await done(await admin.get(f"{API}/alerts?has_failed=true")))["alerts"]
+    [alert] = (body_of(await admin.get(f"{API}/alerts?has_failed=true")))["alerts"]
     [message] = alert["messages"]
     assert (message["state"], message["answer"]) == ("failed", "410 Gone: gone")
     http.answer = lambda _: Answer()
-    again = await done(await admin.post(f"{API}/alert-messages/{message['id']}/retry"))
+    again = body_of(await admin.post(f"{API}/alert-messages/{message['id']}/retry"))
     assert again["messages"][0]["state"] == "queued"
     assert_envelope(await admin.post(f"{API}/alert-messages/{message['id']}/retry"), 409, "conflict")
     await deliverer.deliver_all()
-    assert (await done(await admin.get(f"{API}/alerts/{alert['id']}")))["messages"][0]["state"] == "sent"
+    assert (body_of(await admin.get(f"{API}/alerts/{alert['id']}")))["messages"][0]["state"] == "sent"
 
 
 async def test_a_link_silences_once_and_opening_it_changes_nothing(
@@ -236,17 +217,17 @@ async def test_a_link_silences_once_and_opening_it_changes_nothing(
     token = link.partition("#token=")[2]
     # Nobody is logged in here: whoever got the message may silence it.
     for _ in range(2):
-        offer = await done(await client.post(f"{API}/alert-silences/check", json={"token": token}))
+        offer = body_of(await client.post(f"{API}/alert-silences/check", json={"token": token}))
         assert (offer["places"], offer["is_used"], offer["route"]) == ([{"host": "sun1", "source": "mutex"}], False, "all")
-    assert (await done(await admin.get(f"{API}/watch/mutes")))["mutes"] == []
+    assert (body_of(await admin.get(f"{API}/watch/mutes")))["mutes"] == []
     for wrong in ("x", "1.x", f"{token}x", token.replace(token[-6:], "AAAAAA"), "9999.AAAA", "1.\u00e9"):
         for path in ("alert-silences/check", "alert-silences"):
             assert_envelope(await client.post(f"{API}/{path}", json={"token": wrong}), 404, "not_found")
-    used = await done(await client.post(f"{API}/alert-silences", json={"token": token, "minutes": 30, "reason": "I know"}))
+    used = body_of(await client.post(f"{API}/alert-silences", json={"token": token, "minutes": 30, "reason": "I know"}))
     [mute] = used["mutes"]
     assert (mute["host"], mute["source"], mute["reason"]) == ("sun1", "mutex", "I know")
     assert mute["created_by"] == f"silence link of alert {offer['alert_id']}"
-    assert (await done(await client.post(f"{API}/alert-silences/check", json={"token": token})))["is_used"]
+    assert (body_of(await client.post(f"{API}/alert-silences/check", json={"token": token})))["is_used"]
     assert_envelope(await client.post(f"{API}/alert-silences", json={"token": token}), 409, "conflict")
     # Silenced: the end is told to nobody.
     await change_episode(state.sessions, number, ended_at=datetime.now(UTC), ended_by="fine")
@@ -269,7 +250,7 @@ async def test_a_link_of_an_alert_that_is_long_over_is_not_valid(
     assert http.received == []
     [alert] = await read_alerts(state.sessions)
     token = sign_token(alert.id, alert.silence_key)
-    await done(await client.post(f"{API}/alert-silences/check", json={"token": token}))
+    body_of(await client.post(f"{API}/alert-silences/check", json={"token": token}))
     await change_episode(state.sessions, number, ended_at=then, ended_by="fine")
     await router.run(then + timedelta(seconds=10))
     answer = await client.post(f"{API}/alert-silences", json={"token": token})
@@ -281,8 +262,11 @@ async def test_a_disabled_channel_drops_what_waits(admin: httpx.AsyncClient, sta
     channel, _ = await add_all(admin, http)
     await fire(state)
     off = hook(http, url=None, authorization=None) | {"is_enabled": False}
-    await done(await admin.put(f"{API}/alert-channels/{channel['id']}", json=off))
+    body_of(await admin.put(f"{API}/alert-channels/{channel['id']}", json=off))
     await Deliverer(state.sessions, state.settings.public_url).deliver_all()
     assert http.received == []
-    [alert] = (await done(await admin.get(f"{API}/alerts")))["alerts"]
-    assert (alert["messages"][0]["state"], alert["messages"][0]["answer"]) == ("dropped", "the channel was disabled by root")
+    [alert] = (body_of(await admin.get(f"{API}/alerts")))["alerts"]
+    assert (alert["messages"][0]["state"], alert["messages"][0]["answer"]) == (
+        "dropped",
+        "the channel was disabled by administrator",
+    )

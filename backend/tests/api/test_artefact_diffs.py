@@ -7,19 +7,12 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from normstat.auth.roles import Role
-from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from tests.api.people import People
-from tests.api.samples import HOST, send
+from tests.api.samples import HOST, deliver_text
 from tests.api.test_access import assert_envelope
 from tests.api.test_artefacts import ARTEFACTS, BEFORE, DISTRIBUTION, upload
 
 AFTER = BEFORE.replace(b"   78    69427", b"    7    69427").replace(b"netconfig_free+0x10", b'netconfig_free+0x20, "quoted"')
-
-
-@pytest.fixture
-async def operator(people: People) -> httpx.AsyncClient:
-    return await people.enter(Role.OPERATOR)
 
 
 async def test_before_and_after_by_key(operator: httpx.AsyncClient) -> None:
@@ -85,10 +78,8 @@ async def test_answers_read_the_series_of_the_same_seconds(people: People, opera
     assert alone["value"] == pytest.approx(663.6)
     assert "mpstat 1 (Solaris)" in alone["sentence"]
     data = "".join(mpstat(SECOND - 1 + number) for number in range(12)).encode()
-    frame = Frame(FrameKind.STREAM, "mpstat_solaris", "mpstat_solaris.1795255200.1-1", 0, len(data), "mpstat -T u 1", data)
     async with await people.agent(HOST) as agent:
-        response = await send(agent, format_frames([frame]))
-        assert response.status_code == 200, response.text
+        await deliver_text(agent, "mpstat_solaris", data, command="mpstat -T u 1")
     found = (await operator.get(url)).json()
     assert found["artefact"] == made["id"]
     [stalls] = [answer for answer in found["answers"] if answer["key"] == "mutex_stalls"]

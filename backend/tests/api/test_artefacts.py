@@ -5,8 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from normstat.auth.roles import Role
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.samples import HOST
 from tests.api.test_access import assert_envelope
 
@@ -29,16 +28,8 @@ DISTRIBUTION = b"""
 """
 
 
-@pytest.fixture
-async def operator(people: People) -> httpx.AsyncClient:
-    return await people.enter(Role.OPERATOR)
-
-
 async def upload(client: httpx.AsyncClient, text: bytes, **params: str) -> dict[str, Any]:
-    response = await client.post(ARTEFACTS, content=text, params={"host": HOST} | params)
-    assert response.status_code == 201, response.text
-    found: dict[str, Any] = response.json()
-    return found
+    return body_of(await client.post(ARTEFACTS, content=text, params={"host": HOST} | params), 201)
 
 
 async def test_a_table_is_read_ranked_and_grouped(operator: httpx.AsyncClient) -> None:
@@ -169,9 +160,10 @@ async def test_it_is_an_event_of_its_host(operator: httpx.AsyncClient) -> None:
 
 async def test_an_agent_puts_evidence_of_its_own_host(people: People) -> None:
     async with await people.agent(HOST) as agent:
-        response = await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"command": "plockstat -e 5 -p 1"})
-        assert response.status_code == 201, response.text
-        assert (response.json()["host"], response.json()["tool"]) == (HOST, "plockstat")
+        response = body_of(
+            await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"command": "plockstat -e 5 -p 1"}), 201
+        )
+        assert (response["host"], response["tool"]) == (HOST, "plockstat")
         assert_envelope(await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"host": "web9"}), 403, "not_allowed")
 
 

@@ -28,7 +28,7 @@ async def test_a_task_that_ended_by_a_defect_is_started_again(end: str) -> None:
 
     with capture_logs() as logs:
         task = asyncio.create_task(keep_running("work", work, first_pause_s=0.0, max_pause_s=0.0))
-        await asyncio.wait_for(runs.wait(), 120)
+        await asyncio.wait_for(runs.wait(), 60)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     assert task.cancelled()
@@ -51,7 +51,7 @@ async def test_a_step_that_failed_is_repeated_and_others_follow_each_other(error
 
     with capture_logs() as logs:
         task = asyncio.create_task(keep_running("work", step, every_s=0.0, first_pause_s=0.0))
-        await asyncio.wait_for(enough.wait(), 120)
+        await asyncio.wait_for(enough.wait(), 60)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     assert [entry["event"] for entry in logs] == ["task_lost_database" if isinstance(error, psycopg.Error) else "task_ended"]
@@ -69,6 +69,6 @@ async def test_a_step_is_repeated_at_once_when_it_is_woken() -> None:
         wake.set()
 
     task = asyncio.create_task(keep_running("work", step, every_s=3600, wake=wake))
-    await asyncio.wait_for(second.wait(), 120)
+    await asyncio.wait_for(second.wait(), 60)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

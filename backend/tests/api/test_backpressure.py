@@ -153,45 +153,6 @@ async def test_room_is_given_in_turn() -> None:
     assert room.n_held == 0
 
 
-async def test_tokens_take_turns() -> None:
-    room: FairQueue[int] = FairQueue(10)
-    order: list[str] = []
-
-    async def hold(name: str, token_id: int) -> None:
-        async with room.hold(token_id, 10, max_wait_s=20):
-            order.append(name)
-
-    async with room.hold(0, 10, max_wait_s=20):
-        waiting = [("greedy 1", TOKEN), ("greedy 2", TOKEN), ("greedy 3", TOKEN), ("modest", OTHER_TOKEN)]
-        tasks = [asyncio.create_task(hold(*who)) for who in waiting]
-        await asyncio.sleep(0)
-    await asyncio.gather(*tasks)
-    assert order == ["greedy 1", "modest", "greedy 2", "greedy 3"]
-    assert room.n_held == 0
-
-
-async def test_who_gives_up_leaves_its_place() -> None:
-    room: FairQueue[int] = FairQueue(10)
-    async with room.hold(TOKEN, 8, max_wait_s=20):
-        impatient = asyncio.create_task(anext(aiter(_shares(room, 5))))
-        await asyncio.sleep(0)
-        behind = asyncio.create_task(anext(aiter(_shares(room, 2))))
-        await asyncio.sleep(0)
-        impatient.cancel()
-        await asyncio.wait({behind}, timeout=120)
-        assert behind.done()
-        with pytest.raises(TimeoutError):
-            async with room.hold(TOKEN, 3, max_wait_s=0.01):
-                pass
-    assert room.n_held == 0
-
-
-async def _shares(room: FairQueue[int], n_bytes: int):  # type: ignore[no-untyped-def]
-    async with room.hold(TOKEN, n_bytes, max_wait_s=20):
-        pass
-    yield
-
-
 async def test_unpacking_waits_for_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backpressure, "MAX_WAIT_S", 0.01)
     gate = make_gate(n_plain_bytes=300 * KIB)

@@ -11,7 +11,7 @@ from normstat.auth.roles import Role
 from normstat.storage.baseline_records import BaselineInfo, ProfileInfo, RuleInfo
 from normstat.storage.host_group_rows import HostGroupInfo
 from normstat.storage.mute_rows import MuteInfo
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
 
@@ -124,9 +124,8 @@ async def test_exclusions(operator: httpx.AsyncClient) -> None:
     made = await make(operator, windows=[WINDOW], hosts=[HOST, "web2"])
     path = f"{BASELINES}/{made['id']}"
     part = {"start": "2026-11-21T10:00:30Z", "end": "2026-11-21T11:00:00Z"}
-    response = await operator.post("/api/v1/exclusions", json=part | {"name": "reboot", "host": HOST})
-    assert response.status_code == 201, response.text
-    exclusion = baseline_schemas.ExclusionMade.model_validate(response.json())
+    response = body_of(await operator.post("/api/v1/exclusions", json=part | {"name": "reboot", "host": HOST}), 201)
+    exclusion = baseline_schemas.ExclusionMade.model_validate(response)
     assert (exclusion.n_baselines, exclusion.exclusion.host, exclusion.exclusion.created_by) == (1, HOST, "operator")
     left_out = (await operator.get(path)).json()["excluded"]
     assert [(item["start"], item["end"], item["host"], item["name"]) for item in left_out] == [
@@ -160,9 +159,8 @@ async def test_a_comparison_leaves_out_what_is_excluded(operator: httpx.AsyncCli
 
 async def test_mutes(operator: httpx.AsyncClient) -> None:
     body = {"host": HOST, "stat": "vmstat_linux", "field": "procs_r", "reason": "known"}
-    response = await operator.post("/api/v1/mutes", json=body)
-    assert response.status_code == 201, response.text
-    mute = TypeAdapter(MuteInfo).validate_python(response.json())
+    response = body_of(await operator.post("/api/v1/mutes", json=body), 201)
+    mute = TypeAdapter(MuteInfo).validate_python(response)
     assert (mute.host, mute.instance, mute.created_by) == (HOST, None, "operator")
     assert_envelope(await operator.post("/api/v1/mutes", json=body), 409, "conflict")
     for_all = await operator.post("/api/v1/mutes", json={"stat": "vmstat_linux", "field": "procs_r", "instance": ""})
@@ -176,9 +174,8 @@ async def test_mutes(operator: httpx.AsyncClient) -> None:
 
 
 async def test_host_groups(operator: httpx.AsyncClient) -> None:
-    response = await operator.post("/api/v1/host-groups", json={"name": "web", "hosts": [HOST]})
-    assert response.status_code == 201, response.text
-    group = TypeAdapter(HostGroupInfo).validate_python(response.json())
+    response = body_of(await operator.post("/api/v1/host-groups", json={"name": "web", "hosts": [HOST]}), 201)
+    group = TypeAdapter(HostGroupInfo).validate_python(response)
     made = await make(operator, windows=[WINDOW], hosts=None, group="web")
     assert (made["hosts"], made["group"]) == ([HOST], "web")
     path = f"/api/v1/host-groups/{group.id}"

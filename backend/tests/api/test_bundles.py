@@ -6,7 +6,7 @@ import pytest
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.bundles.bundle_format import looks_like_bundle
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
 
@@ -28,10 +28,9 @@ async def test_there_and_back(operator: httpx.AsyncClient, state: AppState) -> N
     assert response.headers["content-disposition"].endswith('web1-20261121T100010Z-20261121T100040Z.normstat.zip"')
     assert looks_like_bundle(response.content)
     assert_envelope(await operator.post(BUNDLES, content=response.content), 409, "conflict")
-    queued = await operator.post(BUNDLES, content=response.content, params={"as": "copy", "name": "x.normstat.zip"})
-    assert queued.status_code == 202, queued.text
+    queued = body_of(await operator.post(BUNDLES, content=response.content, params={"as": "copy", "name": "x.normstat.zip"}), 202)
     await state.imports.run_all()
-    done = (await operator.get(f"/api/v1/imports/{queued.json()['id']}")).json()
+    done = (await operator.get(f"/api/v1/imports/{queued['id']}")).json()
     assert (done["state"], done["host"]) == ("done", "copy")
     [stream] = [file for file in done["files"] if file["spec"] == "vmstat_linux"]
     assert "from bundle" in stream["note"]

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.auth.roles import Role
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.window import to_us
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.samples import HEADER, HOST, START, send
 from tests.api.test_comparison_again import ASKED, END, N_NORMAL, WINDOW, at, line
 from tests.databases import on_one_database
@@ -76,10 +76,7 @@ async def viewer(people: People, sessions: Sessions) -> httpx.AsyncClient:
 
 
 async def ask(client: httpx.AsyncClient, **change: Any) -> dict[str, Any]:
-    answer = await client.get(f"{API}/comparison", params={**ASKED, **WINDOW, **change})
-    assert answer.status_code == 200, answer.text
-    body: dict[str, Any] = answer.json()
-    return body
+    return body_of(await client.get(f"{API}/comparison", params={**ASKED, **WINDOW, **change}))
 
 
 async def test_all_of_them(viewer: httpx.AsyncClient) -> None:

@@ -177,21 +177,6 @@ async def test_a_metric_is_asked_for(viewer: httpx.AsyncClient) -> None:
     assert body["counts"]["unchanged"] == 1  # type: ignore[index]
 
 
-async def test_what_is_wrong_with_a_question_for_a_metric(viewer: httpx.AsyncClient) -> None:
-    for wish, status, code in (
-        ({}, 400, "bad_request"),
-        ({**WINDOW, "host": "web9"}, 404, "not_found"),
-        ({"ago": "day"}, 404, "no_data"),
-        ({**WINDOW, "verdict": "odd"}, 422, "invalid_request"),
-        ({**WINDOW, "sort": "odd"}, 422, "invalid_request"),
-        ({**WINDOW, "limit": 1001}, 422, "invalid_request"),
-        ({**WINDOW, "search": "a\x00b"}, 422, "invalid_request"),
-        ({**WINDOW, "offset": -1}, 422, "invalid_request"),
-    ):
-        found, body = await ask(viewer, "/series", **wish)
-        assert (found, body["error"]["code"]) == (status, code), (wish, body)  # type: ignore[index]
-
-
 @pytest.mark.parametrize("against", [{"other_host": "web2"}, {"group": "web"}, {"ago": "day"}, {"baseline": 3, "version": 2}])
 def test_the_link_of_a_report_names_what_the_page_reads(against: dict[str, object]) -> None:
     inputs = ComparisonInputs.model_validate({"host": ["web1"], "start": at(0), "end": at(60), **against})

@@ -22,8 +22,8 @@ from normstat.sealing.unseal import unseal
 from normstat.storage.lookup import require_host
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import LATEST, to_us
-from tests.api.people import People
-from tests.api.samples import HEADER, HOST, START, send
+from tests.api.people import People, body_of
+from tests.api.samples import HEADER, HOST, START, deliver_text, send
 from tests.databases import on_one_database
 from tests.ingest.rereading import reparse
 from tests.query.filling import fill_values, seal_all
@@ -86,10 +86,7 @@ class Asker:
 
     async def ask(self, path: str = "", **wish: Any) -> dict[str, Any]:
         against = {} if {"baseline", "group"} & wish.keys() else WINDOW
-        answer = await self._client.get(f"{API}/comparison{path}", params={**ASKED, **against, **wish})
-        assert answer.status_code == 200, answer.text
-        body: dict[str, Any] = answer.json()
-        return body
+        return body_of(await self._client.get(f"{API}/comparison{path}", params={**ASKED, **against, **wish}))
 
     async def is_made_anew(self, **wish: Any) -> bool:
         """Whether the comparison is made for this question, and not for the same one after it."""
@@ -181,11 +178,11 @@ async def test_a_window_that_is_not_over_is_read_again_when_it_has_more(asker: A
 
 async def test_mutes_and_baselines_count(asker: Asker, people: People) -> None:
     operator = await people.enter(Role.OPERATOR)
-    made = await operator.post(
-        f"{API}/baselines", json={"name": "q", "hosts": [HOST], "windows": [{"start": at(0), "end": at(100)}]}
+    made = body_of(
+        await operator.post(f"{API}/baselines", json={"name": "q", "hosts": [HOST], "windows": [{"start": at(0), "end": at(100)}]}),
+        201,
     )
-    assert made.status_code == 201, made.text
-    number: int = made.json()["id"]
+    number: int = made["id"]
     asked: dict[str, Any] = {"baseline": number}
     before = await asker.ask(**asked)
     assert not await asker.is_made_anew(**asked)
@@ -203,8 +200,7 @@ async def test_mutes_and_baselines_count(asker: Asker, people: People) -> None:
     assert (await operator.post(f"{API}/exclusions", json=excluded)).status_code == 201
     assert await asker.is_made_anew(**asked)
     assert (await asker.ask(**asked))["sides"]["baseline"]["n_samples"] == 80
-    changed = await operator.patch(f"{API}/baselines/{number}", json={"windows": [{"start": at(0), "end": at(90)}]})
-    assert changed.status_code == 200, changed.text
+    body_of(await operator.patch(f"{API}/baselines/{number}", json={"windows": [{"start": at(0), "end": at(90)}]}))
     assert await asker.is_made_anew(**asked)
     assert (await asker.ask(**asked))["against"]["version"] == 2
 
@@ -228,9 +224,7 @@ async def test_events_around_the_incident_count(asker: Asker, people: People) ->
         texts = [f"{int((START + timedelta(seconds=at_s)).timestamp())}\ncpus\t{at_s}\n" for at_s in seconds]
         text = "".join(texts).encode()
         async with await people.agent() as client:
-            await send(
-                client, format_frames([Frame(FrameKind.STREAM, "host_facts", f"f{seconds[0]}", 0, len(text), "facts", text)])
-            )
+            await deliver_text(client, "host_facts", text, f"f{seconds[0]}")
 
     await send_facts(80_000, 81_000)
     assert await asker.is_made_anew()
@@ -246,13 +240,12 @@ async def test_the_hosts_of_a_group_count(asker: Asker, agent: Agent, people: Pe
     operator = await people.enter(Role.OPERATOR)
     for host in ("web2", "web3"):
         await fill_vmstat(sessions, host, 3.0)
-    made = await operator.post(f"{API}/host-groups", json={"name": "web", "hosts": [HOST, "web2"]})
-    assert made.status_code == 201, made.text
+    made = body_of(await operator.post(f"{API}/host-groups", json={"name": "web", "hosts": [HOST, "web2"]}), 201)
     assert await asker.is_made_anew(group="web")
     assert not await asker.is_made_anew(group="web")
     body = await asker.ask(group="web")
     assert (body["against"]["kind"], body["against"]["group"], body["against"]["members"]) == ("group", "web", ["web2"])
-    changed = await operator.patch(f"{API}/host-groups/{made.json()['id']}", json={"hosts": [HOST, "web2", "web3"]})
+    changed = await operator.patch(f"{API}/host-groups/{made['id']}", json={"hosts": [HOST, "web2", "web3"]})
     assert changed.status_code == 200
     assert await asker.is_made_anew(group="web")
     assert (await asker.ask(group="web"))["against"]["members"] == ["web2", "web3"]

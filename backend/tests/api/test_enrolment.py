@@ -14,10 +14,9 @@ from sqlalchemy import text
 from normstat.api.state import AppState
 from normstat.auth import access
 from normstat.auth.access import AgentTokenCache
-from normstat.auth.roles import Role
 from normstat.storage import join_token_rows
 from normstat.storage.session import open_write_session
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.test_access import assert_envelope
 
 ENROL = "/api/v1/ingest/enrol"
@@ -25,19 +24,13 @@ NEW_TOKEN = "/api/v1/ingest/token"
 FRAME = b"stream vmstat_linux k.%d 0 0 vmstat 1\n"
 
 
-@pytest.fixture
-async def admin(people: People) -> httpx.AsyncClient:
-    return await people.enter(Role.ADMINISTRATOR)
-
-
 async def make(admin: httpx.AsyncClient, **body: object) -> str:
-    answer = await admin.post("/api/v1/join-tokens", json={"name": "web servers", **body})
-    assert answer.status_code == 201, answer.text
-    assert answer.json()["command"] == (
+    answer = body_of(await admin.post("/api/v1/join-tokens", json={"name": "web servers", **body}), 201)
+    assert answer["command"] == (
         "curl -fsS http://normstat.test/api/v1/agent/install.sh | "
-        f"NORMSTAT_JOIN_TOKEN={answer.json()['token']} sh -s -- --server http://normstat.test"
+        f"NORMSTAT_JOIN_TOKEN={answer['token']} sh -s -- --server http://normstat.test"
     )
-    return str(answer.json()["token"])
+    return str(answer["token"])
 
 
 async def enrol(people: People, token: str, host: str, address: str = "127.0.0.1") -> httpx.Response:
@@ -56,10 +49,9 @@ async def ask(people: People, token: str, host: str) -> httpx.Response:
 
 
 async def enrolled(people: People, token: str, host: str) -> str:
-    answer = await enrol(people, token, host)
-    assert answer.status_code == 201, answer.text
-    assert answer.json()["host"] == host
-    return str(answer.json()["token"])
+    answer = body_of(await enrol(people, token, host), 201)
+    assert answer["host"] == host
+    return str(answer["token"])
 
 
 async def listed(admin: httpx.AsyncClient) -> dict[str, Any]:

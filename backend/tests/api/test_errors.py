@@ -9,8 +9,8 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import StreamingResponse
 from sqlalchemy import text
 
+from normstat.api.body import Empty
 from normstat.api.deps import ReadSession, State, WriteSession
-from normstat.api.schemas import Empty
 from normstat.api.state import AppState
 from normstat.app import create_app
 from normstat.auth.roles import Role

@@ -8,12 +8,11 @@ import pytest
 from pydantic import TypeAdapter
 
 from normstat.auth.roles import Role
-from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.query.host_events import EventPage, HostEvent, HostEvents
 from normstat.stats.fact_words import EventKind
 from normstat.storage.event_rows import EventSource
-from tests.api.people import People
-from tests.api.samples import HOST, send
+from tests.api.people import People, body_of
+from tests.api.samples import HOST, deliver_text
 from tests.api.test_access import assert_envelope
 from tests.api.test_host_facts import read_events, send_facts
 
@@ -32,15 +31,12 @@ async def operator(people: People) -> httpx.AsyncClient:
 
 
 async def note(client: httpx.AsyncClient, **body: object) -> HostEvent:
-    response = await client.post(EVENTS, json={"text": "deployed 1.4", "at": "2026-11-22T00:03:00Z"} | body)
-    assert response.status_code == 201, response.text
-    return TypeAdapter(HostEvent).validate_python(response.json())
+    response = body_of(await client.post(EVENTS, json={"text": "deployed 1.4", "at": "2026-11-22T00:03:00Z"} | body), 201)
+    return TypeAdapter(HostEvent).validate_python(response)
 
 
 async def search(client: httpx.AsyncClient, **params: str | int | list[str]) -> EventPage:
-    response = await client.get(EVENTS, params=params)
-    assert response.status_code == 200, response.text
-    return TypeAdapter(EventPage).validate_python(response.json())
+    return TypeAdapter(EventPage).validate_python(body_of(await client.get(EVENTS, params=params)))
 
 
 async def texts(client: httpx.AsyncClient, **params: str | int | list[str]) -> list[str]:
@@ -193,14 +189,8 @@ async def test_what_follows_from_artefacts_cannot_be_noted(people: People, opera
         report = {"text": "truss ran", "kind": kind, "host": HOST}
         assert_envelope(await agent.post("/api/v1/ingest/events", json=report), 400, "bad_request")
         line = f"1795305665\t1795305660\t{kind}\t/var/log/app.log\ttruss ran\n"
-        await send_stream(agent, "host_events", line.encode())
+        await deliver_text(agent, "host_events", line.encode())
     assert [(event.kind, event.source) for event in (await search(operator)).events] == [("note", "user"), ("note", "agent")]
-
-
-async def send_stream(agent: httpx.AsyncClient, spec: str, text: bytes, *, offset: int = 0) -> None:
-    frame = Frame(FrameKind.STREAM, spec, f"{spec}.1.1-1", offset, len(text), "watch 5", text)
-    response = await send(agent, format_frames([frame]))
-    assert response.status_code == 200, response.text
 
 
 async def test_events_of_an_agent_are_stored_once(people: People, operator: httpx.AsyncClient) -> None:
@@ -210,9 +200,9 @@ async def test_events_of_an_agent_are_stored_once(people: People, operator: http
         b"1795305670\t-\tparty\t\tof a later agent\n",
     ]
     async with await people.agent() as agent:
-        await send_stream(agent, "host_events", lines[0])
-        await send_stream(agent, "host_events", b"".join(lines))
-        await send_stream(agent, "host_events", b"".join(lines))
+        await deliver_text(agent, "host_events", lines[0])
+        await deliver_text(agent, "host_events", b"".join(lines))
+        await deliver_text(agent, "host_events", b"".join(lines))
     found = (await search(operator)).events
     assert [(event.kind, event.source, event.author, event.hosts) for event in found] == [
         ("note", "agent", "", [HOST]),
@@ -243,10 +233,10 @@ SAR = """Linux 6.1.0-40-amd64 (web1) \t2026-11-22 \t_x86_64_\t(2 CPU)
 
 async def test_a_restart_that_sar_tells_is_one_event(people: People, operator: httpx.AsyncClient) -> None:
     async with await people.agent() as agent:
-        await send_stream(agent, "sar_linux", SAR.encode())
+        await deliver_text(agent, "sar_linux", SAR.encode())
         # Another table of the same file tells it again.
         again = SAR[SAR.index("\n00:03:10") :].encode()
-        await send_stream(agent, "sar_linux", again, offset=len(SAR))
+        await deliver_text(agent, "sar_linux", again, offset=len(SAR))
     assert [(event.text, event.at.isoformat(), event.kind) for event in (await search(operator, kind="reboot")).events] == [
         ("Restarted", "2026-11-22T00:03:10+00:00", "reboot")
     ]
@@ -260,7 +250,7 @@ Nov 22 00:03:12 web1 kernel: nvme0n1: I/O error, dev nvme0n1, sector 2048
 
 async def test_a_system_log_tells_events_and_rejects_those_without_a_time(people: People, operator: httpx.AsyncClient) -> None:
     async with await people.agent() as agent:
-        await send_stream(agent, "syslog", SYSLOG.encode())
+        await deliver_text(agent, "syslog", SYSLOG.encode())
     assert [(event.text, event.at.isoformat(), event.kind, event.author) for event in (await search(operator)).events] == [
         ("Out of memory: Killed process 4711 (java)", "2026-11-22T00:03:10+00:00", "kernel", "kernel")
     ]

@@ -5,21 +5,15 @@ import io
 from typing import Any
 
 import httpx
-import pytest
 
 from normstat.auth.roles import Role
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.samples import HOST
 from tests.api.test_access import assert_envelope
 
 EXPERIMENTS = "/api/v1/experiments"
 START = "2026-11-22T10:00:00Z"
 END = "2026-11-22T10:00:08Z"
-
-
-@pytest.fixture
-async def operator(people: People) -> httpx.AsyncClient:
-    return await people.enter(Role.OPERATOR)
 
 
 def body(threads: int, real: float, **more: Any) -> dict[str, Any]:
@@ -29,10 +23,7 @@ def body(threads: int, real: float, **more: Any) -> dict[str, Any]:
 
 
 async def add(client: httpx.AsyncClient, **values: Any) -> dict[str, Any]:
-    response = await client.post(f"{EXPERIMENTS}/runs", json=values)
-    assert response.status_code == 201, response.text
-    found: dict[str, Any] = response.json()
-    return found
+    return body_of(await client.post(f"{EXPERIMENTS}/runs", json=values), 201)
 
 
 async def test_runs_make_an_experiment_that_is_analysed(operator: httpx.AsyncClient) -> None:
@@ -91,9 +82,8 @@ async def test_artefacts_become_runs_and_belong_to_them(operator: httpx.AsyncCli
     text = b"real 452.73\nuser 16.597\nsys 437.231\n"
     artefact = (await operator.post("/api/v1/artefacts", content=text, params={"host": HOST, "start": START})).json()
     wanted = {"experiment": "encrypt", "artefact": artefact["id"], "factors": {"version": "1"}}
-    response = await operator.post(f"{EXPERIMENTS}/artefact-runs", json=wanted)
-    assert response.status_code == 201, response.text
-    [run] = (await operator.get(f"{EXPERIMENTS}/{response.json()['id']}")).json()["runs"]
+    response = body_of(await operator.post(f"{EXPERIMENTS}/artefact-runs", json=wanted), 201)
+    [run] = (await operator.get(f"{EXPERIMENTS}/{response['id']}")).json()["runs"]
     values = {each["name"]: round(each["value"], 3) for each in run["results"]}
     assert values == {"real": 452.73, "user": 16.597, "sys": 437.231, "cpus_used": 1.002, "sys_share": 96.577}
     assert (run["artefacts"], run["end"], run["factors"]) == ([artefact["id"]], "2026-11-22T10:07:32.730000Z", {"version": "1"})
@@ -112,9 +102,8 @@ async def test_an_agent_reports_a_run_of_its_own_host_only(people: People) -> No
             "experiment": "dd", "start": START, "end": END, "factors": {"bs": "8k"}, "exit_status": 0,
             "real": 8, "user": 1, "sys": 6,
         }  # fmt: skip
-        made = await agent.post("/api/v1/ingest/runs", json=report)
-        assert made.status_code == 201, made.text
-        assert (made.json()["host"], made.json()["source"]) == (HOST, "agent")
+        made = body_of(await agent.post("/api/v1/ingest/runs", json=report), 201)
+        assert (made["host"], made["source"]) == (HOST, "agent")
         assert_envelope(await agent.post("/api/v1/ingest/runs", json=report | {"host": "other"}), 403, "not_allowed")
         assert_envelope(await agent.post("/api/v1/ingest/runs", json=report | {"end": "2026-11-22T09:00:00Z"}), 400, "bad_request")
         assert_envelope(await agent.post("/api/v1/ingest/runs", json=report | {"real": -1}), 422, "invalid_request")

@@ -1,15 +1,14 @@
 """Strings under fields are descriptions in OpenAPI; the server does not read its sources to start."""
 
-import json
-import subprocess
-import sys
+import inspect
 from dataclasses import dataclass
 
+import pytest
+from fastapi import FastAPI
 from pydantic import TypeAdapter
 
-from normstat.app import create_app
-from normstat.field_docs import Documented
-from normstat.settings import Settings
+from normstat.field_docs import Documented, read_field_docs
+from tests.api.test_access import DOCUMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +33,23 @@ def test_fields_are_described_and_so_are_inherited_ones() -> None:
 
 
 def test_the_document_describes_the_fields_of_a_comparison() -> None:
-    schemas = create_app(Settings()).openapi()["components"]["schemas"]
+    schemas = DOCUMENT["components"]["schemas"]
     assert "quantile" in schemas["SideValues"]["properties"]["p99"]["description"]
     assert "additionalProperties" not in schemas["SideValues"]
 
 
-def test_the_server_starts_without_reading_its_sources() -> None:
-    code = "\n".join(
-        [
-            "import inspect, json",
-            "inspect.findsource = None",
-            "from normstat.app import create_app",
-            "from normstat.settings import Settings",
-            "print(json.dumps(len(create_app(Settings()).routes)))",
-        ]
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) > 0
+def test_sources_are_read_for_the_document_and_not_for_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_source(_: object) -> None:
+        raise AssertionError("a source is read")
+
+    monkeypatch.setattr(inspect, "findsource", find_source)
+    read_field_docs.cache_clear()
+
+    @dataclass(frozen=True, slots=True)
+    class Late(Narrow):
+        high: int
+
+    app = FastAPI()
+    app.get("/late", response_model=Late)(lambda: Late(1, 2))
+    with pytest.raises(AssertionError, match="a source is read"):
+        app.openapi()

@@ -18,6 +18,7 @@ import yaml
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from tests.api.people import People
+from tests.api.samples import deliver_text
 from tests.databases import TestServer
 from tests.ingest.remote_writes import write_request
 
@@ -41,15 +42,13 @@ async def fill(people: People) -> None:
     """Two minutes of vmstat and of node_exporter."""
     lines = [f" 1 0 0 812000 10244 409600 0 0 5 12 250 400 3 2 90 0 0 {at(n)[:19].replace('T', ' ')}\n" for n in range(-1, 30)]
     text = HEADER + "".join(lines)
-    frame = f"stream vmstat_linux v.1 0 {len(text)} vmstat -t 1\n{text}"
     disk = {"instance": "web1", "device": "sda"}
     names = ["read_time_seconds_total", "reads_completed_total", "write_time_seconds_total", "writes_completed_total"]
     samples = [(float(n), (BEGIN_S + 5 * n) * 1000) for n in range(6)]
     series = [({"__name__": f"node_disk_{name}", **disk}, samples) for name in [*names, "io_time_seconds_total"]]
     series += [({"__name__": f"node_{load}", "instance": "web1"}, samples) for load in ("load1", "load5")]
     async with await people.agent() as agent:
-        sent = await agent.post("/api/v1/ingest", content=frame.encode(), headers={"Normstat-Host": "web1"})
-        assert sent.status_code == 200, sent.text
+        await deliver_text(agent, "vmstat_linux", text, host="web1")
         sent = await agent.post("/api/v1/prometheus/write", content=write_request(series), headers={"Content-Encoding": "snappy"})
         assert sent.status_code == 204, sent.text
 

@@ -7,28 +7,23 @@ from pydantic import TypeAdapter
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
-from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.query.fact_history import HostFacts
 from normstat.query.host_events import HostEvents
 from normstat.stats import readers
 from normstat.stats.fact_words import EventKind
-from tests.api.people import People
-from tests.api.samples import HOST, send
+from tests.api.people import People, body_of
+from tests.api.samples import HOST, deliver_text
 from tests.packing.raw_view import pack_all
 
 CAPTURE = Path(readers.__file__).parent / "host_facts/synthetic/host_facts/0.1--two-boots.txt"
 
 
 async def read(client: httpx.AsyncClient) -> HostFacts:
-    response = await client.get(f"/api/v1/hosts/{HOST}/facts")
-    assert response.status_code == 200, response.text
-    return TypeAdapter(HostFacts).validate_python(response.json())
+    return TypeAdapter(HostFacts).validate_python(body_of(await client.get(f"/api/v1/hosts/{HOST}/facts")))
 
 
 async def send_facts(agent: httpx.AsyncClient, text: bytes, key: str) -> None:
-    frame = Frame(FrameKind.STREAM, "host_facts", key, 0, len(text), "facts 3600", text)
-    response = await send(agent, format_frames([frame]))
-    assert response.status_code == 200, response.text
+    await deliver_text(agent, "host_facts", text, key, command="facts 3600")
 
 
 async def test_facts_and_changes_of_several_streams(people: People) -> None:
@@ -76,9 +71,8 @@ async def test_a_host_without_facts(people: People) -> None:
 
 
 async def read_events(client: httpx.AsyncClient, start: str, end: str) -> HostEvents:
-    response = await client.get(f"/api/v1/hosts/{HOST}/events", params={"start": start, "end": end})
-    assert response.status_code == 200, response.text
-    return TypeAdapter(HostEvents).validate_python(response.json())
+    response = body_of(await client.get(f"/api/v1/hosts/{HOST}/events", params={"start": start, "end": end}))
+    return TypeAdapter(HostEvents).validate_python(response)
 
 
 MPSTAT = """1795305660
@@ -97,9 +91,7 @@ async def test_events_of_a_window_and_the_processor_sets_of_cpus(people: People)
     reports = MPSTAT + "".join(MPSTAT.replace("1795305660", str(at)) for at in range(1795305661, 1795305700))
     async with await people.agent() as agent:
         await send_facts(agent, text.encode(), "1")
-        frame = Frame(FrameKind.STREAM, "mpstat_solaris", "2", 0, len(reports), "mpstat -T u 1", reports.encode())
-        response = await send(agent, format_frames([frame]))
-        assert response.status_code == 200, response.text
+        await deliver_text(agent, "mpstat_solaris", reports, "2", command="mpstat -T u 1")
     viewer = await people.enter(Role.VIEWER)
     found = await read_events(viewer, "2026-11-22T00:00:00Z", "2026-11-22T01:00:00Z")
     assert [
@@ -113,9 +105,10 @@ async def test_events_of_a_window_and_the_processor_sets_of_cpus(people: People)
     assert [(event.text, event.at.isoformat()) for event in before.events] == [("Booted", "2026-11-21T22:26:40+00:00")]
 
     async def labels(start: str, end: str) -> dict[str, str]:
-        response = await viewer.get(f"/api/v1/hosts/{HOST}/stats/mpstat_solaris/instances", params={"start": start, "end": end})
-        assert response.status_code == 200, response.text
-        return {instance["name"]: instance["label"] for instance in response.json()["instances"]}
+        response = body_of(
+            await viewer.get(f"/api/v1/hosts/{HOST}/stats/mpstat_solaris/instances", params={"start": start, "end": end})
+        )
+        return {instance["name"]: instance["label"] for instance in response["instances"]}
 
     assert await labels("2026-11-22T00:01:00Z", "2026-11-22T00:02:00Z") == {"0": "", "1": "set 1", "2": "set 1"}
     assert await labels("2026-11-22T00:01:00Z", "2026-11-22T00:10:00Z") == {"0": "", "1": "set 1", "2": "set 1, then none"}
@@ -134,15 +127,13 @@ async def test_the_time_zones_of_hosts(people: People, state: AppState) -> None:
     async with await people.agent() as agent:
         for host, texts in sent.items():
             for n, text in enumerate(texts):
-                frame = Frame(FrameKind.STREAM, "host_facts", str(n), 0, len(text), "facts 3600", text.encode())
-                response = await send(agent, format_frames([frame]), **{"Normstat-Host": host})
-                assert response.status_code == 200, response.text
+                await deliver_text(agent, "host_facts", text, str(n), command="facts 3600", host=host)
     viewer = await people.enter(Role.VIEWER)
 
     async def zones(**query: str | list[str]) -> list[tuple[str, str | None]]:
-        response = await viewer.get("/api/v1/host-zones", params=query)
-        assert response.status_code == 200, response.text
-        return [(host["host"], host["time_zone"]) for host in response.json()["hosts"]]
+        return [
+            (host["host"], host["time_zone"]) for host in body_of(await viewer.get("/api/v1/host-zones", params=query))["hosts"]
+        ]
 
     assert await zones() == [("db", None), ("web1", "Europe/Berlin"), ("web2", None), ("web10", "+0530")]
     assert await zones(host=["web10", "gone", "web1"]) == [("web1", "Europe/Berlin"), ("web10", "+0530")]

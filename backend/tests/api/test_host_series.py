@@ -8,8 +8,8 @@ from normstat.api import schemas
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.storage.session import open_write_session
-from tests.api.people import People
-from tests.api.samples import N_SAMPLES, START, VMSTAT, frames_of, send
+from tests.api.people import People, body_of
+from tests.api.samples import N_SAMPLES, START, VMSTAT, deliver, frames_of
 from tests.api.test_access import assert_envelope
 from tests.query.filling import seal_all
 
@@ -22,19 +22,16 @@ async def reader(people: People) -> httpx.AsyncClient:
     """An operator, where two hosts have sent a minute of vmstat, and belong to a group."""
     async with await people.agent() as agent:
         for host in ("db1", "db2"):
-            response = await send(agent, frames_of(VMSTAT), **{"Normstat-Host": host})
-            assert response.status_code == 200, response.text
+            await deliver(agent, frames_of(VMSTAT), **{"Normstat-Host": host})
     operator = await people.enter(Role.OPERATOR)
-    made = await operator.post("/api/v1/host-groups", json={"name": "db", "note": "", "hosts": ["db1", "db2"]})
-    assert made.status_code == 201, made.text
+    body_of(await operator.post("/api/v1/host-groups", json={"name": "db", "note": "", "hosts": ["db1", "db2"]}), 201)
     return operator
 
 
 async def read(reader: httpx.AsyncClient, **params: str | int | list[str]) -> schemas.HostSeriesBlock:
-    answer = await reader.get("/api/v1/series/hosts", params=WINDOW | params)
-    assert answer.status_code == 200, answer.text
-    block = schemas.HostSeriesBlock.model_validate(answer.json())
-    assert block.model_dump(mode="json") == answer.json()
+    answer = body_of(await reader.get("/api/v1/series/hosts", params=WINDOW | params))
+    block = schemas.HostSeriesBlock.model_validate(answer)
+    assert block.model_dump(mode="json") == answer
     return block
 
 

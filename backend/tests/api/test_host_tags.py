@@ -7,8 +7,8 @@ import pytest
 
 from normstat.auth.roles import Role
 from normstat.storage.host_tag_rows import MAX_TAGS, read_tags
-from tests.api.people import People
-from tests.api.samples import VMSTAT, frames_of, send
+from tests.api.people import People, body_of
+from tests.api.samples import VMSTAT, deliver, frames_of
 from tests.api.test_access import assert_envelope
 
 TAGS = "/api/v1/host-tags"
@@ -18,8 +18,7 @@ async def report(people: People, host: str, **headers: str) -> None:
     """Send as the agent of the host does."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     async with await people.agent() as agent:
-        answer = await send(agent, frames_of(VMSTAT), **{"Normstat-Host": host} | named)
-        assert answer.status_code == 200, answer.text
+        await deliver(agent, frames_of(VMSTAT), **{"Normstat-Host": host} | named)
 
 
 async def tags_of(browser: httpx.AsyncClient, host: str) -> tuple[list[str], list[str]]:
@@ -28,9 +27,8 @@ async def tags_of(browser: httpx.AsyncClient, host: str) -> tuple[list[str], lis
 
 
 async def change(browser: httpx.AsyncClient, hosts: list[str], **what: list[str]) -> list[dict[str, Any]]:
-    answer = await browser.post(TAGS, json={"hosts": hosts, **what})
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["hosts"]
+    answer = body_of(await browser.post(TAGS, json={"hosts": hosts, **what}))
+    found: list[dict[str, Any]] = answer["hosts"]
     return found
 
 

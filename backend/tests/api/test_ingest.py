@@ -132,6 +132,8 @@ async def test_agent_files_come_from_the_folder_that_is_set(settings: Settings, 
 
 
 async def test_too_many_new_streams_are_429_with_a_time_to_come_back(people: People, state: AppState) -> None:
+    # The queue sets the limits of the settings when it is made.
+    assert state.ingest_queue.n_waiting == 0
     set_limits(state.ingest_engine, IngestLimits(new_streams=1))
     async with await people.agent() as agent:
         assert (await send(agent, frames_of(VMSTAT))).status_code == 200

@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.retention.deletion_worker import work_off_removals
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
 
@@ -57,9 +57,8 @@ async def test_a_host_is_deleted(people: People, state: AppState) -> None:
         await people.enter(Role.VIEWER) as viewer,
     ):
         await Agent(state.engine, "web1").send_file(vmstat_text(vmstat_times(5)))
-        deleted = await admin.delete("/api/v1/hosts/web1")
-        assert deleted.status_code == 202, deleted.text
-        assert (deleted.json()["host"], deleted.json()["state"]) == ("web1", "queued")
+        deleted = body_of(await admin.delete("/api/v1/hosts/web1"), 202)
+        assert (deleted["host"], deleted["state"]) == ("web1", "queued")
         assert (await viewer.get("/api/v1/hosts")).json()["hosts"] == []
         assert (await viewer.get("/api/v1/hosts/web1")).status_code == 404
         assert (await admin.delete("/api/v1/hosts/web1")).status_code == 404

@@ -4,8 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -24,6 +22,7 @@ from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.server import serving
 from tests.databases import TestServer
 from tests.e2e.product import free_port
+from tests.fork_server import start_forked
 
 
 def event(host: str = HOST, spec: str = "vmstat_linux", second: int = 0) -> LiveEvent:
@@ -62,7 +61,7 @@ async def test_a_reader_that_takes_nothing_costs_bounded_memory(monkeypatch: pyt
 async def listening(hub: LiveHub) -> AsyncIterator[None]:
     task = asyncio.create_task(hub.run())
     try:
-        await asyncio.wait_for(hub.is_listening.wait(), 120)
+        await asyncio.wait_for(hub.is_listening.wait(), 60)
         yield
     finally:
         task.cancel()
@@ -74,7 +73,7 @@ async def test_what_ingest_commits_is_announced(people: People, database_url: st
     async with listening(hub), await people.agent() as agent:
         with hub.subscribe(frozenset({HOST})) as subscription:
             assert (await send(agent, frames_of(VMSTAT))).status_code == 200
-            [found] = await asyncio.wait_for(take(subscription, 1), 120)
+            [found] = await asyncio.wait_for(take(subscription, 1), 60)
     assert found == event(second=59)
 
 
@@ -88,10 +87,10 @@ async def test_it_listens_again_after_the_connection_was_lost(database_url: str)
             )
             while hub.is_listening.is_set():  # noqa: ASYNC110 - an Event cannot be awaited to be cleared
                 await asyncio.sleep(0.01)
-            await asyncio.wait_for(hub.is_listening.wait(), 120)
+            await asyncio.wait_for(hub.is_listening.wait(), 60)
             connection.execute("SELECT pg_notify('normstat_live', 'not JSON')")
             connection.execute("SELECT pg_notify('normstat_live', %s)", [event().model_dump_json()])
-            assert await asyncio.wait_for(take(subscription, 1), 120) == [event()]
+            assert await asyncio.wait_for(take(subscription, 1), 60) == [event()]
 
 
 async def test_a_batch_of_many_hosts_is_announced_in_a_few_notifications(database_url: str) -> None:
@@ -104,7 +103,7 @@ async def test_a_batch_of_many_hosts_is_announced_in_a_few_notifications(databas
             async with await psycopg.AsyncConnection.connect(database_url) as connection:
                 await ingest_rows.announce_all(connection, {(host, "vmstat_linux"): at for host in hosts})
                 await ingest_rows.announce_all(connection, {})
-            found = await asyncio.wait_for(take(subscription, len(hosts)), 120)
+            found = await asyncio.wait_for(take(subscription, len(hosts)), 60)
     assert found == [LiveEvent(host=host, spec="vmstat_linux", last_sample_at=at) for host in hosts]
 
 
@@ -113,7 +112,7 @@ async def test_a_stopping_server_ends_its_streams(people: People, database_url: 
     log_path = tmp_path / "log"
     with serving(database_url, log_path) as (address, process):
         async with (
-            httpx.AsyncClient(base_url=address, cookies=cookies, timeout=120) as client,
+            httpx.AsyncClient(base_url=address, cookies=cookies, timeout=60) as client,
             client.stream("GET", "/api/v1/live") as stream,
         ):
             assert stream.headers["Content-Type"].startswith("text/event-stream")
@@ -130,7 +129,7 @@ async def test_a_stopping_server_ends_its_streams(people: People, database_url: 
             assert LiveEvent.model_validate(json.loads(found[-1].removeprefix("data: "))) == event()
             process.send_signal(signal.SIGTERM)
             assert [line async for line in lines if line] == []
-        assert process.wait(120) in {0, -signal.SIGTERM}
+        assert process.wait(60) in {0, -signal.SIGTERM}
     log = log_path.read_text()
     # Ended by themselves, not cut off when patience ran out.
     assert '"server_stopped"' in log
@@ -144,15 +143,11 @@ def unmigrated_url(server: TestServer) -> Iterator[str]:
         yield url
 
 
-def test_serve_refuses_a_database_that_is_not_migrated(unmigrated_url: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "normstat", "serve", "--port", str(free_port())],
-        env=os.environ | {"NORMSTAT_DATABASE_URL": unmigrated_url},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "run `normstat migrate` first" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_serve_refuses_a_database_that_is_not_migrated(unmigrated_url: str, tmp_path: Path) -> None:
+    with (tmp_path / "log").open("wb") as log:
+        environment = os.environ | {"NORMSTAT_DATABASE_URL": unmigrated_url}
+        process = start_forked(["serve", "--port", str(free_port())], environment, log)
+    assert process.wait(60) == 1
+    said = (tmp_path / "log").read_text()
+    assert "run `normstat migrate` first" in said
+    assert "Traceback" not in said

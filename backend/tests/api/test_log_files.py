@@ -4,18 +4,10 @@ import csv
 import io
 
 import httpx
-import pytest
 
-from normstat.auth.roles import Role
-from tests.api.people import People
 from tests.api.test_access import assert_envelope
 from tests.api.test_artefacts import ARTEFACTS, BEFORE, upload
 from tests.artefacts.test_trace_log import LKST, STRACE
-
-
-@pytest.fixture
-async def operator(people: People) -> httpx.AsyncClient:
-    return await people.enter(Role.OPERATOR)
 
 
 async def test_the_files_of_a_log(operator: httpx.AsyncClient) -> None:

@@ -24,21 +24,19 @@ async def ask(settings: Settings, state: AppState, *, address: str = "127.0.0.1"
         return await client.get("/api/v1/health", headers=named)
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "normstat.test.evil.example", "127.0.0.1.nip.example"])
-async def test_foreign_names_are_refused_with_a_sentence(client: httpx.AsyncClient, host: str) -> None:
+async def test_foreign_names_are_refused_with_a_sentence(client: httpx.AsyncClient) -> None:
     with capture_logs() as lines:
-        response = await client.get("/", headers={"Host": host})
+        response = await client.get("/", headers={"Host": "normstat.test.evil.example"})
     assert_envelope(response, 400, "unknown_host")
     assert "NORMSTAT_ALLOWED_HOSTS" in response.text
     assert response.headers["X-Frame-Options"] == "DENY"
     assert [line["event"] for line in lines if line["log_level"] == "warning"] == ["host_refused"]
 
 
-@pytest.mark.parametrize(
-    "host", ["normstat.test", "normstat.test:8080", "127.0.0.1:8080", "192.0.2.1", "[::1]:8080", "localhost:5173"]
-)
-async def test_our_names_are_taken(client: httpx.AsyncClient, host: str) -> None:
-    assert (await client.get("/api/v1/health", headers={"Host": host})).status_code == 200
+async def test_our_names_are_taken(client: httpx.AsyncClient) -> None:
+    """Which they are: tests/auth/test_allowed_hosts.py."""
+    for host in ("normstat.test:8080", "192.0.2.1", "[::1]:8080"):
+        assert (await client.get("/api/v1/health", headers={"Host": host})).status_code == 200
 
 
 async def test_two_names_are_refused(client: httpx.AsyncClient) -> None:
@@ -55,12 +53,10 @@ async def test_agents_send_under_any_name(people: People) -> None:
 @pytest.mark.parametrize(
     ("changes", "case"),
     [
-        ({}, ("127.0.0.1", {}, False)),
         ({}, ("127.0.0.1", {"X_Forwarded_Proto": "https"}, False)),
         ({"cookie_secure": True}, ("127.0.0.1", {}, True)),
         ({"public_url": "https://normstat.test"}, ("127.0.0.1", {}, True)),
         ({"trusted_proxies": ("10.0.0.0/8",)}, ("10.1.2.3", {"X_Forwarded_Proto": "https"}, True)),
-        ({"trusted_proxies": ("10.0.0.0/8",)}, ("10.1.2.3", {"X_Forwarded_Proto": "http"}, False)),
         ({"trusted_proxies": ("10.0.0.0/8",)}, ("192.0.2.1", {"X_Forwarded_Proto": "https"}, False)),
     ],
 )

@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 import httpx
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
@@ -118,7 +117,7 @@ def test_both_encodings_say_the_same() -> None:
     assert packed.types == plain.types == {**types, "wait_time_seconds": "histogram"}
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(
     body=st.one_of(
         st.binary(max_size=200),
@@ -173,7 +172,7 @@ JUNK: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=50)
 @given(junk=JUNK)
 def test_any_json_is_a_request_or_an_error(junk: Any) -> None:
     try:
@@ -226,10 +225,10 @@ async def test_points_that_cannot_be_stored_are_a_partial_success(people: People
     assert await values(state, "SELECT name FROM hosts") == [("otel1",)]
 
 
-@pytest.mark.parametrize("body", [b"\x0b\x00", b"\x0a\xff\xff", b"\x0a\x03\x12\x05\x00"])
-async def test_garbage_is_400_and_bombs_413(people: People, state: AppState, body: bytes) -> None:
+async def test_garbage_is_400_and_bombs_413(people: People) -> None:
     async with await people.agent() as agent:
-        assert_envelope(await post(agent, body), 400, "bad_request")
+        for body in (b"\x0b\x00", b"\x0a\xff\xff", b"\x0a\x03\x12\x05\x00"):
+            assert_envelope(await post(agent, body), 400, "bad_request")
         assert_envelope(await post(agent, b"[]", **{"Content-Type": "application/json"}), 400, "bad_request")
         assert_envelope(await post(agent, b"[" * 100_000, **{"Content-Type": "application/json"}), 400, "bad_request")
         assert_envelope(await post(agent, gzip.compress(b"\x00" * (17 << 20)), **{"Content-Encoding": "gzip"}), 413, "too_large")

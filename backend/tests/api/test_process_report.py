@@ -14,7 +14,7 @@ from normstat.profiles.profile_job import run_profiles
 from normstat.query import process_report
 from normstat.query.process_report import ProcessReport
 from normstat.storage.schema.models import Chunk
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.samples import HOST
 from tests.api.test_processes import EPOCH, START, at, list_processes, send_pieces, snapshots, stat_line, window
 
@@ -33,9 +33,8 @@ Total: 2 processes, 32 lwps, load averages: 0.51, 0.40, 0.33
 
 
 async def ask(client: httpx.AsyncClient, instant: datetime, **asked: str | int) -> ProcessReport:
-    response = await client.get(f"/api/v1/hosts/{HOST}/process-report", params={"at": instant.isoformat(), **asked})
-    assert response.status_code == 200, response.text
-    return TypeAdapter(ProcessReport).validate_python(response.json())
+    response = body_of(await client.get(f"/api/v1/hosts/{HOST}/process-report", params={"at": instant.isoformat(), **asked}))
+    return TypeAdapter(ProcessReport).validate_python(response)
 
 
 def values_of(report: ProcessReport, quantity: str) -> dict[str, float | None]:
@@ -126,9 +125,8 @@ async def test_a_command_that_the_baseline_never_had_is_new(people: People, stat
     await send_pieces(people, "proc_pid_linux", "1", texts)
     operator = await people.enter(Role.OPERATOR)
     body = {"name": "quiet", "hosts": [HOST], "windows": [{"start": START.isoformat(), "end": at(600).isoformat()}]}
-    made = await operator.post("/api/v1/baselines", json=body)
-    assert made.status_code == 201, made.text
-    baseline = made.json()["id"]
+    made = body_of(await operator.post("/api/v1/baselines", json=body), 201)
+    baseline = made["id"]
     early = await ask(operator, at(620), baseline=baseline)
     assert early.baseline is not None
     assert "still being built" in early.baseline.note

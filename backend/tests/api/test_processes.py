@@ -14,7 +14,6 @@ from normstat.auth.roles import Role
 from normstat.comparison import process_origins
 from normstat.comparison.model import Story, StoryProcess
 from normstat.comparison.process_origins import add_origins, describe_origin
-from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.query.process_details import ProcessDetail, ProcessFacts
 from normstat.query.process_list import ProcessList
 from normstat.rollups.rollup_job import roll_up
@@ -22,8 +21,8 @@ from normstat.storage.lookup import require_host
 from normstat.storage.schema.models import Chunk
 from normstat.storage.session import open_read_session
 from normstat.window import Window
-from tests.api.people import People
-from tests.api.samples import HOST, send
+from tests.api.people import People, body_of
+from tests.api.samples import HOST, deliver_text
 from tests.packing.raw_view import pack_all
 
 EPOCH = 1_795_305_600
@@ -72,9 +71,7 @@ def snapshots() -> list[str]:
 async def send_pieces(people: People, spec: str, key: str, pieces: list[str], *, offset: int = 0) -> None:
     async with await people.agent() as agent:
         for piece in pieces:
-            frame = Frame(FrameKind.STREAM, spec, key, offset, len(piece), "sample 5", piece.encode())
-            response = await send(agent, format_frames([frame]))
-            assert response.status_code == 200, response.text
+            await deliver_text(agent, spec, piece, key, offset=offset, command="sample 5")
             offset += len(piece)
 
 
@@ -83,15 +80,13 @@ def window(start_s: float, end_s: float) -> dict[str, str]:
 
 
 async def list_processes(client: httpx.AsyncClient, within: dict[str, str], **asked: str | int) -> ProcessList:
-    response = await client.get(f"/api/v1/hosts/{HOST}/processes", params={**within, **asked})
-    assert response.status_code == 200, response.text
-    return TypeAdapter(ProcessList).validate_python(response.json())
+    response = body_of(await client.get(f"/api/v1/hosts/{HOST}/processes", params={**within, **asked}))
+    return TypeAdapter(ProcessList).validate_python(response)
 
 
 async def read_process(client: httpx.AsyncClient, within: dict[str, str], **asked: str | int) -> ProcessDetail:
-    response = await client.get(f"/api/v1/hosts/{HOST}/process", params={**within, **asked})
-    assert response.status_code == 200, response.text
-    return TypeAdapter(ProcessDetail).validate_python(response.json())
+    response = body_of(await client.get(f"/api/v1/hosts/{HOST}/process", params={**within, **asked}))
+    return TypeAdapter(ProcessDetail).validate_python(response)
 
 
 def at(seconds: float) -> datetime:

@@ -3,7 +3,6 @@
 import time
 
 import httpx
-import pytest
 from sqlalchemy import text
 
 from normstat.api.state import AppState
@@ -98,10 +97,10 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
-async def test_garbage_is_400(people: People, state: AppState, body: bytes) -> None:
+async def test_garbage_is_400(people: People) -> None:
     async with await people.agent() as agent:
-        assert_envelope(await post(agent, body), 400, "bad_request")
+        for body in HOSTILE:
+            assert_envelope(await post(agent, body), 400, "bad_request")
 
 
 async def test_bombs_are_413_and_other_encodings_415(people: People, state: AppState) -> None:

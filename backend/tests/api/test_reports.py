@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from normstat.auth.roles import Role
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
 from tests.api.test_artefacts import ARTEFACTS, BEFORE, DISTRIBUTION
@@ -20,21 +20,13 @@ FILES = "/api/v1/report-files"
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> [a](javascript:alert(3)) ![b](http://e.example/x.png)"
 
 
-@pytest.fixture
-async def operator(people: People) -> httpx.AsyncClient:
-    return await people.enter(Role.OPERATOR)
-
-
 async def start_report(client: httpx.AsyncClient, **body: Any) -> int:
-    response = await client.post(REPORTS, json={"title": "Web shop slow"} | body)
-    assert response.status_code == 201, response.text
-    return int(response.json()["report"]["id"])
+    return int(body_of(await client.post(REPORTS, json={"title": "Web shop slow"} | body), 201)["report"]["id"])
 
 
 async def add(client: httpx.AsyncClient, report: int, note: dict[str, Any], place: int | None = None) -> int:
-    response = await client.post(f"{REPORTS}/{report}/notes", json={"note": note, "place": place})
-    assert response.status_code == 201, response.text
-    return int(response.json()["id"])
+    response = body_of(await client.post(f"{REPORTS}/{report}/notes", json={"note": note, "place": place}), 201)
+    return int(response["id"])
 
 
 def text(markdown: str, title: str = "") -> dict[str, Any]:
@@ -151,9 +143,8 @@ async def test_an_experiment_is_frozen_or_a_link(operator: httpx.AsyncClient) ->
             "experiment": "xz", "host": HOST, "start": f"2026-11-22T10:0{threads}:00Z", "factors": {"threads": str(threads)},
             "results": [{"name": "real", "value": real_s, "unit": "s"}],
         }  # fmt: skip
-        made = await operator.post("/api/v1/experiments/runs", json=run)
-        assert made.status_code == 201, made.text
-    experiment = made.json()["experiment"]
+        made = body_of(await operator.post("/api/v1/experiments/runs", json=run), 201)
+    experiment = made["experiment"]
     report = await start_report(operator)
     await add(operator, report, {"kind": "experiment", "title": "Threads", "experiment": experiment})
     await add(operator, report, {"kind": "experiment", "title": "Live", "experiment": experiment, "is_frozen": False})

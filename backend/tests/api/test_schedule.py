@@ -17,7 +17,7 @@ CHECK_S = 0.02
 
 
 async def until_logged(logs: Sequence[Mapping[str, object]], event: str, n: int = 1) -> None:
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(60):
         while sum(1 for entry in logs if entry["event"] == event) < n:  # noqa: ASYNC110 - a list has no event
             await asyncio.sleep(0.01)
 

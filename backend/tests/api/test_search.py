@@ -13,7 +13,7 @@ from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.saved_comparison_rows import SavedComparisonDraft, create_saved
 from normstat.storage.session import open_write_session
 from normstat.window import Window, to_us
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.query.filling import fill_values
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -41,9 +41,7 @@ async def viewer(people: People, state: AppState) -> httpx.AsyncClient:
 
 
 async def ask(client: httpx.AsyncClient, query: str, **params: str | int | list[str]) -> SearchAnswer:
-    response = await client.get("/api/v1/search", params={"q": query, **params})
-    assert response.status_code == 200, response.text
-    body = response.json()
+    body = body_of(await client.get("/api/v1/search", params={"q": query, **params}))
     return SearchAnswer([SearchHit(**hit) for hit in body["hits"]], body["counts"])
 
 

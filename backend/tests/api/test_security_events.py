@@ -9,27 +9,18 @@ from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from normstat.api.state import AppState
-from normstat.auth.accounts import create_account, revoke_agent_token
+from normstat.auth.accounts import revoke_agent_token
 from normstat.auth.roles import Role
 from normstat.auth.security_log import MAX_IN_FULL
-from normstat.auth.throttle import FREE_TRIES
 from normstat.storage.account_rows import list_agent_tokens
 from normstat.storage.session import open_write_session
-from tests.api.people import ROOT, People
+from tests.api.people import PASSWORD, ROOT, People
 from tests.api.samples import VMSTAT, frames_of, send
-from tests.api.test_login import CHANGE, PASSWORD, link_token, log_in
-from tests.auth.test_throttle import Clock
+from tests.api.test_login import CHANGE, link_token, log_in
 
 Lines = list[MutableMapping[str, Any]]
 # A password typed into the wrong field.
 SLIP = "my secret in the name field"
-
-
-@pytest.fixture
-async def ann(state: AppState) -> str:
-    async with open_write_session(state.sessions) as session:
-        await create_account(session, ROOT, name="ann", role=Role.OPERATOR, password=PASSWORD)
-    return "ann"
 
 
 @pytest.fixture
@@ -60,17 +51,6 @@ async def test_logins(client: httpx.AsyncClient, people: People, lines: Lines) -
         ("logged_out", "'ann'", None, None),
         ("login_failed", "'linked'", "no_password_set", None),
     ]
-
-
-async def test_a_flood_of_guesses_is_a_few_lines(client: httpx.AsyncClient, state: AppState, lines: Lines, clock: Clock) -> None:
-    for _ in range(100):
-        await log_in(client, SLIP)
-    names = [line["event"] for line in lines if line["event"] != "request_done"]
-    assert (names.count("login_failed"), names.count("login_throttled")) == (FREE_TRIES, MAX_IN_FULL)
-    state.security_log.flush(is_last=True)
-    repeated = {line["repeated"]: line["n"] for line in lines if line["event"] == "security_events_repeated"}
-    assert repeated == {"login_throttled": 100 - FREE_TRIES - MAX_IN_FULL}
-    assert names[:FREE_TRIES] == ["login_failed"] * FREE_TRIES
 
 
 async def test_links(client: httpx.AsyncClient, state: AppState, lines: Lines) -> None:

@@ -1,33 +1,23 @@
 """The list of sessions: one's own, those of others for administrators, and their end."""
 
 import httpx
-import pytest
 from sqlalchemy import text
 
 from normstat.api.state import AppState
-from normstat.auth.accounts import create_account
 from normstat.auth.roles import Role
 from normstat.storage.session import open_write_session
-from tests.api.people import ROOT, People
+from tests.api.people import People, body_of
 from tests.api.test_access import assert_envelope
-from tests.api.test_login import CHANGE, PASSWORD, log_in
+from tests.api.test_login import CHANGE, log_in
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 CHANGE_HEADER = {name.lower().replace("-", "_"): value for name, value in CHANGE.items()}
 HOSTILE = "Firefox/128<script>alert(1)</script>" + "x" * 5000
 
 
-@pytest.fixture
-async def ann(state: AppState) -> str:
-    async with open_write_session(state.sessions) as session:
-        await create_account(session, ROOT, name="ann", role=Role.OPERATOR, password=PASSWORD)
-    return "ann"
-
-
 async def sessions_of(client: httpx.AsyncClient, path: str = "/api/v1/auth/sessions") -> list[dict[str, object]]:
-    answer = await client.get(path)
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, object]] = answer.json()["sessions"]
+    answer = body_of(await client.get(path))
+    found: list[dict[str, object]] = answer["sessions"]
     return found
 
 

@@ -14,7 +14,7 @@ from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.storage import share_link_rows
 from normstat.storage.session import open_write_session
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.test_access import assert_envelope
 from tests.api.test_reports import add, start_report
 from tests.api.test_reports import text as text_note
@@ -38,12 +38,11 @@ async def report(operator: httpx.AsyncClient) -> int:
 
 
 async def share(client: httpx.AsyncClient, **body: object) -> tuple[str, dict[str, Any]]:
-    answer = await client.post(LINKS, json=body)
-    assert answer.status_code == 201, answer.text
-    address, token = answer.json()["address"].split("#token=")
+    answer = body_of(await client.post(LINKS, json=body), 201)
+    address, token = answer["address"].split("#token=")
     # Browsers send a fragment neither to the server nor as a referrer.
     assert address == "http://normstat.test/shared"
-    return token, answer.json()["info"]
+    return token, answer["info"]
 
 
 async def open_link(client: httpx.AsyncClient, token: str) -> httpx.Response:

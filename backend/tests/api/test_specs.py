@@ -8,10 +8,10 @@ import json
 import httpx
 import pytest
 from pydantic import TypeAdapter
+from sqlalchemy import text
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
-from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.query.spec_lists import SpecDetail, SpecInfo, SpecList
 from normstat.stats.catalogue import built_in_catalogue, load_catalogue
@@ -21,8 +21,8 @@ from normstat.storage.reparse_rows import Reparse, ReparseList
 from normstat.storage.session import open_write_session
 from normstat.storage.user_specs import put_user_spec
 from tests.addons import APP_USER, app_time_spec, app_time_text, app_user_text
-from tests.api.people import People
-from tests.api.samples import HOST, VMSTAT, frames_of, send
+from tests.api.people import People, body_of
+from tests.api.samples import HOST, VMSTAT, deliver_text, frames_of, send
 from tests.api.test_access import assert_envelope
 
 API = "/api/v1"
@@ -30,23 +30,13 @@ WINDOW = {"start": "2026-11-21T12:00:00Z", "end": "2026-11-21T12:10:00Z"}
 APP_TIME = "\n".join(line for line in app_time_text(4).decode().splitlines() if " " in line)
 
 
-@pytest.fixture
-async def admin(people: People) -> httpx.AsyncClient:
-    return await people.enter(Role.ADMINISTRATOR)
-
-
 async def put(admin: httpx.AsyncClient, name: str, toml: str) -> SpecInfo:
-    response = await admin.put(f"{API}/specs/{name}", json={"toml": toml})
-    assert response.status_code == 200, response.text
-    return TypeAdapter(SpecInfo).validate_python(response.json())
+    return TypeAdapter(SpecInfo).validate_python(body_of(await admin.put(f"{API}/specs/{name}", json={"toml": toml})))
 
 
-async def deliver(people: People, spec: str, data: bytes, *, key: str = "1", offset: int = 0) -> None:
-    frame = Frame(FrameKind.STREAM, spec, f"{spec}.1795262400.1-{key}", offset, len(data), f"{spec} 10", data)
+async def deliver(people: People, spec: str, data: bytes, *, offset: int = 0) -> None:
     async with await people.agent() as agent:
-        response = await send(agent, format_frames([frame]))
-    assert response.status_code == 200, response.text
-    assert response.text.endswith(f" {offset + len(data)}\n")
+        await deliver_text(agent, spec, data, offset=offset)
 
 
 async def test_a_single_line_tool_from_sample_to_comparison(admin: httpx.AsyncClient, people: People) -> None:
@@ -89,9 +79,8 @@ async def test_a_single_line_tool_from_sample_to_comparison(admin: httpx.AsyncCl
         "start": "2026-11-21T12:05:00Z",
         "end": WINDOW["end"],
     }
-    compared = await admin.get(f"{API}/comparison", params={"host": HOST} | windows)
-    assert compared.status_code == 200, compared.text
-    groups = compared.json()["groups"]
+    compared = body_of(await admin.get(f"{API}/comparison", params={"host": HOST} | windows))
+    groups = compared["groups"]
     assert {group["field"] for group in groups} == {f"{name}_s" for name in ("login", "search", "order", "pay", "mail", "logout")}
     assert all(group["direction"] == "up" for group in groups)
 
@@ -107,13 +96,13 @@ async def test_a_tool_of_several_lines_with_users_that_come_and_go(admin: httpx.
     )
     assert [(row.instance, row.time is not None) for row in preview.rows[:3]] == [("user0", True), ("user0", True), ("user1", True)]
     await put(admin, "app_user", drafted.toml)
-    text = app_user_text(20)
-    await deliver(people, "app_user", text)
+    printed_text = app_user_text(20)
+    await deliver(people, "app_user", printed_text)
     instances = (await admin.get(f"{API}/hosts/{HOST}/stats/app_user/instances", params=WINDOW)).json()["instances"]
     assert [instance["name"] for instance in instances] == ["user0", "user1", "user2"]
     exported = (await admin.get(f"{API}/export.csv", params=WINDOW | {"host": HOST, "stat": "app_user"})).text
     rows = list(csv.reader(io.StringIO(exported)))[1:]
-    printed = [line.split() for line in text.decode().splitlines() if line.startswith("user")]
+    printed = [line.split() for line in printed_text.decode().splitlines() if line.startswith("user")]
     assert [row[2:] for row in rows] == printed
 
 
@@ -130,9 +119,8 @@ async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
     assert [stream["is_outdated"] for stream in accounts["streams"]] == [True]
 
     async with await people.enter(Role.OPERATOR) as operator:
-        wished = await operator.post(f"{API}/reparses", json={"spec": "app_user"})
-        assert wished.status_code == 202, wished.text
-        reparse = TypeAdapter(Reparse).validate_python(wished.json())
+        wished = body_of(await operator.post(f"{API}/reparses", json={"spec": "app_user"}), 202)
+        reparse = TypeAdapter(Reparse).validate_python(wished)
         assert (reparse.state, reparse.spec, reparse.host, reparse.n_streams, reparse.created_by) == (
             "queued",
             "app_user",
@@ -177,6 +165,23 @@ async def test_built_in_specs_are_shown_and_never_changed(admin: httpx.AsyncClie
     assert_envelope(refused, 400, "bad_request")
     assert_envelope(await admin.delete(f"{API}/specs/vmstat_linux"), 409, "conflict")
     assert_envelope(await admin.get(f"{API}/specs/nothing"), 404, "not_found")
+
+
+async def test_a_stored_spec_that_is_not_taken_any_more_is_disabled_until_it_is_mended(
+    admin: httpx.AsyncClient, state: AppState
+) -> None:
+    reason = "cannot be matched in linear time"
+    bad = APP_USER.replace("[layout]\n", "[layout]\nbanner = '(?!x)y'\n")
+    async with open_write_session(state.sessions) as session:
+        put = "INSERT INTO user_specs (name, toml, version, created_by) VALUES ('app_user', :toml, 1, 'another release')"
+        await session.execute(text(put), {"toml": bad})
+    listed = {spec["name"]: spec for spec in (await admin.get(f"{API}/specs")).json()["specs"]}
+    assert reason in listed["app_user"]["disabled_reason"]
+    assert listed["app_user"]["title"].startswith("Disabled: ")
+    detail = (await admin.get(f"{API}/specs/app_user")).json()
+    assert (reason in detail["disabled_reason"], detail["toml"]) == (True, bad)
+    mended = await admin.put(f"{API}/specs/app_user", json={"toml": APP_USER})
+    assert (mended.status_code, mended.json()["disabled_reason"], mended.json()["version"]) == (200, "", 2)
 
 
 async def test_a_spec_is_removed_unless_streams_need_it(admin: httpx.AsyncClient, people: People) -> None:
@@ -242,11 +247,11 @@ async def test_what_a_changed_spec_says_of_a_field_is_shown_at_once(admin: httpx
 
 async def test_other_server_processes_hear_of_a_changed_spec(admin: httpx.AsyncClient, state: AppState) -> None:
     listening = asyncio.create_task(state.live.run())
-    await asyncio.wait_for(state.live.is_listening.wait(), 120)
+    await asyncio.wait_for(state.live.is_listening.wait(), 60)
     # A request that reads no specs: only the announcement tells this process.
     async with open_write_session(state.sessions) as session:
         await put_user_spec(session, name="app_user", toml=APP_USER, created_by="another process")
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(60):
         while "app_user" not in load_catalogue().specs:  # noqa: ASYNC110 (a catalogue has no event)
             await asyncio.sleep(0.01)
     listening.cancel()

@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,33 +18,15 @@ from normstat.storage.session import open_write_session
 from normstat.storage.webhook_rows import Topic, take_delivery, tell_webhooks
 from tests.alerts.receivers import Answer, HttpReceiver, Received
 from tests.alerts.stored import add_host
-from tests.api.people import People
+from tests.api.people import People, body_of
 
 API = "/api/v1"
 SECRET_PATH = "s3cr3t-path"
 
 
-@pytest.fixture
-def http() -> Iterator[HttpReceiver]:
-    receiver = HttpReceiver()
-    yield receiver
-    receiver.close()
-
-
-@pytest.fixture
-async def admin(people: People) -> httpx.AsyncClient:
-    return await people.enter(Role.ADMINISTRATOR, "root")
-
-
-async def done(answer: httpx.Response, status: int = 200) -> dict[str, Any]:
-    assert answer.status_code == status, answer.text
-    body: dict[str, Any] = answer.json()
-    return body
-
-
 async def add(admin: httpx.AsyncClient, http: HttpReceiver, *topics: str) -> dict[str, Any]:
     body = {"name": "hook", "url": f"{http.url}/{SECRET_PATH}", "topics": list(topics)}
-    return await done(await admin.post(f"{API}/webhooks", json=body), 201)
+    return body_of(await admin.post(f"{API}/webhooks", json=body), 201)
 
 
 async def deliver(state: AppState) -> None:
@@ -67,9 +48,9 @@ def is_signed(request: Received, key: str) -> bool:
 async def test_changes_arrive_signed_and_in_their_order(admin: httpx.AsyncClient, state: AppState, http: HttpReceiver) -> None:
     hook = await add(admin, http, "event.created", "event.deleted", "experiment_run.stored")
     note = {"text": "release 7, größer", "kind": "deployment", "tags": ["prod"]}
-    event = await done(await admin.post(f"{API}/events", json=note), 201)
-    await done(await admin.put(f"{API}/events/{event['id']}", json=note | {"text": "release 8", "at": event["at"]}))
-    await done(await admin.delete(f"{API}/events/{event['id']}"))
+    event = body_of(await admin.post(f"{API}/events", json=note), 201)
+    body_of(await admin.put(f"{API}/events/{event['id']}", json=note | {"text": "release 8", "at": event["at"]}))
+    body_of(await admin.delete(f"{API}/events/{event['id']}"))
     await deliver(state)
     first, second = http.received
     assert (first.path, second.path) == (f"/{SECRET_PATH}", f"/{SECRET_PATH}")
@@ -79,7 +60,7 @@ async def test_changes_arrive_signed_and_in_their_order(admin: httpx.AsyncClient
     assert first.headers["Idempotency-Key"] == first.body["id"] != second.body["id"]
     assert is_signed(first, hook["signing_key"])
     assert not is_signed(first, "another key")
-    listed = await done(await admin.get(f"{API}/webhooks/{hook['id']}/deliveries"))
+    listed = body_of(await admin.get(f"{API}/webhooks/{hook['id']}/deliveries"))
     assert [each["state"] for each in listed["deliveries"]] == ["sent", "sent"]
 
 
@@ -88,15 +69,15 @@ async def test_secrets_are_told_once_and_a_new_receiver_has_a_new_key(
 ) -> None:
     hook = await add(admin, http, "baseline.created")
     viewer = await people.enter(Role.VIEWER, "eve")
-    listed = await done(await viewer.get(f"{API}/webhooks"))
+    listed = body_of(await viewer.get(f"{API}/webhooks"))
     assert SECRET_PATH not in json.dumps(listed)
     assert listed["webhooks"][0]["signing_key"] is None
     assert listed["webhooks"][0]["endpoint"] == http.url
     same = {"name": "hook 2", "topics": ["baseline.created"]}
-    assert (await done(await admin.put(f"{API}/webhooks/{hook['id']}", json=same)))["signing_key"] is None
-    moved = await done(await admin.put(f"{API}/webhooks/{hook['id']}", json=same | {"url": f"{http.url}/else"}))
+    assert (body_of(await admin.put(f"{API}/webhooks/{hook['id']}", json=same)))["signing_key"] is None
+    moved = body_of(await admin.put(f"{API}/webhooks/{hook['id']}", json=same | {"url": f"{http.url}/else"}))
     assert moved["signing_key"] not in {None, hook["signing_key"]}
-    test = await done(await admin.post(f"{API}/webhooks/{hook['id']}/test"))
+    test = body_of(await admin.post(f"{API}/webhooks/{hook['id']}/test"))
     assert test["is_sent"]
     assert is_signed(http.received[0], moved["signing_key"])
 
@@ -124,7 +105,7 @@ async def test_a_receiver_that_fails_is_tried_again_and_told_in_order(
     hook = await add(admin, http, "event.created")
     http.answer = lambda _: Answer(status=503 if len(http.received) < 3 else 200)
     for number in range(2):
-        await done(await admin.post(f"{API}/events", json={"text": f"e{number}", "kind": "note"}), 201)
+        body_of(await admin.post(f"{API}/events", json={"text": f"e{number}", "kind": "note"}), 201)
     await WebhookDeliverer(state.sessions).deliver_all()
     # The second waits for the first.
     assert [each.body["data"]["text"] for each in http.received] == ["e0"]
@@ -133,12 +114,12 @@ async def test_a_receiver_that_fails_is_tried_again_and_told_in_order(
     assert [each.body["data"]["text"] for each in http.received] == ["e0", "e0", "e0", "e1"]
     assert len({each.body["id"] for each in http.received}) == 2
     http.answer = lambda _: Answer(status=410, body="gone")
-    await done(await admin.post(f"{API}/events", json={"text": "e2", "kind": "note"}), 201)
+    body_of(await admin.post(f"{API}/events", json={"text": "e2", "kind": "note"}), 201)
     await deliver(state)
-    [failed, *_] = (await done(await admin.get(f"{API}/webhooks/{hook['id']}/deliveries")))["deliveries"]
+    [failed, *_] = (body_of(await admin.get(f"{API}/webhooks/{hook['id']}/deliveries")))["deliveries"]
     assert (failed["state"], failed["answer"]) == ("failed", "410 Gone: gone")
     http.answer = lambda _: Answer()
-    await done(await admin.post(f"{API}/webhook-deliveries/{failed['id']}/retry"))
+    body_of(await admin.post(f"{API}/webhook-deliveries/{failed['id']}/retry"))
     await deliver(state)
     assert http.received[-1].body["id"] == failed["key"]
     assert (await admin.post(f"{API}/webhook-deliveries/{failed['id']}/retry")).status_code == 409
@@ -148,7 +129,7 @@ async def test_a_delivery_in_doubt_is_sent_again_under_its_key(
     admin: httpx.AsyncClient, state: AppState, http: HttpReceiver
 ) -> None:
     hook = await add(admin, http, "event.created")
-    await done(await admin.post(f"{API}/events", json={"text": "x", "kind": "note"}), 201)
+    body_of(await admin.post(f"{API}/events", json={"text": "x", "kind": "note"}), 201)
     # A process took it and was killed before it noted how the try ended.
     async with open_write_session(state.sessions) as session:
         taken = await take_delivery(session, hook["id"], datetime.now(UTC), doubt=DOUBT)
@@ -163,12 +144,12 @@ async def test_baselines_and_a_disabled_webhook(admin: httpx.AsyncClient, state:
     await add_host(state.sessions, "sun1")
     hook = await add(admin, http, "baseline.created", "baseline.deleted")
     window = {"start": "2026-11-21T09:00:00Z", "end": "2026-11-21T10:00:00Z"}
-    made = await done(await admin.post(f"{API}/baselines", json={"name": "quiet", "hosts": ["sun1"], "windows": [window]}), 201)
-    await done(await admin.delete(f"{API}/baselines/{made['id']}"))
+    made = body_of(await admin.post(f"{API}/baselines", json={"name": "quiet", "hosts": ["sun1"], "windows": [window]}), 201)
+    body_of(await admin.delete(f"{API}/baselines/{made['id']}"))
     await deliver(state)
     assert [each.body["data"]["name"] for each in http.received] == ["quiet", "quiet"]
     off = {"name": "hook", "topics": ["baseline.created"], "is_enabled": False}
-    await done(await admin.put(f"{API}/webhooks/{hook['id']}", json=off))
-    await done(await admin.post(f"{API}/baselines", json={"name": "q2", "hosts": ["sun1"], "windows": [window]}), 201)
+    body_of(await admin.put(f"{API}/webhooks/{hook['id']}", json=off))
+    body_of(await admin.post(f"{API}/baselines", json={"name": "q2", "hosts": ["sun1"], "windows": [window]}), 201)
     await deliver(state)
     assert len(http.received) == 2

@@ -144,6 +144,7 @@ def test_every_capture_makes_parts_that_come_back(capture: Capture) -> None:
             assert len(view_table(part, TableRequest(limit=1000)).rows) > 0
 
 
+@pytest.mark.slow
 async def test_a_large_text_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes(TRUSS + b"\n" * INLINE_BYTES)

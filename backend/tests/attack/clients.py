@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from tests.databases import ServerPool
-from tests.debian_root import DatabaseUnavailable
+from tests.unavailable import require_plain
 
 # Not 127.0.0.1: thousands of ports of that address would be taken, and one of them may be that of another test's server.
 ATTACKER: Final = "127.0.0.9"
@@ -27,13 +25,7 @@ TIMEOUT_S: Final = 60.0
 @contextlib.contextmanager
 def plain_database(servers: ServerPool) -> Iterator[str]:
     """Give the URL of a fresh database of plain PostgreSQL; what these attacks touch does not depend on the kind."""
-    try:
-        server = servers.require("postgresql")
-    except DatabaseUnavailable as error:
-        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
-            pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
-        pytest.skip(str(error))
-    with server.fresh_database() as url:
+    with require_plain(servers).fresh_database() as url:
         yield url
 
 
@@ -150,6 +142,12 @@ def peak_bytes(pid: int) -> int:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     raise AssertionError("no VmHWM")
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return what the process has used of processors so far."""
+    found = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(found[11]) + int(found[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def is_ended(connection: socket.socket) -> bool:

@@ -21,13 +21,6 @@ def sent() -> SentMessage:
     return SentMessage(built, "key", "key", None, URL)
 
 
-@pytest.fixture
-def http() -> Any:
-    receiver = HttpReceiver()
-    yield receiver
-    receiver.close()
-
-
 def answer_names(monkeypatch: pytest.MonkeyPatch, answers: dict[str, list[str]]) -> list[str]:
     """Let names have other addresses each time they are looked up; return the list of what was looked up."""
     asked: list[str] = []

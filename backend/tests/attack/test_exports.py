@@ -34,7 +34,7 @@ LAST_CHUNK = b"\r\n0\r\n\r\n"
 
 async def wait_until_idle(database_url: str) -> None:
     """Wait until no connection of the server is in a transaction any more."""
-    async with asyncio.timeout(120), await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
+    async with asyncio.timeout(60), await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
         while True:
             cursor = await connection.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"

@@ -1,7 +1,6 @@
 """What runs in the background, and all of `normstat up`, when the database dies, the disk is full, or processes are killed."""
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -17,15 +16,16 @@ import pytest
 from psycopg import sql
 
 from normstat.storage.stat_tables import table_of
-from tests.debian_root import DatabaseUnavailable
+from tests.attack.clients import cpu_seconds
 from tests.e2e.product import Server, SmallDiskUp, Up, free_port, health_status, processes_naming, wait_until
-from tests.failures.postgres import FragilePostgres
+from tests.failures.postgres import FragilePostgres, running_postgres
 from tests.failures.sender import Agent, Fleet, make_agent_token
 from tests.failures.sender import log_in as log_in_operator
+from tests.failures.test_workers import events
 from tests.generated import vmstat_text, vmstat_times
 
-# Servers start several times here, and may have to share the machine.
-pytestmark = [pytest.mark.heavy, pytest.mark.slow, pytest.mark.timeout(600)]
+# Servers and databases start several times here, on a machine that may be busy.
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(120)]
 
 N_ROWS = 60_000
 N_REREAD = 20_000
@@ -33,20 +33,8 @@ N_REREAD = 20_000
 
 @pytest.fixture
 def postgres() -> Iterator[FragilePostgres]:
-    postgres = FragilePostgres(max_connections="40")
-    try:
-        postgres.start()
-    except DatabaseUnavailable as error:
-        if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
-            pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
-        pytest.skip(str(error))
-    yield postgres
-    postgres.stop()
-
-
-def events(server: Server, name: str) -> list[dict[str, object]]:
-    lines = server.log_path.read_text().splitlines()
-    return [event for line in lines if line.startswith("{") and (event := json.loads(line))["event"] == name]
+    with running_postgres(max_connections="40") as postgres:
+        yield postgres
 
 
 def n_samples(database_url: str, host: str) -> tuple[int, int]:
@@ -196,15 +184,6 @@ def keep_full(up: SmallDiskUp, stop: threading.Event) -> None:
         stop.wait(0.05)
 
 
-def test_a_server_that_is_killed_again_and_again_is_started_again_and_again(base: Path) -> None:
-    with Up(base / "data", free_port()) as up:
-        # Six deaths within a minute ended `up` once.
-        for number in range(1, 8):
-            os.kill(up.server, signal.SIGKILL)
-            wait_until(lambda: up.said().count("the server is running again") == number, "it runs again", 120)  # noqa: B023
-        assert health_status(up.port) == 200
-
-
 def test_a_query_that_outlives_the_postmaster_is_ended_before_the_next_one_starts(base: Path) -> None:
     with Up(base / "data", free_port()) as up, contextlib.closing(psycopg.connect(up.database_url, autocommit=True)) as connection:
         # Without a look at its latch: it does not notice that the postmaster is gone.
@@ -224,8 +203,3 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
     except FileNotFoundError:
         return False
-
-
-def cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,9 +1,5 @@
 """Gaps are lengths that an agent merely states: nothing may be as large as such a number says."""
 
-import os
-import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import psycopg
@@ -12,11 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadFrame
 from normstat.ingest.protocol import MAX_GAP_BYTES, MAX_STREAM_BYTES, Frame, FrameKind, format_frames, parse_frames
-from normstat.retention.host_deletion import request_deletion
 from normstat.storage.backup import backup_plan
 from normstat.storage.backup.backup_plan import BackupPlan
 from normstat.storage.schema.models import Chunk
-from normstat.storage.session import make_sessions, open_write_session
+from normstat.storage.session import make_sessions
 from tests.databases import on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import reparse
@@ -26,35 +21,13 @@ from tests.storage.test_backup import bring, content, save
 
 pytestmark = on_either_database
 
-BACKEND = Path(__file__).parents[2]
-# What the finding sent; a stream of this length may stand in a database of an older version.
 MAX_LENGTH = 2**63 - 2
-MEMORY_BYTES = 1 << 30
-HANG_S = 240
 
 
 def chunk_pieces(url: str) -> list[str]:
     """The pieces of raw bytes that a backup would have."""
     with psycopg.connect(url) as connection:
         return [piece.key for piece in BackupPlan(connection).pieces() if piece.table == Chunk.__tablename__]
-
-
-def back_up_in_little_memory(url: str, folder: Path) -> None:
-    """Runs the command, which dies when it wants more than a gigabyte."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-
-    done = subprocess.run(
-        [sys.executable, "-m", "normstat", "backup", str(folder)],
-        env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(BACKEND), "OPENBLAS_NUM_THREADS": "1"},
-        cwd=BACKEND,
-        preexec_fn=limit,
-        capture_output=True,
-        timeout=HANG_S,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr.decode()[-2000:]
 
 
 @pytest.mark.parametrize(
@@ -78,25 +51,9 @@ def test_the_longest_gap_is_taken() -> None:
     assert parse_frames(format_frames([frame])) == [frame]
 
 
-async def test_backup_of_a_stream_that_claims_eight_exabytes(
-    engine: AsyncEngine, database_url: str, empty_database_url: str, tmp_path: Path
-) -> None:
+async def test_reparse_of_a_stream_with_the_longest_gap(engine: AsyncEngine, database_url: str) -> None:
     text = vmstat_text(vmstat_times(20))
-    await Agent(engine).send_file(text, key="good")
-    await Agent(engine, "mallory").send(stream(text), gap(len(text), MAX_LENGTH - len(text)))
-    back_up_in_little_memory(database_url, tmp_path / "first")
-    async with open_write_session(make_sessions(engine)) as session:
-        await request_deletion(session, "mallory", requested_by="admin")
-    back_up_in_little_memory(database_url, tmp_path / "second")
-    before = content(database_url)
-    await bring(empty_database_url, tmp_path / "second")
-    assert content(empty_database_url) == before
-
-
-async def test_reparse_of_a_stream_that_claims_eight_exabytes(engine: AsyncEngine, database_url: str) -> None:
-    text = vmstat_text(vmstat_times(20))
-    agent = Agent(engine)
-    await agent.send(stream(text), gap(len(text), MAX_LENGTH - len(text)))
+    await Agent(engine).send(stream(text), gap(len(text), MAX_GAP_BYTES))
     before = query(database_url, "SELECT * FROM samples.vmstat_linux ORDER BY time")
     done = await reparse(make_sessions(engine), database_url)
     assert (done.state, done.n_bytes, done.n_bytes_done) == ("done", len(text), len(text))

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.ingest.batching import set_limits
 from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.ingest.stream_samples import TOO_MANY_INSTANCES_REASON
-from normstat.ingest_limits import MAX_NEW_INSTANCES, IngestLimits
+from normstat.ingest_limits import IngestLimits
 from normstat.query.line_accounts import read_host_accounts
 from normstat.storage import instance_cache
 from normstat.storage.session import open_read_session
@@ -84,15 +84,6 @@ async def test_those_that_are_known_go_on_and_the_next_hour_has_room_again(agent
     assert_books_balance(database_url)
 
 
-async def test_a_host_has_as_many_as_it_likes_over_a_day(agent: Agent, database_url: str) -> None:
-    """It is a rate: short-lived processes make tens of thousands of instances a day on a host that is well."""
-    at = await send(agent, BANNER, offset=0)
-    for hour in range(24):
-        at = await send(agent, report(HOUR_S + hour * 3600, *commands(5 * hour, 5)), offset=at)
-    assert len(names_of(database_url)) == 24 * 5
-    assert accounts(database_url)["n_rejected"] == 0
-
-
 async def test_hosts_and_stats_are_counted_apart(agent: Agent, engine: AsyncEngine, database_url: str) -> None:
     text = BANNER + report(HOUR_S + 10, *commands(0, 5))
     for host in ("alpha", "beta"):
@@ -141,19 +132,3 @@ async def test_a_reparse_with_a_higher_limit_brings_all_back(
     set_limits(engine, IngestLimits())
     await Agent(engine, "beta").send_file(text, SPEC)
     assert (await export(engine, "alpha")).replace(b"alpha", b"beta") == await export(engine, "beta")
-
-
-@pytest.mark.heavy
-async def test_two_hundred_thousand_names_in_an_hour(engine: AsyncEngine, database_url: str) -> None:
-    """What the finding sent, with the default limit: the raw bytes are all there, and the instances are as many as may be."""
-    agent = Agent(engine)
-    n_names = n_sent = 222_000
-    at = await send(agent, BANNER, offset=0)
-    for first in range(0, n_sent, 10_000):
-        names = [b"c%06d" % number for number in range(first, min(first + 10_000, n_sent))]
-        at = await send(agent, report(HOUR_S + 1 + first // 100, *names), offset=at)
-    assert query(database_url, "SELECT count(*) FROM instances") == [(MAX_NEW_INSTANCES,)]
-    found = accounts(database_url)
-    assert (found["n_sample"], found["n_rejected"]) == (MAX_NEW_INSTANCES, n_names - MAX_NEW_INSTANCES)
-    assert len(raw_bytes(database_url)) == at
-    assert_books_balance(database_url)

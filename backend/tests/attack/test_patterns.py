@@ -1,26 +1,14 @@
 """Patterns of users against lines of agents: linear, and never in the way of anybody else."""
 
-import asyncio
-import signal
-from pathlib import Path
-
-import httpx
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.auth.accounts import create_agent_token
-from normstat.auth.roles import Role
-from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.stats.catalogue import UserSpecText, install_user_specs, load_catalogue, parse_user_spec
 from normstat.stats.guess import guess_spec
 from normstat.stats.pattern import MAX_PROGRAM, MAX_TEXT, PatternError, compile_linear, require_linear
 from normstat.stats.readers import read
 from normstat.stats.spec import Spec
-from normstat.storage.session import open_write_session
 from tests.addons import APP_USER
-from tests.api.server import serving
-from tests.attack.readers import PAGE, enter
-from tests.databases import on_one_database
 
 Sessions = async_sessionmaker[AsyncSession]
 
@@ -97,7 +85,7 @@ def test_families_of_columns_are_linear() -> None:
 
 def test_a_lone_word_of_the_live_test_is_no_pattern() -> None:
     """Names of subsystems become a part of a pattern of the program: blanks in them must not become repeats in a row."""
-    text = APP_USER.replace('reader = "columns"', 'reader = "live_test"')
+    text = APP_USER.replace('reader = "columns"', 'reader = "se_livetest"')
     head, _, rest = text.partition("[layout]")
     layout = "[layout]\nstates = 'app_user'\nmutex = 'app_user'\nsubsystems = ['a" + " " * 60 + "b']\n"
     spec = parse_user_spec(UserSpecText("app_user", head + layout + "[[stats]]" + rest.partition("[[stats]]")[2], 1))
@@ -117,27 +105,3 @@ def test_the_most_expensive_pattern_that_passes_ends(line: str) -> None:
         compiled.fullmatch(line)
     with pytest.raises(PatternError, match="repeats too much"):
         require_linear(".*x.{300}y")
-
-
-@on_one_database
-@pytest.mark.slow
-async def test_a_line_of_an_agent_does_not_freeze_the_server(database_url: str, sessions: Sessions, tmp_path: Path) -> None:
-    cookies = await enter(sessions, Role.ADMINISTRATOR, "alice")
-    async with open_write_session(sessions) as session:
-        token, _ = await create_agent_token(session, name="mallory", host="web1", created_by="test")
-    with serving(database_url, tmp_path / "log") as (address, process):
-        async with (
-            httpx.AsyncClient(base_url=address, cookies=cookies, headers=PAGE, timeout=60) as admin,
-            httpx.AsyncClient(base_url=address, headers={"Authorization": f"Bearer {token}"}, timeout=60) as agent,
-        ):
-            # All of them in one spec: each line meets every trap.
-            assert (await admin.put(f"{API}/specs/app_user", json={"toml": spec_with(*TRAPS)})).status_code == 200
-            data = b"1795262400\nUser Calls Wait\n" + b"".join(line.encode() + b"\n" for line in LINES)
-            frame = Frame(FrameKind.STREAM, "app_user", "app_user.1795262400.1-1", 0, len(data), "app_user", data)
-            sent, health = await asyncio.gather(
-                agent.post(f"{API}/ingest", content=format_frames([frame]), headers={"Normstat-Host": "web1"}),
-                admin.get(f"{API}/health"),
-            )
-            assert (sent.status_code, health.status_code) == (200, 200)
-        process.send_signal(signal.SIGTERM)
-        assert await asyncio.to_thread(process.wait, 300) in {0, -signal.SIGTERM}

@@ -10,25 +10,16 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.baselines.baseline_health import read_health
 from normstat.errors import BadRequest
 from normstat.ingest import transaction
 from normstat.ingest.imports.batchload import times_of
 from normstat.ingest.imports.import_options import check_options
 from normstat.ingest.stream_samples import ODD_TIME_REASON
-from normstat.query.host_lists import list_hosts
-from normstat.query.report_coverage import read_coverage
-from normstat.retention import host_deletion
-from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.retention_rules import RetentionRuleRequest
 from normstat.rollups import rollup_job
 from normstat.rollups.rollup_job import DELAY, roll_up
 from normstat.storage import chunks
 from normstat.storage.backup.backup_plan import BackupPlan
-from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.schema.job_models import JobState
-from normstat.storage.session import open_read_session, open_write_session
-from normstat.window import EPOCH, LATEST, Window, to_us
+from normstat.window import EPOCH, LATEST, to_us
 from tests.addons import APP_USER, app_user_text
 from tests.databases import on_either_database
 from tests.generated import SECOND, START, VMSTAT_HEADER, vmstat_text, vmstat_times
@@ -36,10 +27,7 @@ from tests.ingest.rereading import put, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_import_load import load_files
 from tests.ingest.test_intake import VMSTAT_ROWS, accounts, assert_books_balance, query, vmstat_rows
-from tests.profiles.profiled import make
 from tests.query.filling import fill_values
-from tests.storage.test_backup import bring, content, save
-from tests.storage.test_retention import apply
 
 pytestmark = on_either_database
 
@@ -147,113 +135,6 @@ async def test_a_rejected_sample_that_began_long_ago_is_not_looked_for_for_ever(
     assert_books_balance(database_url)
 
 
-# --- databases in which older versions left such rows ---
-
-
-async def fill_old(sessions: Sessions, host: str, times: list[datetime], key: str = "1") -> None:
-    """Samples as an older version took them."""
-    await fill_values(
-        sessions,
-        host,
-        "vmstat_linux",
-        time_us=[to_us(time) for time in times],
-        instances=[""] * len(times),
-        values={"procs_r": list(range(len(times)))},
-        key=key,
-    )
-
-
-OLD = [FAR[0], *(START + number * 20 * SECOND for number in range(60)), FAR[3] + timedelta(microseconds=999_999)]
-
-
-@pytest.fixture
-async def old(sessions: Sessions) -> None:
-    await fill_old(sessions, "mallory", OLD)
-    await fill_old(sessions, "past", [FAR[0]])
-    await fill_old(sessions, "future", [FAR[3]])
-    await fill_old(sessions, "later", vmstat_times(40))
-
-
-@pytest.mark.usefixtures("old")
-async def test_backup_and_restore_have_every_row(database_url: str, empty_database_url: str, tmp_path: Path) -> None:
-    before = content(database_url)
-    assert len(before["samples.vmstat_linux"]) == len(OLD) + 2 + 40
-    for _ in range(2):
-        manifest, _ = await save(database_url, tmp_path)
-    assert {"samples/vmstat_linux/1/0001-01-01-0", "samples/vmstat_linux/9999/9999-12-31-0"} <= {
-        piece.key for piece in manifest.pieces
-    }
-    await bring(empty_database_url, tmp_path)
-    assert content(empty_database_url) == before
-
-
-@pytest.mark.usefixtures("old")
-async def test_rollups_begin_in_1970_and_nobody_stays_behind(sessions: Sessions, database_url: str) -> None:
-    with psycopg.connect(database_url) as connection:
-        # What the job left when it failed halfway.
-        connection.execute("UPDATE hosts SET rolled_until = '0001-01-02 00:00Z' WHERE name = 'past'")
-        connection.execute(
-            "INSERT INTO rollup_marks SELECT h.id, s.id, '0001-01-01 07:00Z' FROM hosts AS h, stats AS s WHERE h.name = 'past'"
-        )
-    done = await roll_up(sessions, now=NOW + DELAY, budget_s=600)
-    assert (done.is_all, done.n_failed) == (True, 0)
-    assert query(database_url, "SELECT DISTINCT rolled_until FROM hosts WHERE name <> 'future'") == [(NOW,)]
-    assert query(database_url, "SELECT count(*), min(hour_at) FROM rollup_marks") == [(0, None)]
-    assert query(database_url, "SELECT min(block_at) >= '1970-01-01Z' FROM rollups") == [(True,)]
-    assert query(database_url, "SELECT count(DISTINCT host_id) FROM rollups") == [(2,)]
-
-
-@pytest.mark.usefixtures("old")
-async def test_pages_and_profiles_of_such_hosts_are_read(sessions: Sessions) -> None:
-    window = Window(START - timedelta(hours=1), START + timedelta(hours=1))
-    async with open_write_session(sessions) as session:
-        baseline = await create_baseline(session, BaselineDraft("all", "", ("mallory", "past", "future"), (window,), "ann"))
-    assert await make(sessions, START + timedelta(days=1)) == 3
-    async with open_read_session(sessions) as session:
-        found = {host: await read_coverage(session, host, window) for host in ("mallory", "past", "future", "later")}
-        assert (found["mallory"].first_sample_at, found["mallory"].last_sample_at) == (EPOCH, LATEST)
-        assert [sum(stat.n_samples for stat in found[host].stats) for host in found] == [60, 0, 0, 40]
-        _, health = await read_health(session, baseline.id, START + timedelta(days=1))
-        assert {host.host: host.n_samples for host in health} == {"mallory": 60, "past": 0, "future": 0}
-        assert len(await list_hosts(session, NOW)) == 4
-
-
-@pytest.mark.usefixtures("old")
-async def test_retention_and_deletion_remove_every_row(sessions: Sessions, database_url: str) -> None:
-    run = await apply(sessions, RetentionRuleRequest("vmstat_linux", 1, None), now=START - timedelta(days=5))
-    assert (run.state, run.n_samples) == (JobState.DONE, 2)
-    for host in ("mallory", "past", "future"):
-        async with open_write_session(sessions) as session:
-            await host_deletion.request_deletion(session, host, requested_by="anna")
-    assert await work_off_removals(database_url)
-    assert query(database_url, "SELECT name FROM hosts") == [("later",)]
-    assert query(database_url, "SELECT count(*), min(time) FROM samples.vmstat_linux") == [(40, START)]
-
-
-async def test_a_reparse_makes_them_rejected_lines(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    """Rows of years that are not taken any more go, and the lines that they were printed as are shown."""
-    text = vmstat_text(vmstat_times(20))
-    text += with_time(text, FAR[0]) + with_time(text, FAR[3])
-    await Agent(engine).send_file(text)
-    await roll_up(sessions, now=NOW + DELAY, budget_s=600)
-    with psycopg.connect(database_url) as connection:
-        # As an older version left it: rows, and what the stream says of them.
-        for time in (FAR[0], FAR[3]):
-            connection.execute(
-                "INSERT INTO samples.vmstat_linux (time, host_id, instance_id, stream_id, line_offset)"
-                " SELECT %s, host_id, instance_id, stream_id, 7 FROM samples.vmstat_linux LIMIT 1",
-                [time],
-            )
-        connection.execute("UPDATE streams SET first_sample_at = %s, last_sample_at = %s", [FAR[0], FAR[3]])
-        connection.execute("UPDATE instances SET first_sample_at = %s, last_sample_at = %s", [FAR[0], FAR[3]])
-        connection.execute("DELETE FROM rejected_lines")
-    done = await reparse(sessions, database_url)
-    assert (done.state, done.n_samples_before, done.n_samples_after, done.n_rejected_after) == ("done", 21, 19, 2)
-    assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)[:-2]
-    assert query(database_url, "SELECT reason FROM rejected_lines") == [(ODD_TIME_REASON,)] * 2
-    assert (await roll_up(sessions, now=NOW + DELAY, budget_s=600)).n_failed == 0
-
-
 # --- rows that are taken, decades apart ---
 
 
@@ -297,7 +178,11 @@ async def test_backup_looks_up_the_days_of_a_host_once_for_all_streams_of_decade
 ) -> None:
     days = [EPOCH + number * timedelta(days=1000) for number in range(10)]
     for number in range(30):
-        await fill_old(sessions, "mallory", [days[number % 3], days[-1 - number % 2]], key=f"k{number}")
+        times = [days[number % 3], days[-1 - number % 2]]
+        await fill_values(
+            sessions, "mallory", "vmstat_linux", time_us=list(map(to_us, times)), instances=["", ""], values={"procs_r": [0, 1]},
+            key=f"k{number}",
+        )  # fmt: skip
     n_asked = 0
     find_days = BackupPlan._find_days
 

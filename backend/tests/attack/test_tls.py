@@ -75,7 +75,10 @@ class TlsServer(Server):
             return (connection.getpeercert() or {}).get("serialNumber")
 
 
-@pytest.mark.parametrize(("workers", "payload"), [(1, b""), (2, HALF_A_HELLO)], ids=["silent", "half a hello"])
+@pytest.mark.parametrize(
+    ("workers", "payload"),
+    [pytest.param(1, HALF_A_HELLO, id="half a hello"), pytest.param(2, b"", id="silent", marks=pytest.mark.matrix)],
+)
 def test_handshakes_that_do_not_end(url: str, tmp_path: Path, authority: Authority, workers: int, payload: bytes) -> None:
     settings = {"NORMSTAT_MAX_CONNECTIONS": "60", "NORMSTAT_HEAD_TIMEOUT_S": "5"}
     with TlsServer(url, tmp_path, authority, workers=workers, settings=settings) as server:
@@ -156,6 +159,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(LOOK_EVERY_S / 20)
 
 
+@pytest.mark.matrix
 def test_a_renewal_needs_no_restart_and_cuts_nobody_off(url: str, tmp_path: Path, authority: Authority) -> None:
     page = tmp_path / "page"
     page.mkdir()
@@ -176,9 +180,8 @@ def test_a_renewal_needs_no_restart_and_cuts_nobody_off(url: str, tmp_path: Path
     assert len(events(server, "certificate_loaded")) == 1
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_certificate_that_cannot_be_used_is_one_sentence(url: str, tmp_path: Path, authority: Authority, workers: str) -> None:
-    server = TlsServer(url, tmp_path, authority, workers=int(workers))
+def test_a_certificate_that_cannot_be_used_is_one_sentence(url: str, tmp_path: Path, authority: Authority) -> None:
+    server = TlsServer(url, tmp_path, authority)
     server.environment["NORMSTAT_TLS_KEY"] = str(authority.path)
     server.launch()
     assert server.process is not None

@@ -1,6 +1,7 @@
 """Login providers of the tests: a real one as a process of its own, and one that lies."""
 
 import contextlib
+import functools
 import os
 import subprocess
 import sys
@@ -44,11 +45,17 @@ def _answers(issuer: str) -> bool:
         return False
 
 
+@functools.cache
+def provider_key() -> RSAKey:
+    """One key for all tests of a process: to make one takes a tenth of a second."""
+    return RSAKey.generate_key(2048, parameters={"kid": "first", "use": "sig"})
+
+
 class LyingProvider:
     """A provider on this machine whose every answer a test can change; it checks PKCE and takes each code once."""
 
     def __init__(self) -> None:
-        self.keys = [RSAKey.generate_key(2048, parameters={"kid": "first", "use": "sig"})]
+        self.keys = [provider_key()]
         self.published: list[RSAKey] | None = None
         self.claims: dict[str, Any] = {}
         self.header: dict[str, Any] = {"alg": "RS256", "kid": "first"}

@@ -22,7 +22,7 @@ async def lane_and_gate() -> AsyncIterator[tuple[HashingLane, Callable[[], None]
 
 def assert_opens(gate: threading.Event) -> None:
     # A guard against hanging for ever, not a time that anything depends on.
-    assert gate.wait(120)
+    assert gate.wait(60)
 
 
 async def crowd(lane: HashingLane, work: Callable[[], None], names: list[str]) -> list[asyncio.Task[None]]:

@@ -249,30 +249,6 @@ async def test_hostile_reports_are_refused_or_only_words(
         assert await list_reports(session, templates=False) == []
 
 
-async def test_a_bundle_of_before_reports_opens(
-    engine: AsyncEngine, sessions: Sessions, other: AsyncEngine, tmp_path: Path
-) -> None:
-    await write(engine, sessions, tmp_path)
-    path = await make(engine, tmp_path / "b.zip")
-    with zipfile.ZipFile(path) as file:
-        bodies = {name: file.read(name) for name in file.namelist()}
-    manifest = json.loads(bodies[MANIFEST])
-    gone = {"experiments", "reports"}
-    members = {each["name"] for section in manifest["sections"] if section["name"] in gone for each in section["members"]}
-    manifest["sections"] = [each for each in manifest["sections"] if each["name"] not in gone]
-    for section in manifest["sections"]:
-        for entry in section["index"]:
-            entry.pop("id", None)
-    bodies[MANIFEST] = json.dumps(manifest).encode()
-    with zipfile.ZipFile(tmp_path / "old.zip", "w") as file:
-        for name, body in bodies.items():
-            if name not in members:
-                file.writestr(name, body)
-    told = await load(other, tmp_path / "old.zip")
-    assert {"artefacts", "comparisons"} <= {one.path for one in told}
-    assert not any("does not know" in one.note for one in told)
-
-
 def test_links_lead_to_the_same_things() -> None:
     known = ReferenceMap("alpha", "copy", "srv", artefacts={1: 5}, comparisons={2: 6}, experiments={3: 7}, reports={4: 8})
     paths = {

@@ -166,6 +166,7 @@ async def notes_of(engine: AsyncEngine, host: str = "alpha") -> dict[str, object
         }  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_everything_of_the_window_comes_back(
     engine: AsyncEngine, sessions: Sessions, other: AsyncEngine, tmp_path: Path
 ) -> None:
@@ -233,6 +234,7 @@ async def test_windows_that_overlap_load_each_byte_once(engine: AsyncEngine, oth
     assert await csv_of(other, whole) == await csv_of(engine, whole)
 
 
+@pytest.mark.matrix
 @on_either_database
 async def test_captures_of_many_tools_survive_a_cut(engine: AsyncEngine, other: AsyncEngine, tmp_path: Path) -> None:
     agent = Agent(engine)

@@ -1,11 +1,9 @@
 """`normstat alerts` prints who was told of what, and tests and tries."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.alerts.alert_delivery import Deliverer
@@ -18,13 +16,6 @@ from tests.databases import on_either_database
 
 pytestmark = on_either_database
 Sessions = async_sessionmaker[AsyncSession]
-
-
-@pytest.fixture
-def http() -> Iterator[HttpReceiver]:
-    receiver = HttpReceiver()
-    yield receiver
-    receiver.close()
 
 
 async def test_alerts_channels_and_routes_are_printed(sessions: Sessions, database_url: str, http: HttpReceiver) -> None:

@@ -40,7 +40,8 @@ async def run_command(database_url: str, *arguments: str) -> tuple[int, str, str
         result = await asyncio.to_thread(call)
     finally:
         load_settings.cache_clear()
-    return result.exit_code, result.stdout, result.stderr
+    # As it was written: `stdout` has other ends of lines.
+    return result.exit_code, result.stdout_bytes.decode(), result.stderr
 
 
 async def do(database_url: str, *arguments: str) -> str:

@@ -2,10 +2,9 @@
 
 import itertools
 
-import pytest
 from structlog.testing import capture_logs
 
-from normstat.auth.client_address import TrustedProxies, group_of, parse_networks
+from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.cli.connections import LINGER_S, MAX_LINGERING, ClientConnection, ConnectionLimits, ConnectionTable, MinimumRate
 
 
@@ -36,22 +35,6 @@ def admit(connection_table: ConnectionTable, address: str, *, busy: bool = False
     if busy:
         connection_table.set_busy(client)
     return client
-
-
-@pytest.mark.parametrize(
-    ("address", "group"),
-    [
-        ("192.0.2.1", "192.0.2.1"),
-        ("::ffff:192.0.2.1", "192.0.2.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("testclient", "testclient"),
-        ("", ""),
-    ],
-)
-def test_a_64_counts_as_one_address(address: str, group: str) -> None:
-    assert group_of(address) == group
 
 
 def test_an_address_at_its_limit_loses_the_connection_that_waited_longest() -> None:

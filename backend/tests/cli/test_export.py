@@ -1,16 +1,12 @@
 """`normstat export`: a file that is whole or not there."""
 
-import asyncio
-import functools
 import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
-from typer.testing import CliRunner
 
-from normstat.cli import app
-from normstat.settings import load_settings
+from tests.cli.test_baseline import run_command
 from tests.databases import on_either_database
 from tests.query.filling import fill_capture
 from tests.query.test_export import VMSTAT
@@ -22,15 +18,8 @@ DAY = ("--from", "2026-11-21T00:00:00Z", "--to", "2026-11-22T00:00:00+00:00")
 
 
 async def export(database_url: str, *arguments: str) -> tuple[int, bytes, str]:
-    """What the command gives, in a thread: it has an event loop of its own."""
-    run = functools.partial(CliRunner().invoke, app, ["export", *arguments], env={"NORMSTAT_DATABASE_URL": database_url})
-    # A process reads its settings once; here it is a new one each time.
-    load_settings.cache_clear()
-    try:
-        result = await asyncio.to_thread(run)
-    finally:
-        load_settings.cache_clear()
-    return result.exit_code, result.stdout_bytes, result.stderr
+    code, out, err = await run_command(database_url, "export", *arguments)
+    return code, out.encode(), err
 
 
 async def test_it_writes_csv_and_parquet(sessions: Sessions, database_url: str, tmp_path: Path) -> None:

@@ -1,18 +1,14 @@
 """`normstat profile`: how far profiles are, and making them without a server."""
 
-import asyncio
-import functools
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
-from typer.testing import CliRunner
 
-from normstat.cli import app
-from normstat.settings import load_settings
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.session import open_write_session
 from normstat.window import Window, to_us
+from tests.cli.test_baseline import run_command
 from tests.databases import on_either_database
 from tests.query.filling import fill_values
 
@@ -22,15 +18,9 @@ START = datetime(2026, 11, 16, 8, tzinfo=UTC)
 
 
 async def command(database_url: str, *words: str) -> str:
-    """What the command prints, in a thread: it has an event loop of its own."""
-    run = functools.partial(CliRunner().invoke, app, ["profile", *words], env={"NORMSTAT_DATABASE_URL": database_url})
-    load_settings.cache_clear()
-    try:
-        result = await asyncio.to_thread(run)
-    finally:
-        load_settings.cache_clear()
-    assert result.exit_code == 0, result.output
-    return result.output
+    code, out, err = await run_command(database_url, "profile", *words)
+    assert code == 0, out + err
+    return out
 
 
 async def test_profiles_are_made_and_listed(sessions: async_sessionmaker[AsyncSession], database_url: str) -> None:

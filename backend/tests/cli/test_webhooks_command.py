@@ -1,7 +1,6 @@
 """`normstat webhooks` prints webhooks and deliveries without their secrets, and tests one."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -12,13 +11,6 @@ from normstat.storage.webhook_rows import DeliveryState, Topic, WebhookDelivery,
 from tests.alerts.receivers import HttpReceiver
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def http() -> Iterator[HttpReceiver]:
-    receiver = HttpReceiver()
-    yield receiver
-    receiver.close()
 
 
 def test_what_is_printed_has_no_secret(

@@ -43,7 +43,7 @@ def compare(baseline: FloatArray, incident: FloatArray) -> tuple[FloatArray, lis
     )
 
 
-@settings(max_examples=25, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(seeds)
 def test_the_same_again_gives_the_same(seed: int) -> None:
     baseline, incident = make(seed)
@@ -58,14 +58,14 @@ def test_the_same_again_gives_the_same(seed: int) -> None:
     assert (first[0] >= 0).all()
 
 
-@settings(max_examples=25, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(seeds)
 def test_a_baseline_against_itself_is_never_unusual(seed: int) -> None:
     baseline, _ = make(seed)
     assert set(compare(baseline, baseline)[1]) == {"normal"}
 
 
-@settings(max_examples=25, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(seeds, st.integers(2, 60), st.floats(-1e9, 1e9))
 def test_what_never_moves_is_quiet(seed: int, n: int, value: float) -> None:
     baseline, incident = make(seed)
@@ -73,7 +73,7 @@ def test_what_never_moves_is_quiet(seed: int, n: int, value: float) -> None:
     assert compare(baseline, incident[:, :n])[1][3] == "normal"
 
 
-@settings(max_examples=25, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(seeds, st.sampled_from([10.0, 1000.0, 2.0**20]))
 def test_larger_units_change_little(seed: int, factor: float) -> None:
     baseline, incident = make(seed)
@@ -92,7 +92,7 @@ def score(baseline: FloatArray, incident: FloatArray) -> WindowScores:
     return compare_blocks([Block(times[0], baseline, times[1], incident)], np.zeros(len(baseline), np.int64))[1]
 
 
-@settings(max_examples=25, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(seeds)
 def test_the_order_of_the_series_changes_nothing_but_the_load_kind(seed: int) -> None:
     baseline, incident = make(seed)
@@ -113,7 +113,7 @@ def test_the_order_of_the_series_changes_nothing_but_the_load_kind(seed: int) ->
     assert (np.abs(plain.significance[order] - moved.significance) <= growth * shift + 1e-3).all()
 
 
-@settings(max_examples=25, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(seeds, st.sampled_from(["baseline", "incident", "both"]))
 def test_without_any_sample_nothing_is_scored_and_nothing_breaks(seed: int, side: str) -> None:
     baseline, incident = make(seed)

@@ -221,6 +221,12 @@ def test_a_hostile_instance_is_in_no_command(stat: str, field: str, hostile: str
     assert found == harmless
 
 
+def test_a_busier_command_is_asked_about_by_name() -> None:
+    [first, *_] = ask([context("linux_command", "cpu_pct", "up", "postgres", was=5, now=90, of=30, unit="%")], "linux")[0]
+    assert first.why.startswith("The processes of this command use more CPU time")
+    assert first.commands[0].command.startswith("ps -C postgres ")
+
+
 def test_a_mount_point_is_quoted() -> None:
     found = commands([context("df_linux", "used_pct", "up", "/mnt/$(reboot) 'x'")], "linux")
     assert """du -xh --max-depth=2 '/mnt/$(reboot) '"'"'x'"'"'' |""" in found

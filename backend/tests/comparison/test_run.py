@@ -154,14 +154,6 @@ async def test_a_burnt_cpu_is_found_first(sessions: Sessions) -> None:
     assert found.notes == []
 
 
-async def test_normal_against_normal_says_nothing_unusual(sessions: Sessions) -> None:
-    await fill_cpus(sessions, hot_from=N)
-    found = await compare(sessions)
-    assert (found.groups, found.verdict) == ([], "No clear difference: none of 6 series changed more than it usually does.")
-    itself = await compare(sessions, BaselineChoice(window=INCIDENT))
-    assert itself.groups == []
-
-
 async def test_above_the_row_limit_pieces_are_read_and_the_rest_is_counted(sessions: Sessions) -> None:
     await fill_host(sessions)
     found = await compare(sessions, max_rows=400)

@@ -98,6 +98,17 @@ def test_the_writer_its_disk_and_who_waits_are_one_story() -> None:
     assert story.onset_ms is not None
 
 
+def test_the_counters_of_proc_alone_tell_the_same_story() -> None:
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=1_890_000)
+    names = {"iostat_linux": "linux_disk", "mpstat_linux": "linux_cpu", COMMANDS: "linux_command", PIDS: "linux_process"}
+    [story] = compare({names[name]: both for name, both in sides.items() if name in names})
+    assert story.topic == "disk"
+    assert story.sentence.startswith("dd (29206), which is new, wrote 1.8 GiB/s and used 21 % of a CPU; vda wrote 1.8")
+    assert "vda was busy 86 % of the time (normally 1.8 to 2.2 %)" in story.sentence
+    assert "both CPUs waited for I/O 3" in story.sentence
+
+
 def test_where_the_agent_may_not_see_who_did_it_the_newcomer_is_named() -> None:
     sides = quiet_host()
     add_writer(sides, wrote_kb=None)

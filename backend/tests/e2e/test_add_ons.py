@@ -37,7 +37,8 @@ def rows_of(client: httpx.Client, stat: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.text))) if answer.status_code == 200 else []
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
+@pytest.mark.timeout(120)  # a server with all modules of its own, commands beside it, and a busy machine
 def test_two_add_ons_live_changed_and_read_again(database_url: str, tmp_path: Path) -> None:
     for name, text in (("app_time", APP_TIME), ("app_user", APP_USER_ONCE)):
         tool = tmp_path / name

@@ -50,7 +50,8 @@ def write_capture(path: Path) -> list[list[str]]:
     return rows
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
+@pytest.mark.timeout(120)  # a server with all modules of its own, commands beside it, and a busy machine
 def test_samples_equal_the_file_after_kills(database_url: str, tmp_path: Path) -> None:
     capture = tmp_path / "vmstat.txt"
     expected = write_capture(capture)

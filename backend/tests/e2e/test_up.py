@@ -1,7 +1,6 @@
 """`normstat up` from nothing: samples within seconds, a clean end, a second run that goes on with the data, and faults."""
 
 import contextlib
-import json
 import os
 import pwd
 import shutil
@@ -19,7 +18,7 @@ import psycopg
 import pytest
 
 from normstat.cli import up_command as up_module
-from normstat.local.binaries import ROOT_STATE_DIR, find_binaries
+from normstat.local.binaries import ROOT_STATE_DIR
 from tests.certificates import make_self_signed
 from tests.databases import on_either_database
 from tests.e2e.product import CHECKOUT, Up, free_port, have, log_in, processes_naming, wait_until
@@ -27,7 +26,9 @@ from tests.failures.sender import Fleet, make_agent_token
 from tests.vanishing import files_below
 
 # A hang guard, no promise: on a busy machine the agent and its tools start late.
-FIRST_SAMPLES_WITHIN_S = 120.0
+FIRST_SAMPLES_WITHIN_S = 50.0
+# A database, a server and an agent start, some of them twice, on a machine that may be busy.
+pytestmark = pytest.mark.timeout(120)
 
 
 def n_samples(client: httpx.Client) -> int:
@@ -116,37 +117,6 @@ def data_dir(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def old_data_dir(data_dir: Path) -> Path:
-    """A folder of an earlier version: the role of the database is its superuser, and what root made belongs to root."""
-    binaries = find_binaries()[0]
-    account = pwd.getpwnam("postgres" if have_account("postgres") else "nobody") if os.geteuid() == 0 else None
-    (data_dir / "postgres").mkdir(parents=True, mode=0o700)
-    (data_dir / "postgres.password").write_text("a password\n")
-    (data_dir / "postgres.json").write_text(json.dumps({"major": binaries.major, "has_timescaledb": binaries.has_timescaledb}))
-    for name in ("log", "agent/spool", "imports"):
-        (data_dir / name).mkdir(parents=True)
-    (data_dir / "agent/spool").chmod(0o700)
-    (data_dir / "log/server.log").write_text("an old line\n")
-    options = {} if account is None else {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-    if account is not None:
-        os.chown(data_dir / "postgres", account.pw_uid, account.pw_gid)
-        os.chown(data_dir / "postgres.password", account.pw_uid, account.pw_gid)
-    command = [
-        str(binaries.bin_dir / "initdb"), "-D", str(data_dir / "postgres"), "-U", "normstat", "--pwfile",
-        str(data_dir / "postgres.password"), "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync",
-    ]  # fmt: skip
-    subprocess.run(command, check=True, capture_output=True, cwd="/", **options)  # type: ignore[call-overload]
-    if account is not None:
-        os.chown(data_dir / "postgres.password", 0, 0)
-    (data_dir / "postgres.password").chmod(0o600)
-    return data_dir
-
-
-def have_account(name: str) -> bool:
-    return name in {entry.pw_name for entry in pwd.getpwall()}
-
-
-@pytest.fixture
 def closed_data_dir(tmp_path: Path) -> Iterator[Path]:
     """A folder to be made below one that is closed to other accounts, as /root is."""
     data_dir = tmp_path / "data of normstat"
@@ -156,9 +126,8 @@ def closed_data_dir(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not have("vmstat"), reason="vmstat is not installed")
-@pytest.mark.parametrize("place", ["old_data_dir", "closed_data_dir"])
-def test_up_shows_samples_stops_cleanly_and_goes_on(place: str, request: pytest.FixtureRequest) -> None:
-    data_dir: Path = request.getfixturevalue(place)
+def test_up_shows_samples_stops_cleanly_and_goes_on(closed_data_dir: Path) -> None:
+    data_dir = closed_data_dir
     port = free_port()
     with Up(data_dir, port) as up, log_in(up.link) as client:
         wait_until(lambda: n_samples(client) > 0, "first samples", FIRST_SAMPLES_WITHIN_S)
@@ -173,7 +142,6 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(place: str, request: pytest.
         n_first = n_samples(client)
         wait_until(lambda: n_samples(client) >= n_first + 3, "samples of a running server", FIRST_SAMPLES_WITHIN_S)
     before_stop = up.out_path.read_text()
-    assert ("now it only owns its database" in before_stop) == (place == "old_data_dir")
     assert up.process.returncode == 0, before_stop
     assert "stopped" in before_stop
     assert "Traceback" not in before_stop
@@ -191,7 +159,7 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(place: str, request: pytest.
     assert processes_naming(str(data_dir)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_whatever_is_killed_is_started_again_and_all_is_stored_once(data_dir: Path) -> None:
     # So little that the logs rotate here.
     with Up(data_dir, free_port(), {"NORMSTAT_LOG_MAX_BYTES": "4096"}) as up:
@@ -205,7 +173,7 @@ def test_whatever_is_killed_is_started_again_and_all_is_stored_once(data_dir: Pa
             wait_until(lambda: "the server is running again" in up.said(), "the server is back")
             os.kill(up.process_of(str(data_dir / "agent/token"), "normstat-agent run"), signal.SIGKILL)
             wait_until(lambda: "the agent is running again" in up.said(), "the agent is back")
-            fleet.wait_until(1.0, 120)
+            fleet.wait_until(1.0)
         assert set(fleet.answers) <= {200, 503, 0}, fleet.answers
         fleet.assert_stored_once(url)
         for name in ("database", "server", "agent"):
@@ -220,7 +188,7 @@ def test_whatever_is_killed_is_started_again_and_all_is_stored_once(data_dir: Pa
         wait_until(lambda: processes_naming(str(data_dir)) == [], "everything ends with `up`, however it ends")
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @on_either_database
 def test_by_tls_its_agent_delivers_too(database_url: str, data_dir: Path) -> None:
     """A certificate that is its own authority: the agent is told to trust it, and the server's account reads both files."""

@@ -17,8 +17,9 @@ from psycopg import sql
 
 from tests.databases import OPTIONS, PlainServer, _die_with_parent, _free_port
 from tests.debian_root import DatabaseUnavailable
+from tests.unavailable import skip_without
 
-START_TIMEOUT_S: Final = 300.0
+START_TIMEOUT_S: Final = 100.0
 PAGE_SIZE: Final = os.sysconf("SC_PAGE_SIZE")
 # Acknowledged is committed: what is lost with the processes, not only with the machine, must not count.
 DURABLE: Final = {"synchronous_commit": "on", "full_page_writes": "on"}
@@ -109,6 +110,20 @@ class FragilePostgres(PlainServer):
                 return
             assert time.monotonic() < deadline, self.log_path.read_text(errors="replace")[-2000:]
             time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def running_postgres(**changed_options: str) -> Iterator[FragilePostgres]:
+    """One that runs until the end, or the reason why there is none."""
+    postgres = FragilePostgres(**changed_options)
+    try:
+        postgres.start()
+    except DatabaseUnavailable as error:
+        skip_without(error)
+    try:
+        yield postgres
+    finally:
+        postgres.stop()
 
 
 class SmallDiskPostgres(FragilePostgres):

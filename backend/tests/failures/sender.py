@@ -143,7 +143,7 @@ class Fleet:
     def answers(self) -> Counter[int]:
         return sum((agent.answers for agent in self.agents), Counter())
 
-    def wait_until(self, part: float, timeout_s: float = 240.0) -> None:
+    def wait_until(self, part: float, timeout_s: float = 100.0) -> None:
         """Returns when that part of all bytes is acknowledged."""
         deadline = time.monotonic() + timeout_s
         while self.n_acked < part * self.n_bytes:

@@ -1,7 +1,6 @@
 """The database fails as it does in practice: agents keep their data, the server recovers by itself, all is stored once."""
 
 import contextlib
-import os
 import random
 import socket
 import time
@@ -11,26 +10,23 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.attack.clients import rss_bytes
 from tests.debian_root import DatabaseUnavailable
 from tests.e2e.product import Server, health_status, wait_until
-from tests.failures.postgres import FragilePostgres, SmallDiskPostgres
+from tests.failures.postgres import FragilePostgres, SmallDiskPostgres, running_postgres
 from tests.failures.sender import Fleet, make_agent_token
+from tests.unavailable import skip_without
 
-# Servers start several times here, and may have to share the machine.
-pytestmark = pytest.mark.timeout(300)
+# A database and servers start several times here, on a machine that may be busy.
+pytestmark = pytest.mark.timeout(120)
 
 MIB = 1 << 20
 
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[FragilePostgres]:
-    postgres = FragilePostgres(max_connections="30")
-    try:
-        postgres.start()
-    except DatabaseUnavailable as error:
-        _skip(error)
-    yield postgres
-    postgres.stop()
+    with running_postgres(max_connections="30") as postgres:
+        yield postgres
 
 
 @pytest.fixture
@@ -39,12 +35,6 @@ def emptied(postgres: FragilePostgres) -> str:
     with psycopg.connect(postgres.url_of_tests) as connection:
         connection.execute("TRUNCATE hosts, agent_tokens, users CASCADE")
     return postgres.url_of_tests
-
-
-def _skip(error: DatabaseUnavailable) -> None:
-    if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
-        pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)
-    pytest.skip(str(error))
 
 
 def is_healthy(server: Server) -> bool:
@@ -58,10 +48,6 @@ def _take_all(database_url: str, taken: list[psycopg.Connection]) -> None:
         taken.append(psycopg.connect(database_url))
 
 
-def rss_bytes(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def assert_no_defect(server: Server) -> None:
     """What was not the server's fault is no error of it: neither a traceback nor an answer of 500."""
     log = server.log_path.read_text()
@@ -70,8 +56,7 @@ def assert_no_defect(server: Server) -> None:
     assert "task_ended" not in log
 
 
-@pytest.mark.long
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_a_full_disk(tmp_path: Path) -> None:
     postgres = SmallDiskPostgres("160m", max_wal_size="48MB", min_wal_size="48MB")
     try:
@@ -79,7 +64,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
             postgres.start()
             postgres.move_to_small_disk()
         except DatabaseUnavailable as error:
-            _skip(error)
+            skip_without(error)
         with psycopg.connect(postgres.admin_url("normstat"), autocommit=True) as connection:
             # The log's next segments are there already; a real disk gets full in the same order: tables first.
             for _ in range(3):
@@ -126,7 +111,7 @@ def test_the_database_is_restarted(postgres: FragilePostgres, emptied: str, tmp_
         assert_no_defect(server)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_no_connection_is_left(postgres: FragilePostgres, emptied: str, tmp_path: Path) -> None:
     token = make_agent_token(emptied)
     with Server(emptied, tmp_path / "log") as server, Fleet(server.port, token, n_agents=4, n_rows=1000, n_pieces=20) as fleet:
@@ -151,7 +136,7 @@ def test_no_connection_is_left(postgres: FragilePostgres, emptied: str, tmp_path
         assert_no_defect(server)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_three_hundred_connections_at_once(postgres: FragilePostgres, emptied: str, tmp_path: Path) -> None:
     token = make_agent_token(emptied)
     with Server(emptied, tmp_path / "log", settings={"NORMSTAT_INGEST_MAX_REQUESTS": "100"}) as server:
@@ -214,8 +199,7 @@ def test_bodies_that_never_end_take_no_memory(emptied: str, tmp_path: Path) -> N
         assert server.log_path.read_text().count('"ingest_overloaded"') == 1, "once, not forty times"
 
 
-@pytest.mark.long
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_everything_is_killed_at_any_moment(postgres: FragilePostgres, emptied: str, tmp_path: Path) -> None:
     rng = random.Random(42)
     token = make_agent_token(emptied)

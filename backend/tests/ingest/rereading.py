@@ -16,7 +16,8 @@ from normstat.storage import reparse_rows
 from normstat.storage.reparse_rows import Reparse, ReparseScope
 from normstat.storage.schema.models import Stream
 from normstat.storage.session import WriteSession, open_locked_sessions, open_read_session, open_write_session
-from normstat.storage.user_specs import put_user_spec, refresh_catalogue
+from normstat.storage.spec_refresh import refresh_catalogue
+from normstat.storage.user_specs import put_user_spec
 from normstat.window import Window, from_us
 
 Sessions = async_sessionmaker[AsyncSession]

@@ -20,7 +20,7 @@ from tests.ingest.test_intake import query
 
 pytestmark = on_either_database
 
-WAIT_S = 30.0
+WAIT_S = 120.0
 HOSTS = [f"host{number}" for number in range(12)]
 TEXT = vmstat_text(vmstat_times(10))
 

@@ -1,7 +1,7 @@
 """Receivers: bodies of other protocols become texts of hosts, and those become samples."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import pytest
@@ -66,13 +66,18 @@ def test_both_versions_say_the_same_and_every_line_is_accounted_for(series: list
 
 
 Scrape = dict[str, float]
+ToLabels = Callable[[str], dict[str, str]]
 NAMES = ["node_disk_reads_completed_total", "node_disk_read_bytes_total", "node_disk_io_now", "other_total", "other"]
 
 
-def requests_of(scrapes: Sequence[Scrape], size: int) -> list[bytes]:
-    """The texts of requests of so many samples, in the order of a sender that has one queue."""
+def of_a_disk(name: str) -> dict[str, str]:
+    return {"__name__": name, "device": "sda"}
+
+
+def requests_of(scrapes: Sequence[Scrape], size: int, to_labels: ToLabels = of_a_disk) -> list[bytes]:
+    """The texts of requests of so many samples, every five seconds, in the order of a sender that has one queue."""
     samples = [
-        ({"__name__": name, "device": "sda"}, [(value, NOW_MS - 60_000 + 5000 * number)])
+        (to_labels(name), [(value, NOW_MS - 60_000 + 5000 * number)])
         for number, scrape in enumerate(scrapes)
         for name, value in scrape.items()
     ]
@@ -113,15 +118,8 @@ def test_requests_of_any_size_and_repeated_ones_give_the_same(scrapes: list[Scra
 CPUS = ["0", "1", "2"]
 
 
-def cpu_requests(scrapes: Sequence[dict[str, float]], size: int) -> list[bytes]:
-    """The texts of requests of so many samples: idle seconds of CPUs, every five seconds."""
-    samples = [
-        ({"__name__": "node_cpu_seconds_total", "cpu": cpu, "mode": "idle"}, [(value, NOW_MS - 60_000 + 5000 * number)])
-        for number, scrape in enumerate(scrapes)
-        for cpu, value in scrape.items()
-    ]
-    requests = [samples[at : at + size] for at in range(0, len(samples), size)]
-    return [texts_of(read_write_request(plain_request(request)), bound="web1")["web1"] for request in requests]
+def idle_of(cpu: str) -> dict[str, str]:
+    return {"__name__": "node_cpu_seconds_total", "cpu": cpu, "mode": "idle"}
 
 
 @settings(max_examples=60, deadline=None)
@@ -130,7 +128,7 @@ def cpu_requests(scrapes: Sequence[dict[str, float]], size: int) -> list[bytes]:
     size=st.integers(1, 7),
 )
 def test_all_cpus_are_the_mean_of_the_cpus_for_requests_of_any_size(scrapes: list[Scrape], size: int) -> None:
-    found = samples_of(cpu_requests(scrapes, size))
+    found = samples_of(requests_of(scrapes, size, idle_of))
     own = {(cpu, time): value for _, cpu, time, _, value in found}
     times = {time for _, time in own}
     for time in times:
@@ -140,7 +138,7 @@ def test_all_cpus_are_the_mean_of_the_cpus_for_requests_of_any_size(scrapes: lis
 
 def test_a_cpu_that_comes_later_has_no_part_in_the_mean_before() -> None:
     scrapes = [{"0": 1.0 * number} | ({"1": 3.0 * number} if number > 2 else {}) for number in range(6)]
-    means = {time: value for _, cpu, time, _, value in samples_of(cpu_requests(scrapes, 2)) if cpu == "all"}
+    means = {time: value for _, cpu, time, _, value in samples_of(requests_of(scrapes, 2, idle_of)) if cpu == "all"}
     # A share of 20 % for each second in five, and the new CPU counts from its second sample on.
     assert [means[time] for time in sorted(means)] == [20.0, 20.0, 20.0, 40.0, 40.0]
 

@@ -2,14 +2,16 @@
 
 import datetime as dt
 import random
+from collections.abc import Collection
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.ingest.batching import Recording, ingest_request
+from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import Timing
 from normstat.storage.schema.job_models import JobState
-from tests.golden_captures import Capture, captures
+from tests.golden_captures import Capture, captures, specs_of_families
 from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import ANY_HOST, stream
 from tests.ingest.test_intake import query
@@ -20,10 +22,10 @@ TIMING = Timing(date=dt.date(2026, 11, 21), start_us=1_795_262_400_000_000, inte
 MAX_BYTES = 15_000
 
 
-def chosen() -> list[Capture]:
+def chosen(specs: Collection[str]) -> list[Capture]:
     by_spec: dict[str, list[Capture]] = {}
     for capture in captures():
-        if len(capture.data) <= MAX_BYTES:
+        if len(capture.data) <= MAX_BYTES and capture.spec in specs:
             by_spec.setdefault(capture.spec, []).append(capture)
     return [found[-1] for found in by_spec.values()]
 
@@ -53,19 +55,26 @@ async def load(engine: AsyncEngine, capture: Capture, numbers: random.Random, *,
         at = ack.offset
 
 
+FIRST_OF_EACH_FAMILY = [names[0] for names in specs_of_families().values()]
+ALL = list(load_catalogue().specs)
+FULL = (pytest.mark.matrix,)
+
+
 # Each spec in one way, each way on one kind of database: what differs between specs is the same in all of them.
-# test_reparse.py runs on both.
-@pytest.mark.long
 @pytest.mark.parametrize(
-    ("server", "is_timed"),
-    [("postgresql", False), pytest.param("timescaledb", True, marks=pytest.mark.timescale)],
+    ("server", "specs", "is_timed"),
+    [
+        pytest.param("postgresql", FIRST_OF_EACH_FAMILY, True, id="one of each family", marks=pytest.mark.slow),
+        pytest.param("postgresql", ALL[::2], False, id="all as an agent sends them", marks=FULL),
+        pytest.param("timescaledb", ALL[1::2], True, id="all as they are imported", marks=(*FULL, pytest.mark.timescale)),
+    ],
     indirect=["server"],
 )
 async def test_reading_again_changes_nothing(
-    engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], database_url: str, *, is_timed: bool
+    engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], database_url: str, specs: list[str], *, is_timed: bool
 ) -> None:
     numbers = random.Random(1)
-    for capture in chosen()[is_timed::2]:
+    for capture in chosen(specs):
         await load(engine, capture, numbers, is_timed=is_timed)
     before, books_before = await export(engine), books(database_url)
     ids = query(database_url, "SELECT id, name FROM instances ORDER BY id")

@@ -4,8 +4,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -31,6 +29,7 @@ from normstat.storage.schema.models import Host
 from normstat.storage.session import WriteSession, open_read_session, open_write_session
 from tests.addons import APP_USER, app_user_text
 from tests.databases import on_either_database
+from tests.fork_server import ForkedProcess, start_forked
 from tests.ingest.rereading import ALWAYS, books, export, look, put, reparse, reparse_stream, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
@@ -38,7 +37,6 @@ from tests.ingest.test_intake import query
 pytestmark = on_either_database
 
 Sessions = async_sessionmaker[AsyncSession]
-BACKEND = Path(__file__).parents[2]
 # A column of another name, so that old and new cannot be taken for each other.
 CHANGED = APP_USER.replace('key = "wait"', 'key = "wait_ms"')
 RECEIVED = frozenset({"received_at"})
@@ -240,18 +238,14 @@ async def _pages(session: AsyncSession) -> AsyncIterator[Page]:
         yield page
 
 
-def start_command(url: str, *words: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "normstat", "reparse", *words],
-        env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(BACKEND)},
-        cwd=BACKEND,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+def start_command(url: str, log_path: Path) -> ForkedProcess:
+    with log_path.open("wb") as log:
+        return start_forked(["reparse", "--all"], os.environ | {"NORMSTAT_DATABASE_URL": url}, log)
 
 
+@pytest.mark.slow
 async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
-    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+    agent: Agent, sessions: Sessions, database_url: str, tmp_path: Path
 ) -> None:
     await put(sessions, "app_user", APP_USER)
     for key in ("a", "b", "c"):
@@ -262,10 +256,10 @@ async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(
     with psycopg.connect(database_url) as connection:
         # The second stream's row cannot be written: the process stands in the middle of its transaction.
         connection.execute("SELECT FROM streams WHERE id = %s FOR UPDATE", [second])
-        process = start_command(database_url, "--all")
+        process = start_command(database_url, tmp_path / "log")
         await wait_for(database_url, WAITS_FOR_HOST)
         process.send_signal(signal.SIGKILL)
-        await asyncio.to_thread(process.communicate)
+        await asyncio.to_thread(process.wait)
         connection.rollback()
     await wait_for(database_url, f"SELECT WHERE pg_try_advisory_xact_lock({REPARSE_LOCK})")
     # The first one is done, the others are as they were; nothing is left of what was staged.
@@ -291,22 +285,17 @@ async def test_the_command_works_and_says_what_came_of_it(
     agent: Agent, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = await old_stream(agent, sessions)
-    process = await asyncio.to_thread(_communicate, start_command(database_url, "--spec", "app_user", "--host", "alpha"))
     n_rows = query(database_url, "SELECT count(*) FROM stat.app_user")[0][0]
-    assert process == (0, f"1 of 1 stream read again: {n_rows} samples before, {n_rows} after, 0 lines rejected\n")
-    assert query(database_url, "SELECT spec_version, acked_offset FROM streams") == [(2, len(text))]
+    said = f"1 of 1 stream read again: {n_rows} samples before, {n_rows} after, 0 lines rejected\n"
     monkeypatch.setenv("NORMSTAT_DATABASE_URL", database_url)
     load_settings.cache_clear()
-    for words, expected in (((), (2, "")), (("--host", "nobody"), (1, ""))):
+    chosen = ("--spec", "app_user", "--host", "alpha")
+    for words, expected in ((chosen, (0, said)), ((), (2, "")), (("--host", "nobody"), (1, ""))):
         # In a thread: the command has an event loop of its own.
         done = await asyncio.to_thread(CliRunner().invoke, app, ["reparse", *words])
         assert (done.exit_code, done.stdout) == expected
     load_settings.cache_clear()
-
-
-def _communicate(process: subprocess.Popen[bytes]) -> tuple[int, str]:
-    out, _ = process.communicate()
-    return process.returncode, out.decode()
+    assert query(database_url, "SELECT spec_version, acked_offset FROM streams") == [(2, len(text))]
 
 
 async def test_stopped_it_leaves_what_it_did_not_finish(
@@ -372,18 +361,19 @@ async def test_a_stream_goes_on_after_it_was_read_again(
     await assert_as_fresh(agent, engine, database_url, text)
 
 
+@pytest.mark.slow
 async def test_interrupted_at_the_command_line_it_says_so(
-    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str, tmp_path: Path
 ) -> None:
     await old_stream(agent, sessions)
     old = await export(engine)
     with locked_host(database_url):
-        process = start_command(database_url, "--all")
+        process = start_command(database_url, tmp_path / "log")
         await wait_for(database_url, WAITS_FOR_HOST)
         process.send_signal(signal.SIGINT)
-        _, said = await asyncio.to_thread(process.communicate)
-    assert process.returncode == 130
-    assert said.decode().endswith("normstat: stopped; streams that were not done keep their old samples\n")
+        assert await asyncio.to_thread(process.wait) == 130
+    said = (tmp_path / "log").read_text()
+    assert said.endswith("normstat: stopped; streams that were not done keep their old samples\n")
     ended = await look(sessions, 1)
     assert (ended.state, ended.message, ended.n_streams_done) == (JobState.STOPPED, "stopped at the command line", 0)
     assert await export(engine) == old

@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 
 import psycopg
 
-from normstat.alerts.outbox_worker import POLL_S
 from normstat.jobs.claims import BACKTESTS, REMOVALS, REPARSES, select_due
-from normstat.jobs.due_work import DueWork
+from normstat.jobs.due_work import MESSAGES_S, DueWork
 from normstat.storage.alert_outbox import select_unsent
 from normstat.storage.import_rows import select_open_imports
 from tests.databases import on_either_database
@@ -107,7 +106,7 @@ async def test_a_message_that_is_to_be_sent_wakes_who_sends_it(database_url: str
 async def test_a_worker_is_woken_no_more_often_than_it_wants(database_url: str) -> None:
     clock = Clock()
     due = DueWork(database_url, look_s=0.01, clock=clock)
-    seldom = due.watch(select_due(REMOVALS), every_s=POLL_S)
+    seldom = due.watch(select_due(REMOVALS), every_s=MESSAGES_S)
     probe = due.watch(select_due(BACKTESTS), every_s=0)
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(ADD, ["backtest", "queued", -1])
@@ -117,5 +116,5 @@ async def test_a_worker_is_woken_no_more_often_than_it_wants(database_url: str) 
             seldom.clear()
             await settle(due, probe)
             assert not seldom.is_set()
-            clock.now = POLL_S
+            clock.now = MESSAGES_S
             await asyncio.wait_for(seldom.wait(), 120)

@@ -106,12 +106,12 @@ def test_no_line_is_lost_and_nobody_waits_when_the_writer_is_stopped_or_killed(t
     assert logs._writer is not None
     os.kill(logs._writer.pid, signal.SIGSTOP)
     # The pipe holds what is printed meanwhile: the child ends.
-    assert print_lines(logs, 0, 5000).wait(300) == 0
+    assert print_lines(logs, 0, 5000).wait(60) == 0
     os.kill(logs._writer.pid, signal.SIGKILL)
     logs._writer.wait()
-    assert print_lines(logs, 5000, 10_000).wait(300) == 0, "without a reader it is not ended by SIGPIPE either"
+    assert print_lines(logs, 5000, 10_000).wait(60) == 0, "without a reader it is not ended by SIGPIPE either"
     logs.check(said.append)
-    assert print_lines(logs, 10_000, 30_000).wait(300) == 0
+    assert print_lines(logs, 10_000, 30_000).wait(60) == 0
     wait_until(lambda: logs.tail("server", 2) == expected(29_998, 30_000), "the last lines")
     logs.write("up", "a line of our own")
     logs.close()

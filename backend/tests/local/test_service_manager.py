@@ -30,11 +30,11 @@ def test_without_a_manager_nothing_happens(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.matrix)])
 def test_a_server_tells_that_it_is_ready_and_that_it_stops(database_url: str, tmp_path: Path, workers: int) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
-        manager.settimeout(300)
+        manager.settimeout(100)
         settings = {"NOTIFY_SOCKET": str(tmp_path / "notify")}
         with Server(database_url, tmp_path / "server.log", workers=workers, settings=settings) as server:
             assert manager.recv(100) == b"READY=1"

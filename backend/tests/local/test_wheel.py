@@ -14,8 +14,6 @@ from normstat import __version__
 from tests.databases import ServerPool
 from tests.e2e.product import CHECKOUT, free_port, health_status, wait_until
 
-pytestmark = [pytest.mark.slow]
-
 BUILT_PAGE = CHECKOUT / "frontend/dist"
 
 
@@ -44,12 +42,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory, page_dir: Path) -> Path:
     return build_wheel(tmp_path_factory.mktemp("wheel"), page_dir, 0o022, "UTC")
 
 
+@pytest.mark.matrix
 def test_two_builds_give_the_same_bytes(wheel: Path, page_dir: Path, tmp_path: Path) -> None:
     again = build_wheel(tmp_path, page_dir, 0o077, "Pacific/Chatham")
     assert again.name == wheel.name == f"normstat-{__version__}-py3-none-any.whl"
     assert again.read_bytes() == wheel.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_wheel_has_all_that_the_checkout_has(wheel: Path, page_dir: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {info.filename: info.external_attr >> 16 & 0o777 for info in archive.infolist()}
@@ -70,6 +70,7 @@ def test_the_wheel_has_all_that_the_checkout_has(wheel: Path, page_dir: Path) ->
     assert not [name for name in names if name.startswith(("tests/", "bench/")) or name.endswith(".pyc")]
 
 
+@pytest.mark.matrix
 def test_an_installed_wheel_migrates_and_serves_page_and_agent(
     wheel: Path, page_dir: Path, servers: ServerPool, tmp_path: Path
 ) -> None:

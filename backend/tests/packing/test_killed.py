@@ -2,24 +2,22 @@
 
 import asyncio
 import os
-import signal
 from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from tests.databases import on_either_database
-from tests.e2e.product import wait_until
 from tests.fork_server import ForkedProcess, start_forked
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
 from tests.ingest.test_reparse import send_in_pieces
+from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import counts, read_whole, stream_ids
 
 Sessions = async_sessionmaker[AsyncSession]
-WAITS = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+PACK = ("pack", "--days", "0")
 N_PACKS = "SELECT count(*) FROM packed_chunks"
 # What the transaction comes upon before it deletes, before it stores the pack, and before it notes that.
 STEPS = (
@@ -33,7 +31,7 @@ pytestmark = on_either_database
 
 def start_packing(url: str) -> ForkedProcess:
     with Path(os.devnull).open("wb") as nowhere:
-        return start_forked(["pack", "--days", "0"], os.environ | {"NORMSTAT_DATABASE_URL": url}, nowhere)
+        return start_forked(PACK, os.environ | {"NORMSTAT_DATABASE_URL": url}, nowhere)
 
 
 async def fill(engine: AsyncEngine, url: str, keys: str = "abc") -> dict[str, bytes]:
@@ -54,6 +52,7 @@ async def assert_all_there(sessions: Sessions, texts: dict[str, bytes]) -> None:
     assert found == list(texts.values())
 
 
+@pytest.mark.slow
 async def test_killed_in_any_step_nothing_is_lost(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     texts = await fill(engine, database_url)
     n_chunks, _ = counts(database_url)
@@ -67,23 +66,11 @@ async def test_killed_in_any_step_nothing_is_lost(engine: AsyncEngine, sessions:
 
 
 def kill_at(url: str, step: str) -> None:
-    with psycopg.connect(url) as connection, psycopg.connect(url, autocommit=True) as looker:
-        connection.execute(sql.SQL(step))
-        process = start_packing(url)
-
-        def is_waiting() -> bool:
-            assert process.poll() is None, "the command ended before it came upon the lock"
-            return looker.execute(WAITS).fetchone() is not None
-
-        wait_until(is_waiting, "the command waits for the lock")
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        connection.rollback()
-        # Its backend is told only when it answers: then it rolls back.
-        wait_until(lambda: looker.execute(WAITS).fetchone() is None, "the backend of the killed command ends")
+    with killed_at_lock(url, step, *PACK):
+        pass
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 async def test_killed_again_and_again_it_comes_to_an_end(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     """Each run is killed some milliseconds after its first pack: in the middle of the next one, or between two."""
     texts = await fill(engine, database_url, "abcdefghij")

@@ -33,7 +33,7 @@ from tests.packing.raw_view import counts, pack_all, read_whole, stream_ids, vie
 Sessions = async_sessionmaker[AsyncSession]
 NOON = datetime(2026, 3, 5, 12, 0, 5, tzinfo=UTC)
 DAY = timedelta(days=1)
-OFFSETS = (0, 1, 999, 4321, 9000, 9499, 9500, 17_000, 10**9)
+OFFSETS = (0, 1, 4321, 9499, 9500, 10**9)
 
 
 # A pack as the first version wrote it.
@@ -130,6 +130,7 @@ def test_bytes_that_are_no_text_are_packed_as_they_are() -> None:
         assert unpack_frame(pack_frame(data), len(data)) == data
 
 
+@pytest.mark.slow
 @on_either_database
 @pytest.mark.usefixtures("small_packs")
 async def test_all_ways_to_read_give_the_same(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:

@@ -24,7 +24,7 @@ from normstat.window import Window
 from tests.addons import APP_USER, app_user_text
 from tests.databases import on_either_database
 from tests.generated import START as GENERATED
-from tests.generated import vmstat_text, vmstat_times
+from tests.generated import vmstat_text
 from tests.ingest.rereading import put, reparse
 from tests.ingest.sending import Agent
 from tests.profiles.profiled import (
@@ -108,6 +108,7 @@ async def test_without_samples_there_is_none_until_they_come(sessions: Sessions)
     assert (await loaded(sessions, baseline_id)).n_samples == 3 * 360 * 3
 
 
+@pytest.mark.slow
 async def test_a_damaged_piece_is_made_anew(sessions: Sessions) -> None:
     await store(sessions, START, np.arange(0, 3 * 3600, 10))
     baseline_id = await create(sessions, hours(START, 3))
@@ -196,7 +197,8 @@ async def test_lines_that_come_late_or_are_read_again(engine: AsyncEngine, sessi
     agent = Agent(engine)
     await put(sessions, "app_user", APP_USER)
     await agent.send_file(app_user_text(50), "app_user")
-    await agent.send_file(vmstat_text(vmstat_times(9000)), key="early")
+    every_five_seconds = [GENERATED + timedelta(seconds=5 * number) for number in range(1800)]
+    await agent.send_file(vmstat_text(every_five_seconds), key="early")
     async with sessions() as session:
         host = (await session.scalars(select(Host.name))).one()
         first = min(await session.scalars(select(Instance.first_sample_at)))

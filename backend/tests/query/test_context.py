@@ -1,6 +1,5 @@
 """The lines around a place of a stream's raw output, over the borders of chunks, gaps, and lines that never end."""
 
-import zlib
 from datetime import UTC, datetime
 
 import pytest
@@ -40,10 +39,10 @@ async def keep(sessions: Sessions, pieces: list[tuple[int, bytes]], rejected: di
         return stream.id
 
 
-def test_chunks_of_before_are_unpacked_and_damaged_ones_named() -> None:
+def test_damaged_chunks_are_named() -> None:
     text = b"r b w\n" * 100
-    assert unpack_body(zlib.compress(text)) == unpack_body(compress_chunk(0, text).body) == text
-    for body in (b"", b"neither", zlib.compress(text)[:12], compress_chunk(0, text).body[:-3]):
+    assert unpack_body(compress_chunk(0, text).body) == text
+    for body in (b"", b"neither", compress_chunk(0, text).body[:-3]):
         with pytest.raises(DamagedChunk, match="damaged"):
             unpack_body(body)
 

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
 from normstat.query.host_lists import StreamState, list_hosts, list_instances, list_rejected, read_host, to_state
-from normstat.storage.lookup import natural_key
+from normstat.storage.natural_order import natural_key
 from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 from normstat.window import Window, to_us
 from tests.databases import on_either_database

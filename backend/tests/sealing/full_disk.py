@@ -32,7 +32,8 @@ N_DAYS, N_REPORTS, N_CPUS = 3, 4000, 4
 KEYS = ("usr_pct", "sys_pct", "idle_pct")
 # What is left free in each round.
 LEFT_FREE = (0, 100_000, 300_000)
-BACK_TIMEOUT_S = 180
+# PostgreSQL may end, replay its log and be started again meanwhile.
+BACK_TIMEOUT_S = 120
 
 
 async def fill(sessions: Sessions) -> None:

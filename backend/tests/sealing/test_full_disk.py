@@ -12,7 +12,7 @@ BACKEND = Path(__file__).resolve().parents[2]
 SMALL_DISK = 'mount -t tmpfs -o size=200m,mode=0711 tmpfs "$1" && exec "$2" -m tests.sealing.full_disk "$1"'
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("unshare") is None, reason="a small disk needs root and unshare")
 def test_a_really_full_disk_loses_nothing(tmp_path: Path) -> None:
     # The account of the database must get through to the disk.
@@ -28,7 +28,6 @@ def test_a_really_full_disk_loses_nothing(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     rounds = done.stdout.splitlines()[-4:]

@@ -71,7 +71,7 @@ def build(found: Sequence[tuple[float, ...]], printed: dict[int, str]) -> Sealed
 
 
 @given(ROWS, strategies.dictionaries(strategies.integers(0, 59), strategies.text(min_size=1, max_size=9), max_size=3))
-@settings(deadline=None)
+@settings(max_examples=50)
 def test_every_bit_comes_back(found: list[tuple[float, ...]], words: dict[int, str]) -> None:
     rows = build(found, {row: text for row, text in words.items() if row < len(found)})
     head, body = pack(rows)

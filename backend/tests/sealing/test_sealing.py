@@ -13,7 +13,6 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.errors import MigrationError
 from normstat.query.report_coverage import read_coverage
 from normstat.retention.retention_rules import RetentionRuleRequest
 from normstat.sealing import seal_job
@@ -21,7 +20,6 @@ from normstat.sealing.seal_job import Sealing, choose_length, limit_at, seal_nex
 from normstat.sealing.unseal import unseal
 from normstat.storage.hypertables import EmptyParts
 from normstat.storage.lookup import StatRef, list_host_stats, require_host
-from normstat.storage.schema import migrations
 from normstat.storage.session import open_read_session
 from normstat.window import LATEST, Window, from_us, to_us
 from tests.databases import on_either_database, on_one_database
@@ -274,7 +272,7 @@ async def test_a_block_that_cannot_be_read_stops_no_other_host(sessions: Session
 
 
 @on_one_database
-@pytest.mark.slow
+@pytest.mark.matrix
 async def test_a_kill_at_any_moment_leaves_each_sample_once(
     agent: Agent, engine: AsyncEngine, database_url: str, tmp_path: Path
 ) -> None:
@@ -305,13 +303,3 @@ def seal_and_kill(url: str, log_path: Path, after_s: float) -> int:
         return process.wait(after_s)
     process.kill()
     return process.wait()
-
-
-@on_one_database
-async def test_the_schema_goes_back_only_when_nothing_is_sealed(agent: Agent, sessions: Sessions, database_url: str) -> None:
-    await agent.send_file(vmstat_text(vmstat_times(10)), key="1")
-    await seal_all(sessions, "alpha")
-    with pytest.raises((RuntimeError, MigrationError), match="unseal"):
-        migrations.downgrade(database_url, "0021")
-    with psycopg.connect(database_url) as connection:
-        assert connection.execute(SEALED).fetchone() == (9,)

@@ -11,7 +11,7 @@ from normstat.stats.engine.calls import OWN_EPOCH, interval_in_command
 from normstat.stats.readers import read
 from normstat.stats.readers.tabular.patterns import PatternsLayout
 from normstat.stats.records import NO_TIME, ReadResult
-from tests.golden_captures import Capture, captures
+from tests.golden_captures import Capture, captures, first_of_each_spec
 from tests.stats.reading import Row, read_pieces, rows_of_result
 
 FIRST_S, SECOND_S = 1795305600, 1795305660
@@ -188,7 +188,7 @@ ALL = [capture for capture in captures() if OWN_EPOCH.search(capture.command()) 
 TIME = re.compile(rb"\d:\d\d:\d\d")
 
 
-@pytest.mark.parametrize("capture", ALL, ids=lambda capture: capture.name)
+@pytest.mark.parametrize("capture", first_of_each_spec(ALL))
 def test_a_second_call_gives_what_the_first_one_gave(capture: Capture) -> None:
     """Every capture as the output of two calls: the same samples again, a minute later, and no other line is rejected.
 

@@ -15,7 +15,7 @@ from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read
 from normstat.stats.readers.tabular import columns
 from normstat.stats.records import ReadResult
-from tests.golden_captures import Capture, captures
+from tests.golden_captures import Capture, captures, first_of_each_spec
 from tests.stats.reading import Row, read_pieces, rows_of_result
 
 IOSTAT = """\
@@ -221,7 +221,7 @@ PLAIN = [capture for capture in captures() if may_be_folded(capture)]
 NAMES_MAY_END = {"pidstat_linux", "sar_linux", "ps_linux"}
 
 
-@pytest.mark.parametrize("capture", PLAIN, ids=lambda capture: capture.name)
+@pytest.mark.parametrize("capture", first_of_each_spec(PLAIN))
 def test_no_capture_gives_other_values_when_it_is_folded(capture: Capture) -> None:
     text = capture.data.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     own = values(read(require_spec(capture.spec), text.encode("utf-8", "surrogateescape"), state={}, offset=0, is_final=True))

@@ -10,7 +10,17 @@ from normstat.stats.engine.line_engine import COLOUR
 from normstat.stats.engine.number_formats import format_values
 from normstat.stats.guess import guess_spec
 from normstat.stats.records import LineKind, ReadResult
-from tests.golden_captures import GOLDEN, RECORDED, ROOTS, SYNTHETIC, SYNTHETIC_ORIGINS, Capture, captures, render
+from tests.golden_captures import (
+    GOLDEN,
+    RECORDED,
+    ROOTS,
+    SYNTHETIC,
+    SYNTHETIC_ORIGINS,
+    Capture,
+    captures,
+    first_of_each_spec,
+    render,
+)
 
 ALL = list(captures())
 
@@ -64,7 +74,7 @@ def assert_what_was_printed_comes_back(capture: Capture, result: ReadResult) -> 
             assert is_there, f"{given} is not what stands in {line}"
 
 
-@pytest.mark.parametrize("capture", ALL, ids=lambda capture: capture.name)
+@pytest.mark.parametrize("capture", first_of_each_spec(ALL))
 def test_the_spec_is_guessed(capture: Capture) -> None:
     guess = guess_spec(capture.data)
     assert guess is not None

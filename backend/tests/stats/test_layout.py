@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import pytest
 
-from normstat.stats.catalogue import built_in_catalogue, parse_spec, read_built_in
+from normstat.stats.catalogue import built_in_catalogue
 from normstat.stats.layout import (
     ASCII,
     JOINED,
@@ -114,11 +114,6 @@ def test_a_module_without_a_reader_is_refused(tmp_path: Path, monkeypatch: pytes
     package = types.ModuleType("some_readers")
     package.__path__ = [str(family.parent)]
     with pytest.raises(TypeError, match=r"some_readers\.family\.half: a reader exports LAYOUT and Reader"):
-        find_readers(package)
+        find_readers(package)["half"]
     for name in [name for name in sys.modules if name.startswith("some_readers")]:
         monkeypatch.delitem(sys.modules, name)
-
-
-def test_old_names_of_readers_are_known() -> None:
-    text = read_built_in("proc_net_snmp").replace('reader = "proc_net_snmp"', 'reader = "mib"')
-    assert parse_spec("proc_net_snmp.toml", text).reader == "proc_net_snmp"

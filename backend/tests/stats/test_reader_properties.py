@@ -13,7 +13,7 @@ from normstat.stats.engine.shared_text import TextRows
 from normstat.stats.readers import read
 from normstat.stats.readers.tabular import columns
 from normstat.stats.spec import Spec
-from tests.golden_captures import captures
+from tests.golden_captures import Capture, captures, first_of_each_family, first_of_each_spec
 from tests.stats.reading import Reading, read_pieces, read_together
 
 # By name: Hypothesis prints what it chooses from, and a spec is long.
@@ -158,22 +158,21 @@ def test_a_shared_text_has_rows_for_pieces_of_any_size(monkeypatch: pytest.Monke
     assert n_found == 3 * 3
 
 
-@settings(RELAXED, max_examples=300)
+@settings(RELAXED, max_examples=150)
 @given(stream=streams(WITHOUT_BULK), draw=st.data())
 def test_any_pieces_give_the_same_to_readers_of_lines(stream: tuple[Spec, bytes], draw: st.DataObject) -> None:
     spec, data = stream
     assert read_pieces(spec, in_pieces(data, draw)) == read_pieces(spec, [data])
 
 
-@pytest.mark.parametrize("name", sorted(CAPTURES))
-def test_captures_give_the_same_in_pieces(name: str) -> None:
+@pytest.mark.parametrize("capture", first_of_each_spec(captures()))
+def test_captures_give_the_same_in_pieces(capture: Capture) -> None:
     """A cut behind every line of the beginning, and in the middle of lines."""
-    spec = load_catalogue().specs[name]
-    for data in CAPTURES[name]:
-        few = data[:6000]
-        whole = read_pieces(spec, [few])
-        assert read_pieces(spec, few.splitlines(keepends=True)) == whole
-        assert read_pieces(spec, [few[at : at + 97] for at in range(0, len(few), 97)]) == whole
+    spec = require_spec(capture.spec)
+    few = capture.data[:6000]
+    whole = read_pieces(spec, [few])
+    assert read_pieces(spec, few.splitlines(keepends=True)) == whole
+    assert read_pieces(spec, [few[at : at + 97] for at in range(0, len(few), 97)]) == whole
 
 
 HOSTILE = [
@@ -209,7 +208,7 @@ def n_calls(spec: Spec, data: bytes) -> int:
     return count.cache_info().misses // 2
 
 
-@pytest.mark.parametrize("name", sorted(CAPTURES))
+@pytest.mark.parametrize("name", first_of_each_family())
 def test_twice_the_bytes_take_no_more_than_twice_the_calls(name: str) -> None:
     """Of the tool's own text with one hostile line in it; regular expressions are for `make bench-hostile` to judge."""
     spec = load_catalogue().specs[name]

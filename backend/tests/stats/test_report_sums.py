@@ -161,23 +161,3 @@ def test_a_summary_has_fields_that_may_be_added(stat: Stat) -> None:
             of = source[field.key]
             assert (field.unit, field.decimals, field.kind, field.semantics) == (of.unit, of.decimals, of.kind, of.semantics)
             assert field.semantics != "counter"
-
-
-PRSTAT = """1795305601
-   PID USERNAME  SIZE   RSS STATE  PRI NICE      TIME  CPU PROCESS/NLWP
-   7 root      10M   5M sleep   59    0   0:00:10 1.5% java/3
-   8 root      10M   5M sleep   59    0   0:00:10 0.5% java/4
-Total: 2 processes, 7 lwps, load averages: 0.01, 0.02, 0.03
-"""
-PS = """1795305601
-  PID %CPU %MEM   VSZ   RSS NLWP COMMAND
-    7  1.5  0.1  1000   500    2 java
-    8  0.5  0.2  2000   700    3 java
-"""
-
-
-def test_other_tools_have_sums_too() -> None:
-    size = {"processes": 2, "size": 20 * 2**20, "rss": 10 * 2**20, "cpu_pct": 2.0, "nlwp": 7}
-    assert sums(PRSTAT.encode(), "prstat_solaris", "prstat_solaris_command") == [(1, "java", size)]
-    columns = {"processes": 2, "cpu_pct": 2.0, "mem_pct": 0.3, "vsz": 3000, "rss": 1200, "nlwp": 5}
-    assert sums(PS.encode(), "ps_linux", "ps_linux_command") == [(1, "java", columns)]

@@ -68,7 +68,7 @@ def test_pieces_of_the_template_give_the_same() -> None:
         ]
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_a_copied_folder_is_all_that_a_tool_needs(tmp_path: Path) -> None:
     """As docs/add-a-tool.md says: copy the folder, rename it, and the program knows the tool; the tests know its captures."""
     backend = Path(normstat.__file__).parents[1]

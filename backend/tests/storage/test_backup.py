@@ -3,9 +3,7 @@
 import asyncio
 import contextlib
 import json
-import os
 import re
-import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -42,13 +40,12 @@ from normstat.storage.session import make_engine, make_sessions, open_read_sessi
 from normstat.window import Window
 from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer, on_either_database
 from tests.debian_root import DatabaseUnavailable
-from tests.e2e.product import wait_until
-from tests.fork_server import start_forked
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, reparse
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import query
-from tests.packing.raw_view import counts, pack_all, views
+from tests.killed_commands import killed_at_lock
+from tests.packing.raw_view import counts, pack_all
 
 COMMUNITY = CommunityServer.name
 
@@ -155,6 +152,7 @@ async def bring(url: str, folder: Path) -> None:
     await asyncio.to_thread(restore, url, folder, manifest, quiet)
 
 
+@pytest.mark.slow
 async def test_round_trip_into_another_kind_of_store(
     engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
 ) -> None:
@@ -268,17 +266,17 @@ async def add_artefact(sessions: Sessions, folder: Path, text: bytes) -> Artefac
     return await make_artefact(sessions, ArtefactDraft("alpha", ArtefactSource.CLI, "ann", start=START), path, now=START)
 
 
+@on_either_database
 async def test_packing_between_backups_changes_no_byte(
     engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Packs reach over the edges of the windows that raw bytes are copied by."""
-    monkeypatch.setattr(backup_plan, "WINDOW_BYTES", 5000)
-    monkeypatch.setattr(packing_run, "MAX_PACK_BYTES", 8000)
-    sessions = make_sessions(engine)
-    agent = await fill(engine)
-    text = vmstat_text(vmstat_times(300))
-    for end in range(1000, 20_000, 700):
-        await agent.send_file(text[:end], key="long")
+    monkeypatch.setattr(backup_plan, "WINDOW_BYTES", 1500)
+    monkeypatch.setattr(packing_run, "MAX_PACK_BYTES", 2500)
+    sessions, agent = make_sessions(engine), Agent(engine)
+    text = vmstat_text(vmstat_times(150))
+    for end in range(1000, 10_000, 700):
+        await agent.send(stream(text[:end], key="long"), stream(text[: end // 2], key="short"))
     await save(database_url, tmp_path)
     ids = query(database_url, "SELECT id, host_id FROM streams ORDER BY id")
     for _ in range(2):
@@ -292,69 +290,19 @@ async def test_packing_between_backups_changes_no_byte(
     assert [piece for piece in again.pieces if piece.table in raw] == [piece for piece in manifest.pieces if piece.table in raw]
     assert progress.n_kept >= sum(piece.table in raw for piece in again.pieces)
     n_chunks, n_packs = counts(database_url)
-    assert (n_chunks > 3, n_packs > 10) == (True, True)
+    assert (n_chunks > 3, n_packs > 3) == (True, True)
     await agent.send_file(text, key="long")
     await pack_all(sessions)
-    now = await views(sessions, (0, 6000))
     await save(database_url, tmp_path)
     await bring(other_url, tmp_path)
     assert content(other_url) == content(database_url)
-    other = make_engine(other_url, pool_size=2)
-    try:
-        assert await views(make_sessions(other), (0, 6000)) == now
-    finally:
-        await other.dispose()
 
 
 @on_either_database
-async def test_a_backup_from_before_packing_is_restored(
-    engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
-) -> None:
-    sessions = make_sessions(engine)
-    await fill(engine)
-    before, n_chunks = await views(sessions, (0, 3000)), counts(database_url)[0]
-    await save(database_url, tmp_path)
-    await pack_all(sessions)
-    await bring(other_url, tmp_path)
-    assert counts(other_url) == (n_chunks, 0)
-    other = make_engine(other_url, pool_size=2)
-    try:
-        assert await views(make_sessions(other), (0, 3000)) == before
-        # It is packed in its turn.
-        await pack_all(make_sessions(other))
-        assert await views(make_sessions(other), (0, 3000)) == before
-    finally:
-        await other.dispose()
-    assert counts(other_url) == counts(database_url)
-
-
-WAITS: str = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-
-
-@contextlib.contextmanager
-def killed_while_waiting(url: str, lock: str, *words: str) -> Iterator[None]:
-    """Starts the command, which comes upon the lock, and kills it outright."""
-    with psycopg.connect(url) as connection:
-        connection.execute(sql.SQL(lock))
-        with Path(os.devnull).open("wb") as nowhere:
-            process = start_forked(words, os.environ | {"NORMSTAT_DATABASE_URL": url}, nowhere)
-        with psycopg.connect(url, autocommit=True) as looker:
-
-            def is_waiting() -> bool:
-                assert process.poll() is None, "the command ended before it came upon the lock"
-                return looker.execute(WAITS).fetchone() is not None
-
-            wait_until(is_waiting, "the command waits for the lock")
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        yield
-        connection.rollback()
-
-
-@on_either_database
+@pytest.mark.slow
 async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path) -> None:
     await fill(engine)
-    with killed_while_waiting(database_url, "LOCK TABLE samples.vmstat_linux IN ACCESS EXCLUSIVE MODE", "backup", str(tmp_path)):
+    with killed_at_lock(database_url, "LOCK TABLE samples.vmstat_linux IN ACCESS EXCLUSIVE MODE", "backup", str(tmp_path)):
         with pytest.raises(BadRequest, match="never finished"):
             read_manifest(tmp_path)
         n_there = len(files_of(tmp_path))
@@ -366,7 +314,7 @@ async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url
     assert progress.n_kept == n_there - 1
 
     migrations.upgrade(other_url)
-    with killed_while_waiting(other_url, "LOCK TABLE rejected_lines IN SHARE MODE", "restore", str(tmp_path)):
+    with killed_at_lock(other_url, "LOCK TABLE rejected_lines IN SHARE MODE", "restore", str(tmp_path)):
         assert query(other_url, "SELECT count(*) FROM hosts") == [(2,)]
     with pytest.raises(MigrationError, match="is incomplete"):
         require_current_schema(other_url)

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import psycopg
 import pytest
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
@@ -27,7 +26,6 @@ from normstat.storage.baseline_versions import (
 from normstat.storage.exclusion_rows import ExclusionDraft
 from normstat.storage.host_group_rows import GroupChange
 from normstat.storage.mute_rows import MuteDraft
-from normstat.storage.schema import migrations
 from normstat.storage.schema.baseline_models import Baseline
 from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import Host
@@ -356,28 +354,6 @@ async def test_changes_at_once_are_all_versions(sessions: Sessions) -> None:
         assert {item.windows[0].end for item in found[:-1]} == {hours(0, 2 + number).end for number in range(6)}
         newest = await baseline_rows.read_baseline(session, made.id)
         assert (newest.version, newest.windows) == (7, found[0].windows)
-
-
-async def test_baselines_of_before_have_a_version(empty_database_url: str) -> None:
-    migrations.upgrade(empty_database_url, "0006")
-    with psycopg.connect(empty_database_url) as connection:
-        connection.execute("INSERT INTO hosts (name) VALUES ('web2'), ('web1')")
-        connection.execute(
-            "INSERT INTO baselines (name, windows, version, created_by)"
-            " VALUES ('old', '{[2026-11-19, 2026-11-20)}', 3, 'ann'), ('lost', '{[2026-11-21, 2026-11-22)}', 1, 'bob')"
-        )
-        connection.execute("INSERT INTO baseline_hosts SELECT 1, id FROM hosts")
-    migrations.upgrade(empty_database_url)
-    with psycopg.connect(empty_database_url) as connection:
-        rows = connection.execute(
-            "SELECT b.id, v.version, v.windows = b.windows, v.hosts, v.time_zone, v.made_by"
-            " FROM baseline_versions AS v JOIN baselines AS b ON b.id = v.baseline_id ORDER BY 1"
-        ).fetchall()
-        assert rows == [(1, 3, True, ["web1", "web2"], "UTC", "ann"), (2, 1, True, [], "UTC", "bob")]
-        assert connection.execute("SELECT count(*) FROM jobs WHERE state = 'queued'").fetchall() == [(2,)]
-    migrations.downgrade(empty_database_url, "0006")
-    with psycopg.connect(empty_database_url) as connection:
-        assert connection.execute("SELECT count(*) FROM baselines").fetchall() == [(2,)]
 
 
 async def test_deleted_with_its_versions(session: AsyncSession) -> None:

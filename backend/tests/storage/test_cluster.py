@@ -86,6 +86,7 @@ def connection(migrated_url: str) -> Iterator[psycopg.Connection[tuple[object, .
 # --- what Citus refuses, and so must the stub ---
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("prepare", "statement"),
     [
@@ -279,6 +280,7 @@ async def test_a_cluster_gives_what_one_database_gives(
             await engine.dispose()
 
 
+@pytest.mark.matrix
 async def test_a_backup_of_one_database_becomes_a_cluster(
     server: TestServer, cluster_url: str, database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

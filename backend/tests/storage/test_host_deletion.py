@@ -1,7 +1,5 @@
 """Deleting a host: gone at once for those who look, later from the disk, even when whoever deletes is killed."""
 
-import os
-import signal
 from pathlib import Path
 
 import psycopg
@@ -33,11 +31,11 @@ from normstat.storage.schema.models import Base
 from normstat.storage.session import open_read_session, open_write_session
 from tests.databases import on_either_database
 from tests.e2e.product import wait_until
-from tests.fork_server import ForkedProcess, start_forked
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, look, reparse, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import pack_all
 
 LOCKS = b"""Mutex block
@@ -47,10 +45,6 @@ Count     nsec Lock                         Caller
    78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
 """
 Sessions = async_sessionmaker[AsyncSession]
-WAITS = """
-    SELECT FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM "samples"%'
-"""
 
 
 async def fill(engine: AsyncEngine) -> None:
@@ -181,27 +175,13 @@ async def test_it_comes_back_as_new_at_once(engine: AsyncEngine, sessions: Sessi
     assert host_of(database_url, await request(sessions)) != host_of(database_url, old)
 
 
-def start_deletion(url: str) -> ForkedProcess:
-    with Path(os.devnull).open("wb") as nowhere:
-        return start_forked(["host", "delete", "alpha", "--yes"], os.environ | {"NORMSTAT_DATABASE_URL": url}, nowhere)
-
-
 @on_either_database
 async def test_killed_in_the_middle_the_next_one_goes_on(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     await fill(engine)
-    with psycopg.connect(database_url) as connection:
-        # The rows of the second stat cannot be deleted now.
-        connection.execute("LOCK TABLE samples.vmstat_linux IN SHARE MODE")
-        process = start_deletion(database_url)
-
-        def is_waiting() -> bool:
-            assert process.poll() is None
-            return bool(query(database_url, WAITS))
-
-        wait_until(is_waiting, "the command waits for the lock")
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        connection.rollback()
+    # The rows of the second stat cannot be deleted now.
+    lock = "LOCK TABLE samples.vmstat_linux IN SHARE MODE"
+    with killed_at_lock(database_url, lock, "host", "delete", "alpha", "--yes"):
+        assert await names(sessions) == ["beta"]
     free = f"SELECT WHERE pg_try_advisory_xact_lock({REMOVAL_LOCK})"
     wait_until(lambda: bool(query(database_url, free)), "the lock of the killed command is free")
     assert await names(sessions) == ["beta"]

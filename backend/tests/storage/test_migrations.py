@@ -10,8 +10,11 @@ import psycopg
 import pytest
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
+from typer.testing import CliRunner
 
+from normstat.cli import app
 from normstat.errors import BadRequest, DatabaseAway, MigrationError
+from normstat.settings import load_settings
 from normstat.storage.schema import migrations, schema_version
 from normstat.storage.schema.schema_version import read_newest_version, require_current_schema
 from tests.databases import TestServer, on_either_database
@@ -121,62 +124,23 @@ def test_url_that_libpq_does_not_understand_is_named() -> None:
 
 
 @on_either_database
+@pytest.mark.slow
 def test_command_migrates_from_any_folder_and_says_what_is_wrong(empty_database_url: str, tmp_path: Path) -> None:
-    def run(url: str) -> tuple[int, str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "normstat", "migrate"],
-            env=os.environ | {"NORMSTAT_DATABASE_URL": url, "PYTHONPATH": str(Path(__file__).parents[2])},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.returncode, done.stderr
-
-    assert run(empty_database_url) == (0, "")
+    settings = {"NORMSTAT_DATABASE_URL": empty_database_url}
+    done = subprocess.run(
+        [sys.executable, "-m", "normstat", "migrate"],
+        env=os.environ | settings | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
     migrations.check(empty_database_url)
-    assert run(empty_database_url) == (0, "")
     with psycopg.connect(empty_database_url) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    status, said = run(empty_database_url)
-    assert status == 1
-    assert said.startswith("normstat: The database has schema version '9999'")
-
-
-def test_tables_of_before_go_on_with_their_columns(empty_database_url: str, server: TestServer) -> None:
-    """0005 moves the wide tables, takes their second index away and puts views for people in their place."""
-    migrations.upgrade(empty_database_url, "0004")
-    with psycopg.connect(empty_database_url) as connection:
-        connection.execute("INSERT INTO hosts (name) VALUES ('web1')")
-        connection.execute("INSERT INTO stats (name, spec, spec_version) VALUES ('old_stat', 'old_stat', 1)")
-        connection.execute(
-            "INSERT INTO stat_fields (stat_id, key, position, definition, is_documented)"
-            ' VALUES (1, \'share_pct\', 0, \'{"storage": "float4", "decimals": 2}\', true)'
-        )
-        connection.execute(
-            "INSERT INTO instances (host_id, stat_id, name, first_sample_at, last_sample_at) VALUES (1, 1, 'a', now(), now())"
-        )
-        connection.execute(
-            "CREATE TABLE stat.old_stat (time timestamptz NOT NULL, host_id int4 NOT NULL, instance_id int4 NOT NULL,"
-            " stream_id int4 NOT NULL, line_offset int8 NOT NULL, printed text, share_pct real)"
-        )
-        if server.name == "timescaledb":
-            connection.execute("SELECT create_hypertable('stat.old_stat', 'time', create_default_indexes => false)")
-        connection.execute("CREATE INDEX ix_old_stat__host_instance_time ON stat.old_stat (host_id, instance_id, time)")
-        connection.execute("CREATE INDEX ix_old_stat__host_time ON stat.old_stat (host_id, time)")
-        connection.execute("CREATE VIEW stat.old_stat_named AS SELECT time, share_pct FROM stat.old_stat")
-        connection.execute("INSERT INTO stat.old_stat VALUES ('2026-11-21 12:00Z', 1, 1, 1, 0, NULL, 12.34)")
-    migrations.upgrade(empty_database_url)
-    with psycopg.connect(empty_database_url, options="-c timezone=UTC") as connection:
-        row = connection.execute("SELECT time::text, host, instance, printed, share_pct::text FROM stat.old_stat").fetchall()
-        assert row == [("2026-11-21 12:00:00+00", "web1", "a", None, "12.34")]
-        indexes = "SELECT indexname FROM pg_indexes WHERE schemaname = 'samples' ORDER BY 1"
-        assert connection.execute(indexes).fetchall() == [("ix_old_stat__host_time",)]
-    migrations.downgrade(empty_database_url, "0004")
-    with psycopg.connect(empty_database_url) as connection:
-        assert connection.execute("SELECT share_pct::text FROM stat.old_stat_named").fetchall() == [("12.34",)]
-    migrations.upgrade(empty_database_url)
-    with psycopg.connect(empty_database_url) as connection:
-        connection.execute('UPDATE stat_fields SET definition = \'{"storage": "dec4", "decimals": 2}\'')
-    with pytest.raises(Exception, match="restore a backup instead"):
-        migrations.downgrade(empty_database_url, "0004")
+    load_settings.cache_clear()
+    refused = CliRunner().invoke(app, ["migrate"], env=settings)
+    load_settings.cache_clear()
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("normstat: The database has schema version '9999'")

@@ -88,14 +88,11 @@ async def test_each_kind_goes_by_its_own_rule(sessions: Sessions, database_url: 
     assert again.n_results == 0
 
 
-@pytest.mark.parametrize(
-    ("request_", "why"),
-    [
+async def test_what_is_no_rule_for_results(sessions: Sessions) -> None:
+    for request, why in (
         (RetentionRuleRequest("@scores", 7, None), "at least 8 days"),
         (RetentionRuleRequest("@episodes", 30, 30), "no raw bytes"),
         (RetentionRuleRequest("@nothing", 30, None), "no stat '@nothing'"),
-    ],
-)
-async def test_what_is_no_rule_for_results(sessions: Sessions, request_: RetentionRuleRequest, why: str) -> None:
-    with pytest.raises(BadRequest, match=why):
-        await apply(sessions, request_)
+    ):
+        with pytest.raises(BadRequest, match=why):
+            await apply(sessions, request)

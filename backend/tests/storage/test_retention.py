@@ -16,7 +16,7 @@ from normstat.retention.retention_rules import RetentionRuleRequest, RetentionRu
 from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.user_specs import refresh_catalogue
+from normstat.storage.spec_refresh import refresh_catalogue
 from tests.addons import APP_USER, app_user_text
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, put, reparse

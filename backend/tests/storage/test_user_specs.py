@@ -7,15 +7,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.stats.catalogue import install_user_specs, load_catalogue
 from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.user_specs import (
-    SPECS_CHANNEL,
-    SpecStreams,
-    count_streams,
-    delete_user_spec,
-    put_user_spec,
-    read_revision,
-    refresh_catalogue,
-)
+from normstat.storage.spec_refresh import SPECS_CHANNEL, read_revision, refresh_catalogue
+from normstat.storage.user_specs import SpecStreams, count_streams, delete_user_spec, put_user_spec
 from tests.addons import APP_USER, app_user_text
 from tests.databases import on_either_database
 from tests.ingest.sending import Agent
@@ -76,22 +69,19 @@ async def test_changes_are_announced(sessions: Sessions, database_url: str) -> N
         assert len(list(connection.notifies(timeout=120, stop_after=1))) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new", "message"),
-    [
+async def test_what_is_wrong_is_refused_with_the_reason(sessions: Sessions) -> None:
+    await put(sessions)
+    for name, old, new, message in (
         ("app_user", "calls", "instance", "'instance' is a column that every table has"),
         ("app_user", '"float8"', '"float16"', "storage: 'float16' is none of"),
         ("app_user", 'title = "Users of the application"\ninst', 'title = "\\u0000"\ninst', "control characters"),
         ("vmstat_linux", 'name = "app_user"\ntool', 'name = "vmstat_linux"\ntool', "built-in"),
         ("other", 'name = "app_user"\ntool', 'name = "other"\ntool', "is a stat of the spec app_user"),
         ("app_user", "\n[layout]", "\0\n[layout]", "NUL"),
-    ],
-)
-async def test_what_is_wrong_is_refused_with_the_reason(sessions: Sessions, name: str, old: str, new: str, message: str) -> None:
-    await put(sessions)
-    assert old in APP_USER
-    with pytest.raises(BadRequest, match=message):
-        await put(sessions, APP_USER.replace(old, new), name)
+    ):
+        assert old in APP_USER
+        with pytest.raises(BadRequest, match=message):
+            await put(sessions, APP_USER.replace(old, new), name)
     await refresh(sessions)
     assert load_catalogue().user_specs == {"app_user"}
 

@@ -1,0 +1,36 @@
+"""Commands of ours that are killed outright while they wait for a lock in the database."""
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from tests.e2e.product import wait_until
+from tests.fork_server import start_forked
+
+WAITS = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+
+@contextlib.contextmanager
+def killed_at_lock(url: str, lock: str, *words: str) -> Iterator[None]:
+    """Start a command, kill it when it waits for the lock that a statement takes, and release the lock in the end."""
+    with psycopg.connect(url) as connection, psycopg.connect(url, autocommit=True) as looker:
+        connection.execute(sql.SQL(lock))
+        with Path(os.devnull).open("wb") as nowhere:
+            process = start_forked(words, os.environ | {"NORMSTAT_DATABASE_URL": url}, nowhere)
+
+        def is_waiting() -> bool:
+            assert process.poll() is None, "the command ended before it came upon the lock"
+            return looker.execute(WAITS).fetchone() is not None
+
+        wait_until(is_waiting, "the command waits for the lock")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        yield
+        connection.rollback()
+        # Its backend is told only when it answers: then it rolls back.
+        wait_until(lambda: looker.execute(WAITS).fetchone() is None, "the backend of the killed command ends")
