@@ -24,9 +24,11 @@ NPM := env PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix frontend --no-audit --no-
 JOBS ?= 3
 # Stages that compute let those that wait go first, so that no server answers late because of them.
 YIELD := nice -n 10
+# Notes what a step costs, for the table at the end of `make test`.
+STAGE := sh $(CURDIR)/backend/setup/stage.sh
 
-.PHONY: help setup setup-dev page run serve agent dev check check-backend check-page fmt test test-deps test-stages test-databases \
-	agent-packages server-packages server-deb server-rpm agent-deb agent-rpm chart wheel test-fast test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page clean
+.PHONY: help setup setup-dev page run serve agent dev check check-backend check-page fmt test test-all test-deps test-stages test-databases \
+	agent-packages server-packages server-deb server-rpm agent-deb agent-rpm chart wheel test-fast test-changed test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +36,7 @@ help: ## show this list
 # --- setting up: files as stamps, so that a second call costs nothing ---
 
 $(VENV)/.made: backend/setup/venv.sh
-	@sh backend/setup/venv.sh "$(PYTHON)" $(VENV)
+	@$(STAGE) environment sh backend/setup/venv.sh "$(PYTHON)" $(VENV)
 	@touch $@
 
 # Before the other packages: one pip at a time.
@@ -44,27 +46,27 @@ $(VENV)/.node: $(VENV)/.made backend/setup/node.sh backend/requirements-node.loc
 
 $(VENV)/.run: $(VENV)/.node backend/requirements.lock backend/pyproject.toml
 	@echo "installing the server's Python packages ..."
-	@$(BIN)/pip install --quiet --require-hashes -r backend/requirements.lock
+	@sh backend/setup/packages.sh $(VENV) backend/requirements.lock
 	@sh backend/setup/package.sh $(VENV)
 	@touch $@
 
 # These are the server's packages and more: one installation does for both.
 $(VENV)/.dev: $(VENV)/.node backend/requirements.lock backend/requirements-dev.lock backend/pyproject.toml
 	@echo "installing the Python packages of the server and of the tests ..."
-	@$(BIN)/pip install --quiet --require-hashes -r backend/requirements-dev.lock
+	@$(STAGE) python-packages sh backend/setup/packages.sh $(VENV) backend/requirements-dev.lock
 	@sh backend/setup/package.sh $(VENV)
 	@touch $(VENV)/.run $@
 
 frontend/node_modules/.made: $(VENV)/.node frontend/package-lock.json
 	@echo "installing the page's packages ..."
-	@$(NPM) ci > $(VENV)/npm.log 2>&1 || { cat $(VENV)/npm.log; exit 1; }
+	@$(STAGE) page-packages $(NPM) ci > $(VENV)/npm.log 2>&1 || { cat $(VENV)/npm.log; exit 1; }
 	@touch $@
 
 PAGE_SOURCES := $(shell find frontend/src frontend/public frontend/index.html frontend/*.ts frontend/tsconfig*.json -type f 2>/dev/null)
 
 frontend/dist/index.html: frontend/node_modules/.made $(PAGE_SOURCES)
 	@echo "building the page ..."
-	@$(NPM) run --silent build -- --logLevel warn
+	@$(STAGE) page-build $(NPM) run --silent build -- --logLevel warn
 	@touch $@
 
 setup: $(VENV)/.run frontend/dist/index.html ## install what running needs, build the page
@@ -117,75 +119,84 @@ dev: setup-dev ## the page with hot reload, against a server started by `make ru
 check: check-backend check-page ## linters, types, import rules, shell
 
 check-backend: $(VENV)/.dev
-	@cd backend && ../$(BIN)/ruff format --quiet --check . && ../$(BIN)/ruff check --quiet .
-	@cd backend && $(YIELD) ../$(BIN)/mypy --no-error-summary
-	@cd backend && ../$(BIN)/lint-imports --no-logo > ../$(VENV)/lint-imports.log || { cat ../$(VENV)/lint-imports.log; exit 1; }
-	@sh backend/setup/shellcheck.sh
-	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec docker-compose.yml
+	@$(STAGE) $@ sh backend/setup/check.sh "$(CURDIR)/$(BIN)"
 	@echo "checks of the backend and the agent passed"
 
 check-page: frontend/node_modules/.made
-	@$(YIELD) $(NPM) run --silent check
+	@$(YIELD) $(STAGE) $@ $(NPM) run --silent check
 	@echo "checks of the page passed"
 
 fmt: setup-dev ## format the code
 	@cd backend && ../$(BIN)/ruff format . && ../$(BIN)/ruff check --fix .
 	@$(NPM) run --silent fmt
 
+# What a push needs. `make test-all` selects everything (docs/testing.md).
+MARKS := not matrix and not heavy
+EXAMPLES := push
+
 # What a stage prints comes in one piece when it ends. A failure lets the others end, starts no more,
 # is the exit status, and is named again at the end.
-test: test-deps ## everything; installs what it needs where it may
+test: test-deps ## the tests before a push; installs what it needs where it may
 	@sh backend/setup/report.sh "$(NORMSTAT_CACHE)/test.log" \
 		$(MAKE) -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-stages
 	@echo "all tests passed"
 
+test-all: ## the whole matrix: both databases, all shells, packages, several servers, attacks; more than an hour
+	@$(MAKE) test MARKS="not heavy" EXAMPLES=thorough
+	@$(MAKE) test-attack
+
 # The longest first.
-test-stages: test-databases page test-backend test-agent test-e2e check-page check-backend test-schema test-up test-page
+test-stages: test-databases page test-backend test-e2e test-agent test-schema check-backend check-page test-up test-page
 
 test-deps: ## install system packages of the tests (as root on Debian), say what is missing otherwise
 	@sh backend/setup/system.sh
 
 # Made while packages are installed. Where it cannot be had, the tests that need it say so.
 test-databases: $(VENV)/.made
-	@cd backend && ../$(BIN)/python -m tests.debian_root
+	@cd backend && $(STAGE) databases ../$(BIN)/python -m tests.debian_root
 
 # Without the plugin of one stage, which every worker of the others would import.
-PYTEST := ../$(BIN)/pytest -p no:schemathesis
+PYTEST := ../$(BIN)/pytest -p no:schemathesis -m "$(MARKS)" --hypothesis-profile=$(EXAMPLES) --dist worksteal
 
-# Many of its tests wait for servers and clocks: two workers more than there are cores. None of them needs the built page.
+# None of its tests needs the built page.
 test-backend: $(VENV)/.dev test-databases
-	@cd backend && $(YIELD) $(PYTEST) -n $$(($$(nproc) + 2)) --dist worksteal -m "not heavy" --ignore tests/agent --ignore tests/e2e $(SCHEMA_TESTS:%=--ignore %) $(AGENT_ATTACKS:%=--ignore %)
+	@cd backend && $(YIELD) $(STAGE) $@ $(PYTEST) -n $$(nproc) --ignore tests/agent --ignore tests/e2e $(SCHEMA_TESTS:%=--ignore %) $(AGENT_ATTACKS:%=--ignore %)
 
-# Attacks on the agent wait for it, under each shell.
+# Attacks on the agent wait for it.
 AGENT_ATTACKS := tests/attack/test_rogue_server.py tests/attack/test_local_users.py
 
-# These mostly wait: many workers.
+# These mostly wait: more workers than cores.
 test-agent: $(VENV)/.dev
-	@cd backend && $(PYTEST) -n 8 --dist worksteal -m "not heavy" tests/agent $(AGENT_ATTACKS)
+	@cd backend && $(STAGE) $@ $(PYTEST) -n $$(($$(nproc) * 2)) tests/agent $(AGENT_ATTACKS)
 
 # Requests that are made from the OpenAPI document. To make them takes long, and each worker would do it for itself.
 SCHEMA_TESTS := tests/api/test_schema.py
 
 test-schema: $(VENV)/.dev test-databases
-	@cd backend && ../$(BIN)/pytest $(SCHEMA_TESTS)
+	@cd backend && $(YIELD) $(STAGE) $@ ../$(BIN)/pytest --hypothesis-profile=$(EXAMPLES) $(SCHEMA_TESTS)
 
 test-up: setup-dev page test-databases
-	@cd backend && $(PYTEST) -n 2 tests/e2e
+	@cd backend && $(STAGE) $@ $(PYTEST) -n $$(nproc) tests/e2e
 
 test-page: frontend/node_modules/.made
-	@$(YIELD) $(NPM) test --silent -- --reporter=dot
+	@$(YIELD) $(STAGE) $@ $(NPM) test --silent -- --reporter=dot
 
 test-e2e: setup-dev page
-	@cd backend && ../$(BIN)/python -m tests.e2e.page
+	@cd backend && $(STAGE) $@ ../$(BIN)/python -m tests.e2e.page
 
 screenshot: setup-dev page ## make the README's picture again
 	@cd backend && SCREENSHOT_DIR="$(CURDIR)/docs" ../$(BIN)/python -m tests.e2e.page story
 
-test-fast: setup-dev ## the backend's quick tests, under half a minute
-	@cd backend && ../$(BIN)/pytest -n auto -m "not slow and not long and not timescale and not shells and not heavy"
+test-fast: setup-dev ## the tests after an edit: no database, no process, no browser; within a minute
+	@cd backend && $(PYTEST) -n $$(nproc) -m "not database and not slow and not matrix and not heavy" \
+		--ignore tests/agent --ignore tests/e2e $(SCHEMA_TESTS:%=--ignore %)
+	@$(NPM) test --silent -- --reporter=dot
 
-test-attack: setup-dev page test-databases ## attacks and faults, the heavy ones too (make test runs the quick ones)
-	@cd backend && ../$(BIN)/pytest tests/attack
+test-changed: setup-dev ## the tests of what differs from main: BASE=REVISION for another one
+	@cd backend && ../$(BIN)/python -m tests.changed $(BASE)
+
+test-attack: setup-dev page test-databases ## the attacks and faults that take most of the machine
+	@cd backend && $(PYTEST) -m heavy tests/attack
 
 golden: setup-dev ## rewrite the expected files of the captures and show the difference
 	@cd backend && ../$(BIN)/python -m tests.golden_update

