@@ -55,6 +55,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start slow tests first, so that no worker waits for one at the end; leave the other kind of database to `make test-all`."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     for item in items:
+        # Beside the other stages a second of CPU takes five.
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(120))
         if "server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.database)
         if _has_a_second_database(item) and item.callspec.params["server"] != choose_database(item.path):  # type: ignore[attr-defined]
