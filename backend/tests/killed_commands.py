@@ -11,8 +11,7 @@ from psycopg import sql
 
 from tests.e2e.product import wait_until
 from tests.fork_server import start_forked
-
-WAITS = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+from tests.lock_waits import WAITING
 
 
 @contextlib.contextmanager
@@ -25,7 +24,7 @@ def killed_at_lock(url: str, lock: str, *words: str) -> Iterator[None]:
 
         def is_waiting() -> bool:
             assert process.poll() is None, "the command ended before it came upon the lock"
-            return looker.execute(WAITS).fetchone() is not None
+            return looker.execute(WAITING).fetchone() is not None
 
         wait_until(is_waiting, "the command waits for the lock")
         process.send_signal(signal.SIGKILL)
@@ -33,4 +32,4 @@ def killed_at_lock(url: str, lock: str, *words: str) -> Iterator[None]:
         yield
         connection.rollback()
         # Its backend is told only when it answers: then it rolls back.
-        wait_until(lambda: looker.execute(WAITS).fetchone() is None, "the backend of the killed command ends")
+        wait_until(lambda: looker.execute(WAITING).fetchone() is None, "the backend of the killed command ends")

@@ -1,14 +1,11 @@
 """A real server process."""
 
-import asyncio
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
-
-import psycopg
 
 from tests.e2e.product import free_port, health_status
 from tests.fork_server import ForkedProcess, start_forked
@@ -33,15 +30,3 @@ def serving(database_url: str, log_path: Path) -> Iterator[tuple[str, ForkedProc
     finally:
         process.kill()
         process.wait()
-
-
-async def until_waiting(connection: psycopg.AsyncConnection, n_expected: int) -> None:
-    """Wait until so many statements wait for a lock."""
-    async with asyncio.timeout(60):
-        while True:
-            cursor = await connection.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            )
-            if await cursor.fetchone() == (n_expected,):
-                return
-            await asyncio.sleep(0.02)

@@ -18,8 +18,9 @@ from normstat.auth.roles import Role
 from normstat.storage.leader import LEADER_LOCK
 from tests.api.people import People
 from tests.api.samples import HOST, N_SAMPLES, VMSTAT, frames_of, send
-from tests.api.server import serving, until_waiting
+from tests.api.server import serving
 from tests.api.test_access import assert_envelope
+from tests.lock_waits import until_waiting
 
 WISH = {"host": HOST, "stat": "vmstat_linux", "start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z"}
 CSV, PARQUET = "/api/v1/export.csv", "/api/v1/export.parquet"

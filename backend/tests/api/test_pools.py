@@ -15,8 +15,8 @@ from normstat.settings import Settings
 from normstat.storage import session
 from tests.api.people import People
 from tests.api.samples import VMSTAT, frames_of, send
-from tests.api.server import until_waiting
 from tests.api.test_access import assert_envelope
+from tests.lock_waits import until_waiting
 
 N_CONNECTIONS = 2
 
@@ -32,8 +32,6 @@ async def viewer(people: People) -> AsyncIterator[httpx.AsyncClient]:
         yield viewer
 
 
-# On a machine with little CPU left a lookup may wait longer than the pool lets it, and the test then waits in vain.
-@pytest.mark.matrix
 async def test_reads_that_hang_keep_nobody_else_from_the_database(
     app: FastAPI, people: People, viewer: httpx.AsyncClient, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ from normstat.storage.sample_pages import NO_SHORT, PageQuery, to_floats
 from normstat.storage.schema.models import Host, Rollup, RollupMark, StatTable
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
+from tests.lock_waits import until_waiting
 from tests.query.filling import fill_capture, fill_values
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -245,17 +246,6 @@ async def test_closing_it_cancels_its_statement(engine: AsyncEngine, sessions: S
         await pieces.aclose()
         await until_waiting(other, 0)
     assert len(await read_lines(engine, ExportRequest("web1", DAY))) == 1 + 3 * 10
-
-
-async def until_waiting(connection: psycopg.AsyncConnection, n_expected: int) -> None:
-    async with asyncio.timeout(120):
-        while True:
-            cursor = await connection.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            )
-            if await cursor.fetchone() == (n_expected,):
-                return
-            await asyncio.sleep(0.02)
 
 
 async def test_unknown_names_are_said_before_the_first_byte(engine: AsyncEngine, sessions: Sessions) -> None:
