@@ -25,6 +25,7 @@ import {
   toItems,
   withWord,
 } from "./fleet";
+import { madeFleetHost as host } from "../testing/host";
 import { DAY, HOUR, MINUTE, toEpochMs } from "./time";
 
 const LINE: FleetLine = {
@@ -38,36 +39,6 @@ const LINE: FleetLine = {
   heights: "-0Zz",
   level: 3,
 };
-
-function host(name: string, more: Partial<FleetHost> = {}): FleetHost {
-  return {
-    name,
-    os: "Linux 6.1 x86_64",
-    state: "live",
-    last_seen_ms: 0,
-    last_sample_ms: 0,
-    clock_offset_s: 0,
-    n_streams_live: 1,
-    n_streams: 1,
-    n_rejected: 0,
-    n_rejected_last_hour: 0,
-    n_rejected_hour_before: 0,
-    has_reject_rise: false,
-    groups: [],
-    tags: [],
-    agent_tags: [],
-    verdict: "judged",
-    change_ratio: 0,
-    level: 0,
-    sentence: "",
-    baseline_id: 1,
-    baseline_name: "quiet",
-    is_rolling: false,
-    ribbon: "0".repeat(60),
-    lines: [],
-    ...more,
-  };
-}
 
 const NOTHING_ON: OnHosts = new Map();
 const names = (hosts: readonly FleetHost[]): string => hosts.map(({ name }) => name).join(" ");

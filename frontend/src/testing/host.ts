@@ -1,6 +1,6 @@
-/** A host for tests that are not about it. */
+/** Hosts for tests, which name only what they are about. */
 
-import type { HostInfo } from "../logic/api";
+import type { FleetHost, HostInfo } from "../logic/api";
 
 export function madeHost(name: string): HostInfo {
   return {
@@ -22,5 +22,36 @@ export function madeHost(name: string): HostInfo {
     stats: ["vmstat_linux"],
     tags: [],
     agent_tags: [],
+  };
+}
+
+/** A host of the fleet, as in its baseline. */
+export function madeFleetHost(name: string, changes: Partial<FleetHost> = {}): FleetHost {
+  return {
+    name,
+    os: "Linux 6.1 x86_64",
+    state: "live",
+    last_seen_ms: 0,
+    last_sample_ms: 0,
+    clock_offset_s: 0,
+    n_streams_live: 1,
+    n_streams: 1,
+    n_rejected: 0,
+    n_rejected_last_hour: 0,
+    n_rejected_hour_before: 0,
+    has_reject_rise: false,
+    groups: [],
+    tags: [],
+    agent_tags: [],
+    verdict: "judged",
+    change_ratio: 0,
+    level: 0,
+    sentence: "",
+    baseline_id: 1,
+    baseline_name: "quiet",
+    is_rolling: false,
+    ribbon: "0".repeat(60),
+    lines: [],
+    ...changes,
   };
 }

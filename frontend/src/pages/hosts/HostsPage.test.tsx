@@ -1,34 +1,22 @@
 import type { Fleet, FleetHost } from "../../logic/api";
 import { address, expect, openPage, screen, test, waitFor, within } from "../../testing";
+import { madeFleetHost } from "../../testing/host";
 import type { FakeServer } from "../../testing/server";
 
 const END = Date.UTC(2026, 10, 23, 7, 0);
 
 function hostOf(name: string, level = 0, change: Partial<FleetHost> = {}): FleetHost {
   const isJudged = change.verdict === undefined;
-  return {
-    name,
-    os: "Linux 6.1 x86_64",
-    state: "live",
+  return madeFleetHost(name, {
     last_seen_ms: END,
     last_sample_ms: END,
-    clock_offset_s: 0,
     n_streams_live: 4,
     n_streams: 4,
-    n_rejected: 0,
-    n_rejected_last_hour: 0,
-    n_rejected_hour_before: 0,
-    has_reject_rise: false,
-    groups: [],
-    tags: [],
-    agent_tags: [],
-    verdict: "judged",
     change_ratio: isJudged ? level * 5 : null,
     level,
     sentence: level > 0 ? "disk vda busy 98 %, normally 0 to 6 %" : "as in quiet",
     baseline_id: isJudged ? 1 : null,
     baseline_name: isJudged ? "quiet" : "",
-    is_rolling: false,
     ribbon: (isJudged ? "0" : "?").repeat(50) + (isJudged ? String(level) : "?").repeat(10),
     lines: [
       {
@@ -44,7 +32,7 @@ function hostOf(name: string, level = 0, change: Partial<FleetHost> = {}): Fleet
       },
     ],
     ...change,
-  };
+  });
 }
 
 function fleetOf(hosts: FleetHost[]): Fleet {
