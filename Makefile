@@ -193,10 +193,10 @@ test-fast: setup-dev ## the tests after an edit: no database, no process, no bro
 	@$(NPM) test --silent -- --reporter=dot
 
 test-changed: setup-dev ## the tests of what differs from main: BASE=REVISION for another one
-	@cd backend && ../$(BIN)/python -m tests.changed $(BASE)
+	@cd backend && ../$(BIN)/python -m tests.changed "$(or $(BASE),main)" $(PYTEST) -n $$(nproc)
 
-test-attack: setup-dev page test-databases ## the attacks and faults that take most of the machine
-	@cd backend && $(PYTEST) -m heavy tests/attack
+test-attack: setup-dev page test-databases ## attacks and faults, the heavy ones too (make test runs the quick ones)
+	@cd backend && $(PYTEST) -m "" tests/attack
 
 golden: setup-dev ## rewrite the expected files of the captures and show the difference
 	@cd backend && ../$(BIN)/python -m tests.golden_update

@@ -1,10 +1,9 @@
-"""`make test-changed`: run the tests of what differs from a revision (main unless another is named), untracked files included.
+"""`make test-changed`: run the tests of what differs from a revision, untracked files included: REVISION PYTEST_COMMAND...
 
-Of a changed module these are the tests of its package (tests/PACKAGE) and the test files that import the module; of a changed test
-file that file; of the agent tests/agent; of the migrations tests/storage; of the page its checks and its component tests.
+A changed module selects the tests of its package (tests/PACKAGE) and the test files that import it; a changed test file selects
+itself; the agent selects tests/agent, the migrations tests/storage, and the page its linter and its tests without a browser.
 """
 
-import os
 import re
 import subprocess
 import sys
@@ -66,14 +65,14 @@ def importers(module: str) -> set[str]:
 
 
 def main() -> int:
-    changed = changed_files(sys.argv[1] if len(sys.argv) > 1 else "main")
+    _, base, *pytest_command = sys.argv
+    changed = changed_files(base)
     tests = sorted(tests_of(changed))
     is_page = any(path.startswith("frontend/") for path in changed)
     print(f"{len(changed)} changed files; tests: {' '.join([*tests, *(['page'] if is_page else [])]) or 'none'}")
     status = 0
     if tests:
-        options = ["-n", str(os.cpu_count()), "-m", "not matrix and not heavy", "-p", "no:schemathesis", f"--ignore={SCHEMA_TESTS}"]
-        status |= subprocess.run([sys.executable, "-m", "pytest", *options, *tests], cwd=BACKEND, check=False).returncode
+        status |= subprocess.run([*pytest_command, f"--ignore={SCHEMA_TESTS}", *tests], cwd=BACKEND, check=False).returncode
     if is_page:
         status |= subprocess.run(["make", "check-page", "test-page"], cwd=CHECKOUT, check=False).returncode
     return status
