@@ -1,7 +1,7 @@
 """Fixtures of all tests.
 
 A test that asks for `database_url` or `engine` runs on each kind of database: `make test` runs the kind that its folder is about
-(`choose_database`), `make test-all` both. `on_either_database` run on that kind only.
+(`choose_database`), `make test-all` both. Tests marked `on_either_database` run on that kind only.
 """
 
 import contextlib

@@ -28,6 +28,7 @@ class TestCosts:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
+        __tracebackhide__ = True
         before = _cpu_s()
         try:
             return (yield)
@@ -35,11 +36,11 @@ class TestCosts:
             item.user_properties.append(("cpu_s", round(_cpu_s() - before, 2)))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        reports = list(_calls(terminalreporter))
-        costs = {report.nodeid: _cpu_of(report) for report in reports}
+        calls = [report for report in _reports(terminalreporter) if report.when == "call"]
+        costs = {report.nodeid: _cpu_of(report) for report in calls}
         unlisted = [
             f"{report.nodeid} ({costs[report.nodeid]:.1f} s)"
-            for report in reports
+            for report in calls
             if costs[report.nodeid] > MAX_CPU_S and not {"slow", "matrix", "heavy"}.intersection(report.keywords)
         ]
         if unlisted:
@@ -52,11 +53,10 @@ class TestCosts:
                 file.writelines(sorted(lines, key=lambda line: -float(line.split("\t")[0])))
 
 
-def _calls(terminal: pytest.TerminalReporter) -> Iterator[pytest.TestReport]:
+def _reports(terminal: pytest.TerminalReporter) -> Iterator[pytest.TestReport]:
+    """Yield what was reported of each test: its set-up, its call and its teardown."""
     for reports in terminal.stats.values():
-        for report in reports:
-            if isinstance(report, pytest.TestReport) and report.when == "call":
-                yield report
+        yield from (report for report in reports if isinstance(report, pytest.TestReport))
 
 
 def _cpu_of(report: pytest.TestReport) -> float:
@@ -66,8 +66,6 @@ def _cpu_of(report: pytest.TestReport) -> float:
 def _walls(terminal: pytest.TerminalReporter) -> dict[str, float]:
     """Return the wall seconds of each test, with those of its fixtures."""
     walls: dict[str, float] = {}
-    for reports in terminal.stats.values():
-        for report in reports:
-            if isinstance(report, pytest.TestReport):
-                walls[report.nodeid] = walls.get(report.nodeid, 0.0) + report.duration
+    for report in _reports(terminal):
+        walls[report.nodeid] = walls.get(report.nodeid, 0.0) + report.duration
     return walls
