@@ -93,7 +93,7 @@ class ScheduledTasks:
         await self._watcher.run()
 
     async def route_alerts(self) -> None:
-        """Decide who is told what."""
+        """Route open alerts and queue their messages."""
         await self._router.run()
 
     async def forget_alerts(self) -> None:

@@ -2,5 +2,6 @@
 
 from typing import Final
 
+# `perf script` of minutes is larger, its folded stacks are not.
 MAX_ARTEFACT_BYTES: Final = 256 << 20
 MAX_REPORT_FILE_BYTES: Final = 32 << 20

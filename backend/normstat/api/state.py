@@ -86,14 +86,14 @@ class AppState:
 
     @cached_property
     def ingest_queue(self) -> "IngestQueue":
-        """What stores the posts of agents."""
+        """The queue that stores the posts of agents."""
         from normstat.ingest.batching import IngestQueue  # noqa: PLC0415
 
         return IngestQueue(self.ingest_engine, self.settings.ingest_limits)
 
     @cached_property
     def storage(self) -> "StorageMonitor":
-        """What measures the storage."""
+        """Measures disk usage."""
         from normstat.query.disk_usage import StorageMonitor  # noqa: PLC0415
 
         settings = self.settings
@@ -101,21 +101,21 @@ class AppState:
 
     @cached_property
     def trees(self) -> "TreeCache":
-        """The stacks of artefacts that somebody looks at."""
+        """Cached stack trees of artefacts."""
         from normstat.artefacts.tree_cache import TreeCache  # noqa: PLC0415
 
         return TreeCache()
 
     @cached_property
     def comparisons(self) -> "ComparisonCache":
-        """The results of comparisons."""
+        """Cached results of comparisons."""
         from normstat.api.comparison_cache import ComparisonCache  # noqa: PLC0415
 
         return ComparisonCache(self.settings.compare_cache_max_bytes)
 
     @cached_property
     def fleet_memory(self) -> "FleetMemory":
-        """What was read of the fleet."""
+        """Cached samples and normal ranges of the fleet."""
         from normstat.fleet.baseline_normals import NormalsCache  # noqa: PLC0415
         from normstat.fleet.fleet_service import FleetMemory  # noqa: PLC0415
         from normstat.fleet.minute_store import MinuteStore  # noqa: PLC0415

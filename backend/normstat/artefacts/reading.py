@@ -22,7 +22,6 @@ from normstat.stats.records import NO_TIME, NO_TIMING, Timing
 from normstat.stats.spec import Spec
 from normstat.window import LATEST_US
 
-# The largest text that is taken; `perf script` of minutes is larger, its folded stacks are not.
 MAX_REJECTED: Final = 200
 LOG_VERSION: Final = 1
 

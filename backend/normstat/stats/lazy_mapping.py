@@ -23,7 +23,7 @@ class LazyMapping(Mapping[str, V], Generic[V]):
         if key not in self._made:
             if key not in self._keys:
                 raise KeyError(key)
-            # Of two threads that make it, one keeps it: it is the same object for all.
+            # If two threads make a value at once, all callers get the one that was stored first.
             self._made.setdefault(key, self._make(key))
         return self._made[key]
 

@@ -13,7 +13,7 @@ from typing import Final, Self, overload
 import numpy as np
 import numpy.typing as npt
 
-from normstat.stats.line_kind import LineKind as LineKind  # noqa: PLC0414 (whoever reads records needs it)
+from normstat.stats.line_kind import LineKind as LineKind  # noqa: PLC0414 (imported from here with the records)
 from normstat.stats.spec import Field, Stat
 from normstat.stats.timing import NO_TIMING as NO_TIMING  # noqa: PLC0414 (likewise)
 from normstat.stats.timing import Timing as Timing  # noqa: PLC0414 (likewise)

@@ -12,7 +12,7 @@ class Timing:
     `zone` names the zone of times that do not say theirs (UTC when None); `date` is the day of the first clock where the tool
     prints no day; `start_us` the instant of the first report of a tool that prints no times at all. `interval_us` is the time
     from one report to the next: a report without its own time is that much later than the previous one. `is_first_real`: the first
-    report covers an interval like all others, although the tool prints one about the time since boot unless it is told not to.
+    report covers one interval like the others; without options, the tool's first report covers the time since boot.
     `is_live`: an agent sends the stream, through a pipe, where nothing folds lines.
     Units: microseconds since the epoch, microseconds.
     """

@@ -21,7 +21,7 @@ from tests.api.people import People
 OPEN = "open"
 AGENT = "agent"
 DEVIATIONS = {
-    # Whoever got the message of an alert may silence it: the token in its link is the permission.
+    # Anyone who received an alert may silence it: the token in the link is the permission.
     OPEN: """getHealth getLoginMethods beginProviderLogin finishProviderLogin getAgentFile logIn useLink openShareLink
         checkSilenceLink useSilenceLink""",
     AGENT: "ingest enrolHost replaceAgentToken writePrometheus writeOtlp reportRun reportEvent putArtefact",

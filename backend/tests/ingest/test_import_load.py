@@ -109,7 +109,7 @@ def read_rows(connection: psycopg.Connection, host: str) -> dict[str, list[tuple
 
 
 def richest_captures(specs: Collection[str]) -> dict[str, Capture]:
-    """Of each of these specs the capture with the most samples that have a time."""
+    """Return the capture with the most timed samples for each spec."""
     best: dict[str, tuple[int, Capture]] = {}
     for capture in captures():
         if capture.spec not in specs:
