@@ -59,6 +59,8 @@ OPTIONS: Final = {
     "dynamic_shared_memory_type": "mmap",
     "max_wal_size": "256MB",
     "max_connections": "60",
+    # A connection that was cancelled while it was made stays open until it is collected; a database cannot be dropped meanwhile.
+    "authentication_timeout": "10s",
     # A quarter of the usual, so that a test reaches the limit of one transaction with 600 days and not with 2500.
     "max_locks_per_transaction": "16",
     "autovacuum_naptime": "10min",
