@@ -50,7 +50,9 @@ MAX_TEXT_LENGTH = 500
 def _with_short_texts(part: Any) -> Any:
     """Return a part of an OpenAPI document, with no text longer than we care to make."""
     if isinstance(part, dict):
-        return {name: min(MAX_TEXT_LENGTH, value) if name == "maxLength" else _with_short_texts(value) for name, value in part.items()}
+        return {
+            name: min(MAX_TEXT_LENGTH, value) if name == "maxLength" else _with_short_texts(value) for name, value in part.items()
+        }
     return [_with_short_texts(value) for value in part] if isinstance(part, list) else part
 
 
