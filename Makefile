@@ -148,6 +148,11 @@ test-all: ## the whole matrix: both databases, all shells, packages, several ser
 # The longest first.
 test-stages: test-databases page test-backend test-e2e test-agent test-schema check-backend check-page test-up test-page
 
+# The browser's tests are one line of work, and wait for the page: short stages must not be in their way when it is built.
+ifdef NORMSTAT_STAGES
+test-schema check-backend check-page test-page: | page
+endif
+
 test-deps: ## install system packages of the tests (as root on Debian), say what is missing otherwise
 	@sh backend/setup/system.sh
 
