@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.gap import state_after_gap
@@ -345,11 +347,11 @@ def stat_line(pid: int, command: str, **given: int | str) -> str:
     """A line of /proc/PID/stat."""
     values: dict[str, int | str] = {
         "state": "S", "flags": 4194304, "minflt": 0, "majflt": 0, "utime": 0, "stime": 0, "cutime": 0, "cstime": 0, "threads": 1,
-        "start": 100, "vsize": 4096, "rss": 10,
+        "parent": 1, "start": 100, "vsize": 4096, "rss": 10,
     }  # fmt: skip
     values.update(given)
     return (
-        "{pid} ({command}) {state} 1 1 1 0 -1 {flags} {minflt} 0 {majflt} 0 {utime} {stime} {cutime} {cstime} 20 0 "
+        "{pid} ({command}) {state} {parent} 1 1 0 -1 {flags} {minflt} 0 {majflt} 0 {utime} {stime} {cutime} {cstime} 20 0 "
         "{threads} 0 {start} {vsize} {rss} 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0"
     ).format(pid=pid, command=command, **values)
 
@@ -378,10 +380,70 @@ def test_a_process_has_rates_of_its_counters() -> None:
         5,
         "7/java",
         {
-            "cpu_pct": 60.0, "usr_pct": 50.0, "system_pct": 10.0, "children_pct": 20.0, "minflt_per_s": 10.0, "majflt_per_s": 1.0,
+            "cpu_pct": 60.0, "usr_pct": 50.0, "system_pct": 10.0, "ended_pct": 20.0, "minflt_per_s": 10.0, "majflt_per_s": 1.0,
             "rss_kb": 80, "threads": 9, "running": 0, "blocked": 0,
         },
     )  # fmt: skip
+
+
+def test_cpu_time_of_ended_children_is_counted_once() -> None:
+    """gcc runs as, which no snapshot shows, and cc1; then both end at once. Then make has children that no snapshot shows."""
+    text = [
+        pids(0, stat_line(7, "make"), stat_line(8, "gcc", parent=7, utime=10), stat_line(9, "cc1", parent=8, utime=300)),
+        # The 50 ticks of as are gcc's.
+        pids(5, stat_line(7, "make"), stat_line(8, "gcc", parent=7, utime=10, cutime=50), stat_line(9, "cc1", parent=8, utime=700)),
+        # gcc used 5 more, cc1 20: 785 in all, of which 760 were seen.
+        pids(10, stat_line(7, "make", cutime=785)),
+        pids(15, stat_line(7, "make", cutime=1000, cstime=35)),
+    ]
+    found = [
+        (at, name, values["cpu_pct"], values["ended_pct"])
+        for at, name, values in processes(text)
+        if at and (values["cpu_pct"] or values["ended_pct"])
+    ]
+    assert found == [(5, "8/gcc", 0.0, 10.0), (5, "9/cc1", 80.0, 0.0), (10, "7/make", 0.0, 5.0), (15, "7/make", 0.0, 50.0)]
+    assert [values["ended_pct"] for at, name, values in commands(text) if at and name == "make"] == [0.0, 5.0, 50.0]
+
+
+# Whose turn it is, its ticks, those of a child that no snapshot shows, and whether it ends.
+EVENTS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 99), st.integers(0, 99), st.booleans()), max_size=40)
+
+
+@given(EVENTS)
+def test_processes_and_their_ended_children_add_up_to_all_cpu_time(events: list[tuple[int, int, int, bool]]) -> None:
+    """Processes start, use CPU time and end as they like, and are waited for."""
+    # Of each living process: its parent, own ticks, ticks of the children that it waited for.
+    alive: dict[int, list[int]] = {1: [0, 0, 0]}
+    used, text = 0, [pids(0, stat_line(1, "init"))]
+    for at, (pick, ticks, unseen, is_end) in enumerate(events, start=1):
+        pid = sorted(alive)[pick % len(alive)]
+        alive[pid][1] += ticks
+        # A child that no snapshot shows.
+        alive[pid][2] += unseen
+        used += ticks + unseen
+        if is_end and pid != 1:
+            parent, own, waited = alive.pop(pid)
+            alive[parent][2] += own + waited
+            for child in alive.values():
+                # Adopted: it is waited for by init.
+                child[0] = 1 if child[0] == pid else child[0]
+        else:
+            alive[100 + at] = [pid, 0, 0]
+        lines = [
+            stat_line(pid, "sh", parent=parent, utime=own, cutime=waited, start=100 if pid == 1 else 100_000 + 100 * (pid - 100))
+            for pid, (parent, own, waited) in sorted(alive.items())
+        ]
+        text.append(pids(at, *lines))
+    rates = [values for at, _, values in processes(text) if at]
+    assert sum((values["cpu_pct"] or 0) + (values["ended_pct"] or 0) for values in rates) == pytest.approx(used)
+
+
+def test_a_circle_of_processes_that_ended_is_no_trouble() -> None:
+    text = [
+        pids(0, stat_line(7, "a", parent=8), stat_line(8, "b", parent=7), stat_line(9, "c")),
+        pids(5, stat_line(9, "c", cutime=100)),
+    ]
+    assert [(name, values["ended_pct"]) for at, name, values in processes(text) if at] == [("9/c", 20.0)]
 
 
 def test_a_process_without_a_change_has_no_row_unless_it_runs_or_is_blocked() -> None:

@@ -9,9 +9,11 @@
 A process has a row when it used CPU time, touched new pages, did I/O or changed its size in the interval, or is running or blocked.
 A command has one in every snapshot, with the sums over its processes; so thousands of short processes are one line in a graph. A
 process that started after the previous snapshot did all that it has done in this interval; one with the number of another is known
-by its start time. Nothing tells what a process did between the last snapshot that has it and its end, but for the CPU time that its
-parent gets when it waits for it (`children_pct`). A process that is new has its user and arguments under the heading of its status;
-they are texts and no samples: query/process_details.py finds them in the raw output.
+by its start time. What a process did between the last snapshot that has it and its end shows only in the CPU time that the kernel
+gives to its parent, when the parent waits for it. That is the CPU time of its whole life, with that of the children that it waited
+for itself. What snapshots have shown of it is taken off; the rest is the parent's `ended_pct`. So %CPU and %ended of all processes
+add up to the CPU time that processes used. A process that is new has its user and arguments under the heading of its status; they
+are texts and no samples: query/process_details.py finds them in the raw output.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -39,8 +41,11 @@ PATH: Final = re.compile(r"/proc/(?P<pid>\d{1,10})/(?P<file>stat|io|status)", re
 # A line of /proc/PID/status, or one of the two that the agent adds to it.
 STATUS: Final = re.compile(r"\w{1,40}:(?:[\t ].*)?")
 # The words after the command's closing parenthesis: state, parent, ... See proc_pid_stat(5), which counts from 3.
-STATE, FLAGS, MINFLT, MAJFLT, UTIME, STIME, CUTIME, CSTIME, THREADS, START, VSIZE, RSS = 0, 6, 7, 9, 11, 12, 13, 14, 17, 19, 20, 21
+STATE, PARENT, FLAGS, MINFLT, MAJFLT, UTIME, STIME, CUTIME, CSTIME = 0, 1, 6, 7, 9, 11, 12, 13, 14
+THREADS, START, VSIZE, RSS = 17, 19, 20, 21
 N_WORDS: Final = 22
+# Where the parent stands in what is kept of a process.
+PARENT_WORD: Final = 10
 # PF_KTHREAD: a thread of the kernel, whose name says what it works on ("kworker/0:1-events").
 KERNEL_THREAD: Final = 0x00200000
 MAX_DIGITS: Final = 18
@@ -51,7 +56,8 @@ IO_COLUMNS: Final = {
     "kb_rd_per_s": "read_bytes", "kb_wr_per_s": "write_bytes", "kb_ccwr_per_s": "cancelled_write_bytes", "rchar_kb_per_s": "rchar",
     "wchar_kb_per_s": "wchar",
 }  # fmt: skip
-RATE_COLUMNS: Final = ("cpu_pct", "usr_pct", "system_pct", "children_pct", "minflt_per_s", "majflt_per_s")
+RATE_COLUMNS: Final = ("cpu_pct", "usr_pct", "system_pct", "ended_pct", "minflt_per_s", "majflt_per_s")
+ENDED: Final = RATE_COLUMNS.index("ended_pct")
 PROCESS_INSTANTS: Final = ("rss_kb", "threads", "running", "blocked")
 COMMAND_INSTANTS: Final = ("processes", "rss_kb", "threads", "running", "blocked", "zombies")
 KIB: Final = 1024
@@ -92,18 +98,21 @@ class ProcessRow:
     command: str
     # Its pages, threads, and whether it is running or blocked.
     counts: Sequence[int]
-    rates: Sequence[float] | None
+    rates: list[float] | None
     io: Mapping[str, float] = field(default_factory=dict)
+    # CPU time of the children that it waited for, and over how long. Units: ticks, which are centiseconds.
+    waited: tuple[int, int] = (0, 0)
 
     def to_state(self) -> list[object]:
         """Return what `ProcessRow(*state)` takes."""
-        return [self.offset, self.command, self.counts, self.rates, self.io]
+        return [self.offset, self.command, self.counts, self.rates, self.io, self.waited]
 
 
 class Reader(CounterReader[PidLayout]):
     """One call of the reader.
 
-    `_known` has for each PID the uptime and the text of what is compared: start time, counters, pages, threads, state and command.
+    `_known` has for each PID the uptime and the text of what is compared: start time, counters, threads, pages, state, parent and
+    command.
     """
 
     makes_summaries = True
@@ -167,6 +176,8 @@ class Reader(CounterReader[PidLayout]):
     def end_snapshot(self) -> None:
         """Add the rows of processes and commands, and forget the processes that are gone."""
         page_kb = self._page_kb if self._page_kb == PAGE_SIZES[-1] or len(self._sizes) >= ENOUGH_SIZES else None
+        if self.uptime is not None:
+            self._count_ended(self.uptime)
         for pid, row in self._rows.items():
             self._put_process(pid, row, page_kb)
         has_rates = self.uptime is not None and self.before is not None
@@ -194,16 +205,16 @@ class Reader(CounterReader[PidLayout]):
         if now is None:
             return NO_UPTIME
         counters = (words[START], words[MINFLT], words[MAJFLT], words[UTIME], words[STIME], words[CUTIME], words[CSTIME])
-        flags, threads, pages = words[FLAGS], words[THREADS], words[RSS]
+        flags, threads, pages, parent = words[FLAGS], words[THREADS], words[RSS], words[PARENT]
         if "/" in name and flags.isdecimal() and flags.isascii():
             name = command_of(name, is_kernel_thread=int(flags[-MAX_DIGITS:]) & KERNEL_THREAD != 0)
-        known = f"{' '.join(counters)} {threads} {pages} {words[STATE]} {name}"
+        known = f"{' '.join(counters)} {threads} {pages} {words[STATE]} {parent} {name}"
         old = self._known.get(pid)
         if old is None or old[1] != known:
             # What is as it was has been looked at.
-            if not is_counters([pid, *counters, threads, flags, words[VSIZE], pages]) or len(words[STATE]) != 1:
+            if not is_counters([pid, parent, *counters, threads, flags, words[VSIZE], pages]) or len(words[STATE]) != 1:
                 return MALFORMED
-            if max(map(len, (pid, pages, threads, words[VSIZE]))) > MAX_DIGITS:
+            if max(map(len, (pid, parent, pages, threads, words[VSIZE]))) > MAX_DIGITS:
                 return MALFORMED
             if self._page_kb != PAGE_SIZES[-1]:
                 self._see_size(int(words[VSIZE]))
@@ -212,16 +223,21 @@ class Reader(CounterReader[PidLayout]):
         if old is None and len(self._known) >= MAX_THINGS:
             return TOO_MANY
         self._known[pid] = (now, known)
-        rates = self._rates(old, known, counters)
-        self._add(pid, name, known, rates, is_changed=old is None or old[1] != known, offset=offset)
+        found = self._rates(old, known, counters)
+        self._add(pid, name, known, found, is_changed=old is None or old[1] != known, offset=offset)
         return LineKind.SAMPLE
 
-    def _rates(self, old: tuple[int, str] | None, known: str, counters: Sequence[str]) -> list[float] | None:
-        """Return what RATE_COLUMNS are for a process. Missing: None when it is not known since when its counters count."""
+    def _rates(
+        self, old: tuple[int, str] | None, known: str, counters: Sequence[str]
+    ) -> tuple[list[float], tuple[int, int]] | None:
+        """Return what RATE_COLUMNS are for a process, with 0 for ENDED, and `ProcessRow.waited`.
+
+        Missing: None when it is not known since when its counters count.
+        """
         now, before = self.uptime, self.before
         assert now is not None
         if old is not None and old[1] == known:
-            return [0.0] * len(RATE_COLUMNS)
+            return [0.0] * len(RATE_COLUMNS), (0, 0)
         start, *numbers = map(int, counters)
         if old is not None and old[1].startswith(f"{start} "):
             then = [int(word) for word in old[1].split(" ", len(counters))[1 : len(counters)]]
@@ -234,13 +250,45 @@ class Reader(CounterReader[PidLayout]):
         grown_by = [number - number_then for number, number_then in zip(numbers, then, strict=True)]
         if min(grown_by) < 0:
             return None
-        minflt, majflt, utime, stime, cutime, cstime = (per_second(number, elapsed) for number in grown_by)
+        minflt, majflt, utime, stime = (per_second(number, elapsed) for number in grown_by[:4])
         # A tick of user space is a hundredth of a second (USER_HZ) on every machine that has this kernel.
-        return [utime + stime, utime, stime, cutime + cstime, minflt, majflt]
+        return [utime + stime, utime, stime, 0.0, minflt, majflt], (sum(grown_by[4:]), elapsed)
 
-    def _add(self, pid: str, name: str, known: str, rates: Sequence[float] | None, *, is_changed: bool, offset: int) -> None:
+    def _count_ended(self, now: int) -> None:
+        """Set ENDED of the processes that waited for children, and of their commands.
+
+        For processes that ended in this interval, the kernel gave the CPU time of their whole lives to the first of their ancestors
+        that lives on.
+        """
+        waiting = {pid: row for pid, row in self._rows.items() if row.waited[0]}
+        if not waiting:
+            return
+        ended = {pid: known.split(" ", PARENT_WORD + 1) for pid, (uptime, known) in self._known.items() if uptime != now}
+        heirs: dict[str, str] = {}
+        seen = dict.fromkeys(waiting, 0)
+        for pid, words in ended.items():
+            heir = _find_heir(pid, ended, heirs)
+            if heir in seen:
+                # Its own CPU time, and what it had got from its children.
+                seen[heir] += sum(map(int, words[3:7]))
+        for pid, row in waiting.items():
+            assert row.rates is not None
+            waited, elapsed = row.waited
+            row.rates[ENDED] = per_second(max(0, waited - seen[pid]), elapsed)
+            self._commands[row.command].rates[ENDED] += row.rates[ENDED]
+
+    def _add(
+        self,
+        pid: str,
+        name: str,
+        known: str,
+        found: tuple[list[float], tuple[int, int]] | None,
+        *,
+        is_changed: bool,
+        offset: int,
+    ) -> None:
         """Add a process to its command, and to the rows if something can be said of it."""
-        threads, pages, state = known.split(" ", 10)[7:10]
+        threads, pages, state = known.split(" ", PARENT_WORD)[7:PARENT_WORD]
         is_running, is_blocked = state == "R", state == "D"
         command = self._commands.get(name)
         if command is None:
@@ -254,11 +302,14 @@ class Reader(CounterReader[PidLayout]):
         counts[5] += state == "Z"
         if not is_changed and not is_running and not is_blocked:
             return
+        rates, waited = found if found is not None else (None, (0, 0))
         if rates is not None:
             command.rates = [total + rate for total, rate in zip(command.rates, rates, strict=True)]
             start = int(known.partition(" ")[0])
             counts[6] += self.before is not None and start >= self.before
-        self._rows[pid] = ProcessRow(offset, name, [int(pages), int(threads), int(is_running), int(is_blocked)], rates)
+        self._rows[pid] = ProcessRow(
+            offset, name, [int(pages), int(threads), int(is_running), int(is_blocked)], rates, waited=waited
+        )
 
     def _see_size(self, size: int) -> None:
         """Note the size of an address space, which is a multiple of the page's."""
@@ -293,7 +344,7 @@ class Reader(CounterReader[PidLayout]):
         columns = [column for column, name in IO_COLUMNS.items() if name in io]
         if now is None or known is None or known[0] != now or not columns:
             return
-        start, *_, threads, pages, state, name = known[1].split(" ", 10)
+        start, *_, threads, pages, state, _, name = known[1].split(" ", PARENT_WORD + 1)
         text = " ".join([start, *(str(io[IO_COLUMNS[column]]) for column in columns)])
         entries = self._io_table.entries
         old = entries.pop(pid, None)
@@ -347,6 +398,18 @@ class Reader(CounterReader[PidLayout]):
 
 def _rounded(rates: Iterable[float]) -> list[float]:
     return [round(rate, 2) for rate in rates]
+
+
+def _find_heir(pid: str, ended: Mapping[str, Sequence[str]], heirs: dict[str, str]) -> str:
+    """Return the first ancestor that has not ended; "" in a circle, which no kernel prints. `heirs`: those found before"""
+    path = []
+    while pid in ended and pid not in heirs:
+        heirs[pid] = ""
+        path.append(pid)
+        pid = ended[pid][PARENT_WORD]
+    heir = heirs.get(pid, pid)
+    heirs.update(dict.fromkeys(path, heir))
+    return heir
 
 
 def command_of(name: str, *, is_kernel_thread: bool) -> str:
