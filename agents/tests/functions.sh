@@ -390,9 +390,9 @@ rm logged stats.conf
 
 check_sample proc_linux 'sample 1 cpu cpu'
 same 'a section twice' "$sample_error" 'the section cpu is there twice'
-check_sample proc_pid_linux 'sample 5 arguments auto'
-same 'words in another order' "$sample_error" "sample of proc_pid_linux may be followed by auto, then arguments, not 'auto'"
-holds check_sample proc_pid_linux 'sample 5 auto arguments'
+check_sample proc_pid_linux 'sample 5 auto'
+same 'processes have no sections' "$sample_error" "sample of proc_pid_linux may be followed by arguments, not 'auto'"
+holds check_sample proc_pid_linux 'sample 5 arguments'
 holds check_sample proc_linux 'sample 1 auto'
 fails check_sample proc_linux 'sample 1 auto net'
 fails check_sample proc_linux 'sample 0'

@@ -222,7 +222,7 @@ def test_the_tools_of_an_agent_are_told(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("NORMSTAT_PATH", str(tmp_path))
     stats = tmp_path / "stats.conf"
     stats.write_text(
-        "# x\nproc_linux\tsample 1 auto\nproc_pid_linux\tsample 5 auto\nvmstat_linux\t?vmstat -t 1\nmpstat_linux\tmpstat 1\n"
+        "# x\nproc_linux\tsample 1 auto\nproc_pid_linux\tsample 5\nvmstat_linux\t?vmstat -t 1\nmpstat_linux\tmpstat 1\n"
         "vmstat_2\tvmstat 5\npidstat_linux\t?pidstat 1\niostat_linux\tiostat -x 1\ndf_linux\t@60 df\n"
     )
     script = CHECKOUT / "agents/normstat-agent"
