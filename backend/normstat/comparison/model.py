@@ -280,8 +280,8 @@ class MutedFinding(Documented):
     field: str
     instance: str
     """Name of the instance; empty for stats without instances."""
-    change_ratio: float | None
-    """How many times its natural variability the series moved. Null in a comparison that an earlier version saved."""
+    change_ratio: float
+    """How many times its natural variability the series moved."""
     significance: float
     """Minus the decimal logarithm of the chance of such a change in a normal window."""
 
@@ -399,7 +399,7 @@ class Comparison(Documented):
     elapsed_ms: int
     """Time that the comparison took."""
     stories: list[Story] = field(default_factory=list)
-    """The groups by what they tell, strongest first. Empty in a comparison that an earlier version saved."""
+    """The groups by what they tell, strongest first."""
     notes: list[str] = field(default_factory=list)
     """What else to know: small new processes, and how far the baseline can be trusted."""
     circumstances: list[Circumstance] = field(default_factory=list)

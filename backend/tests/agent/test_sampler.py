@@ -108,6 +108,7 @@ def test_every_shell_and_every_awk_print_the_same_counters(host: Host) -> None:
                 for _, shown in snapshots:
                     assert re.match(rf"{own} \(.*\) \w {os.getppid()} ", shown[f"{own}/stat"][0])
                     assert any(re.match(r"read_bytes: \d+$", line) for line in shown[f"{own}/io"])
+                    assert re.fullmatch(r"\d+( \d+){6}", shown[f"{own}/statm"][0])
                     assert next(iter(shown)) == "uptime"
             assert not key.with_suffix(key.suffix + ".err").read_text(), pair
     finally:

@@ -5076,7 +5076,7 @@ export interface components {
       start: string;
       /**
        * Stories
-       * @description The groups by what they tell, strongest first. Empty in a comparison that an earlier version saved.
+       * @description The groups by what they tell, strongest first.
        */
       stories?: components["schemas"]["Story"][];
       /**
@@ -8927,9 +8927,9 @@ export interface components {
     MutedFinding: {
       /**
        * Change Ratio
-       * @description How many times its natural variability the series moved. Null in a comparison that an earlier version saved.
+       * @description How many times its natural variability the series moved.
        */
-      change_ratio: number | null;
+      change_ratio: number;
       /** Field */
       field: string;
       /** Host */

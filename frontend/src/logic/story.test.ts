@@ -25,7 +25,7 @@ const drawn = (rank: number, change: Partial<FindingGroup> = {}) =>
   madeGroup(rank, { members: [madeFinding({ sparkline })], ...change });
 
 describe("the list of a comparison", () => {
-  it("is that of the link, and all changes where an earlier version saved it", () => {
+  it("is that of the link, and all changes where there are no stories", () => {
     expect([shownList({}, "stories"), shownList({ stories: [] }, "stories")]).toEqual(["changes", "changes"]);
     const comparison = madeComparison(3, { stories: [madeStory(1, [1])] });
     expect([shownList(comparison, "stories"), shownList(comparison, "changes")]).toEqual(["stories", "changes"]);

@@ -12,7 +12,7 @@ export const MAX_CARDS = 10;
 /** Chips of other tools in a closed row. */
 export const MAX_ALSO = 4;
 
-/** Return the stories; a comparison that an earlier version saved has none. */
+/** Return the stories; the schema of the API does not require them. */
 export function storiesOf(comparison: Pick<Comparison, "stories">): readonly Story[] {
   return comparison.stories ?? [];
 }

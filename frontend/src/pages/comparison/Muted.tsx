@@ -61,7 +61,7 @@ export function Muted({ comparison, stats, filter, place, zone }: MutedProps) {
                       {seriesTitle(stats.find(({ name }) => name === row.stat) ?? null, row)}
                     </PageLink>
                   </Table.Td>
-                  <Table.Td className="number">{row.change_ratio === null ? "–" : formatScore(row.change_ratio)}</Table.Td>
+                  <Table.Td className="number">{formatScore(row.change_ratio)}</Table.Td>
                   <Table.Td className="number">{formatScore(row.significance)}</Table.Td>
                 </Table.Tr>
               ))}

@@ -1,4 +1,4 @@
-"""Snapshots of /proc/PID/stat, io and status, as the agent's Linux sampler prints them: processes, and sums by command.
+"""Snapshots of /proc/PID/stat, io, statm and status, as the agent's Linux sampler prints them: processes, and sums by command.
 
     1795305600
     ==> /proc/uptime <==
@@ -37,7 +37,7 @@ from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout
 
 PROCESS, COMMAND = "linux_process", "linux_command"
-PATH: Final = re.compile(r"/proc/(?P<pid>\d{1,10})/(?P<file>stat|io|status)", re.ASCII)
+PATH: Final = re.compile(r"/proc/(?P<pid>\d{1,10})/(?P<file>stat|io|statm|status)", re.ASCII)
 # A line of /proc/PID/status, or one of the two that the agent adds to it.
 STATUS: Final = re.compile(r"\w{1,40}:(?:[\t ].*)?")
 # The words after the command's closing parenthesis: state, parent, ... See proc_pid_stat(5), which counts from 3.
@@ -46,6 +46,8 @@ THREADS, START, VSIZE, RSS = 17, 19, 20, 21
 N_WORDS: Final = 22
 # Where the parent stands in what is kept of a process.
 PARENT_WORD: Final = 10
+# The words of /proc/PID/statm: size, resident, shared, ...
+RESIDENT, SHARED, N_STATM_WORDS = 1, 2, 7
 # PF_KTHREAD: a thread of the kernel, whose name says what it works on ("kworker/0:1-events").
 KERNEL_THREAD: Final = 0x00200000
 MAX_DIGITS: Final = 18
@@ -84,10 +86,12 @@ class CommandSum:
     counts: list[int]
     rates: list[float]
     io: dict[str, float] = field(default_factory=dict)
+    # Pages of anonymous memory; None: known of no process.
+    anon_pages: int | None = None
 
     def to_state(self) -> list[object]:
         """Return what `CommandSum(*state)` takes."""
-        return [self.offset, self.counts, self.rates, self.io]
+        return [self.offset, self.counts, self.rates, self.io, self.anon_pages]
 
 
 @dataclass(slots=True)
@@ -102,10 +106,11 @@ class ProcessRow:
     io: Mapping[str, float] = field(default_factory=dict)
     # CPU time of the children that it waited for, and over how long. Units: ticks, which are centiseconds.
     waited: tuple[int, int] = (0, 0)
+    anon_pages: int | None = None
 
     def to_state(self) -> list[object]:
         """Return what `ProcessRow(*state)` takes."""
-        return [self.offset, self.command, self.counts, self.rates, self.io, self.waited]
+        return [self.offset, self.command, self.counts, self.rates, self.io, self.waited, self.anon_pages]
 
 
 class Reader(CounterReader[PidLayout]):
@@ -131,7 +136,7 @@ class Reader(CounterReader[PidLayout]):
         if found["file"] == "status":
             return self._take_status
         self._pid = found["pid"]
-        return self._take_io
+        return self._take_io if found["file"] == "io" else self._take_memory
 
     def close_file(self) -> None:
         """Take the I/O of a process whose file has ended."""
@@ -337,6 +342,29 @@ class Reader(CounterReader[PidLayout]):
         self._io[name] = int(word)
         return LineKind.SAMPLE
 
+    def _take_memory(self, text: str, offset: int) -> Outcome:
+        words = text.split(" ")
+        if len(words) != N_STATM_WORDS:
+            # The line of the next process, which needs no heading.
+            return self._take_stat(text, offset)
+        if not is_counters(words) or max(map(len, words)) > MAX_DIGITS:
+            return MALFORMED
+        if not self._pid:
+            return TWICE
+        known = self._known.get(self._pid)
+        if known is None or known[0] != self.uptime:
+            # It began after the list of processes was read.
+            return LineKind.IGNORED
+        anon_pages = max(0, int(words[RESIDENT]) - int(words[SHARED]))
+        command = self._commands.get(known[1].split(" ", PARENT_WORD + 1)[-1])
+        if command is not None:
+            command.anon_pages = (command.anon_pages or 0) + anon_pages
+        row = self._rows.get(self._pid)
+        if row is not None:
+            row.anon_pages = anon_pages
+        self._pid = ""
+        return LineKind.SAMPLE
+
     def _add_io(self, pid: str, io: dict[str, int]) -> None:
         """Add the I/O of a process, as far as it was printed, to its row and its command. One without a line has ended."""
         now, before = self.uptime, self.before
@@ -378,6 +406,8 @@ class Reader(CounterReader[PidLayout]):
         if row.rates is not None:
             columns = (*RATE_COLUMNS, *columns)
             values = [*_rounded(row.rates), *values]
+        if row.anon_pages is not None and page_kb is not None:
+            columns, values = (*columns, "anon_kb"), [*values, row.anon_pages * page_kb]
         columns = (*columns, *row.io)
         values += _rounded(row.io.values())
         self.put(PROCESS, columns, values, instance=f"{pid}/{row.command}", offset=row.offset)
@@ -391,6 +421,8 @@ class Reader(CounterReader[PidLayout]):
             assert self.before is not None
             columns = (*RATE_COLUMNS, "started_per_s", *columns)
             values = [*_rounded([*command.rates, per_second(started, self.uptime - self.before)]), *values]
+        if command.anon_pages is not None and page_kb is not None:
+            columns, values = (*columns, "anon_kb"), [*values, command.anon_pages * page_kb]
         columns = (*columns, *command.io)
         values += _rounded(command.io.values())
         self.put(COMMAND, (COMMAND_INSTANTS[0], *columns), [processes, *values], instance=name, offset=command.offset)
