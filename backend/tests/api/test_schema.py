@@ -43,8 +43,9 @@ CHECKS = [
 # `make test-all` also sends the systematic cases: each bound and each wrong value of each parameter, thirty times as many requests.
 IS_THOROUGH = settings.get_current_profile_name() == "thorough"
 CONFIG = schemathesis.Config.from_dict({"phases": {"coverage": {"enabled": IS_THOROUGH}}})
-# A text of up to 100,000 characters takes seconds to plan; bodies that are too large have tests of their own.
-MAX_TEXT_LENGTH = 500
+# A text of up to 100,000 characters takes seconds to plan: only `make test-all` has them. Bodies that are too large have tests of
+# their own.
+MAX_TEXT_LENGTH = 100_000 if IS_THOROUGH else 500
 
 
 def _with_short_texts(part: Any) -> Any:
