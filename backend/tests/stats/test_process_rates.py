@@ -10,6 +10,7 @@ from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import LineKind
 from tests.stats.proc_snapshots import EPOCH, Values, pids, rejected, rows, snapshot, stat_line
+from tests.stats.reading import read_pieces
 
 PIDS = require_spec("proc_pid_linux")
 MALFORMED_REASON = "not a line of this file as Linux prints it"
@@ -65,7 +66,7 @@ EVENTS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 99), st.integers(0
 @given(EVENTS)
 def test_processes_and_their_ended_children_add_up_to_all_cpu_time(events: list[tuple[int, int, int, bool]]) -> None:
     """Processes start, use CPU time and end as they like, and are waited for."""
-    # Of each living process: its parent, own ticks, ticks of the children that it waited for.
+    # For each living process: its parent, its own ticks, and those of the children that it has waited for.
     alive: dict[int, list[int]] = {1: [0, 0, 0]}
     used, text = 0, [pids(0, stat_line(1, "init"))]
     for at, (pick, ticks, unseen, is_end) in enumerate(events, start=1):
@@ -105,7 +106,12 @@ def test_anonymous_memory_is_what_is_resident_without_what_is_shared() -> None:
 
 @pytest.mark.parametrize("line", ["1 2 3 4 5 6 x", "1 2 3 4 5 6 7\n1 2 3 4 5 6 7", f"1 {'9' * 19} 3 4 5 6 7"])
 def test_memory_that_no_kernel_prints_is_rejected(line: str) -> None:
-    assert len(rejected(pids(0, stat_line(7, "a"), statm={7: line}), "proc_pid_linux")) == 1
+    text = pids(0, stat_line(7, "a"), statm={7: line})
+    assert len(rejected(text, "proc_pid_linux")) == 1
+    # However the bytes come.
+    for cut in range(len(text)):
+        pieces = [text[:cut].encode(), text[cut:].encode()]
+        assert read_pieces(PIDS, pieces).rejected == read_pieces(PIDS, [text.encode()]).rejected
 
 
 def test_a_circle_of_processes_that_ended_is_no_trouble() -> None:
@@ -175,7 +181,7 @@ def test_names_with_blanks_and_parentheses_and_threads_of_the_kernel() -> None:
 def test_pages_are_as_large_as_the_sizes_of_address_spaces_show() -> None:
     large = [stat_line(pid, "java", vsize=65536 * pid) for pid in range(1, 6)]
     assert [values["rss_kb"] for _, _, values in commands(pids(0, *large))] == [5 * 640]
-    # Of two, chance could have made both a multiple of 64 kB.
+    # Two sizes may both be multiples of 64 kB by chance.
     assert [values["rss_kb"] for _, _, values in commands(pids(0, *large[:2]))] == [None]
     assert [values["rss_kb"] for _, _, values in commands(pids(0, *large, stat_line(9, "java", vsize=4096 * 3)))] == [6 * 40]
 
@@ -200,7 +206,7 @@ def test_io_is_that_of_the_process_wherever_its_file_stands(is_interleaved: bool
     }
     by_command = {name: values for at, name, values in commands(text) if at == 5}
     assert (by_command["dd"]["kb_rd_per_s"], by_command["dd"]["kb_wr_per_s"]) == (3.0, 1.0)
-    # Nobody could read the I/O of cp.
+    # The agent could not read the I/O of cp.
     assert "kb_rd_per_s" not in by_command["cp"]
 
 

@@ -44,7 +44,8 @@ STATUS: Final = re.compile(r"\w{1,40}:(?:[\t ].*)?")
 STATE, PARENT, FLAGS, MINFLT, MAJFLT, UTIME, STIME, CUTIME, CSTIME = 0, 1, 6, 7, 9, 11, 12, 13, 14
 THREADS, START, VSIZE, RSS = 17, 19, 20, 21
 N_WORDS: Final = 22
-# Where the parent stands in what is kept of a process.
+# Where CPU time (its own and that of children) and the parent stand in what is kept of a process; the command is the last word.
+CPU_WORDS: Final = slice(3, 7)
 PARENT_WORD: Final = 10
 # The words of /proc/PID/statm: size, resident, shared, ...
 RESIDENT, SHARED, N_STATM_WORDS = 1, 2, 7
@@ -86,12 +87,10 @@ class CommandSum:
     counts: list[int]
     rates: list[float]
     io: dict[str, float] = field(default_factory=dict)
-    # Pages of anonymous memory; None: known of no process.
-    anon_pages: int | None = None
 
     def to_state(self) -> list[object]:
         """Return what `CommandSum(*state)` takes."""
-        return [self.offset, self.counts, self.rates, self.io, self.anon_pages]
+        return [self.offset, self.counts, self.rates, self.io]
 
 
 @dataclass(slots=True)
@@ -104,20 +103,17 @@ class ProcessRow:
     counts: Sequence[int]
     rates: list[float] | None
     io: Mapping[str, float] = field(default_factory=dict)
-    # CPU time of the children that it waited for, and over how long. Units: ticks, which are centiseconds.
-    waited: tuple[int, int] = (0, 0)
-    anon_pages: int | None = None
 
     def to_state(self) -> list[object]:
         """Return what `ProcessRow(*state)` takes."""
-        return [self.offset, self.command, self.counts, self.rates, self.io, self.waited, self.anon_pages]
+        return [self.offset, self.command, self.counts, self.rates, self.io]
 
 
 class Reader(CounterReader[PidLayout]):
     """One call of the reader.
 
-    `_known` has for each PID the uptime and the text of what is compared: start time, counters, threads, pages, state, parent and
-    command.
+    `_anon` has the pages of anonymous memory of each PID in the present snapshot. `_known` has for each PID the uptime
+    and the text of what is compared: start time, counters, threads, pages, state, parent and command.
     """
 
     makes_summaries = True
@@ -156,6 +152,8 @@ class Reader(CounterReader[PidLayout]):
         rows, commands = own.get("rows"), own.get("commands")
         self._rows = {str(pid): ProcessRow(*row) for pid, row in (rows.items() if isinstance(rows, dict) else ())}
         self._commands = {str(name): CommandSum(*row) for name, row in (commands.items() if isinstance(commands, dict) else ())}
+        anon = own.get("anon")
+        self._anon = {str(pid): int(pages) for pid, pages in (anon.items() if isinstance(anon, dict) else ())}
         self._pid, io, io_offset = str(own.get("pid", "")), own.get("io"), own.get("io_offset")
         self._io_offset = io_offset if isinstance(io_offset, int) else 0
         self._io = {str(name): int(number) for name, number in (io.items() if isinstance(io, dict) else ())}
@@ -171,6 +169,7 @@ class Reader(CounterReader[PidLayout]):
             "io_table": self._io_table.to_state(),
             "rows": {pid: row.to_state() for pid, row in self._rows.items()},
             "commands": {name: command.to_state() for name, command in self._commands.items()},
+            "anon": self._anon,
             "pid": self._pid,
             "io": self._io,
             "io_offset": self._io_offset,
@@ -183,12 +182,16 @@ class Reader(CounterReader[PidLayout]):
         page_kb = self._page_kb if self._page_kb == PAGE_SIZES[-1] or len(self._sizes) >= ENOUGH_SIZES else None
         if self.uptime is not None:
             self._count_ended(self.uptime)
+        anon_by_command: dict[str, int] = {}
+        for pid, pages in self._anon.items():
+            name = _words_of(self._known[pid][1])[-1]
+            anon_by_command[name] = anon_by_command.get(name, 0) + pages
         for pid, row in self._rows.items():
             self._put_process(pid, row, page_kb)
         has_rates = self.uptime is not None and self.before is not None
         for name, command in self._commands.items():
-            self._put_command(name, command, page_kb, has_rates=has_rates)
-        self._rows, self._commands = {}, {}
+            self._put_command(name, command, page_kb, anon_by_command.get(name), has_rates=has_rates)
+        self._rows, self._commands, self._anon = {}, {}, {}
         if self.uptime is not None:
             now = self.uptime
             self._known = {pid: known for pid, known in self._known.items() if known[0] == now}
@@ -228,21 +231,19 @@ class Reader(CounterReader[PidLayout]):
         if old is None and len(self._known) >= MAX_THINGS:
             return TOO_MANY
         self._known[pid] = (now, known)
-        found = self._rates(old, known, counters)
-        self._add(pid, name, known, found, is_changed=old is None or old[1] != known, offset=offset)
+        rates = self._rates(old, known, counters)
+        self._add(pid, name, known, rates, is_changed=old is None or old[1] != known, offset=offset)
         return LineKind.SAMPLE
 
-    def _rates(
-        self, old: tuple[int, str] | None, known: str, counters: Sequence[str]
-    ) -> tuple[list[float], tuple[int, int]] | None:
-        """Return what RATE_COLUMNS are for a process, with 0 for ENDED, and `ProcessRow.waited`.
+    def _rates(self, old: tuple[int, str] | None, known: str, counters: Sequence[str]) -> list[float] | None:
+        """Return what RATE_COLUMNS are for a process; ENDED with what snapshots have shown, which `_count_ended` takes off.
 
         Missing: None when it is not known since when its counters count.
         """
         now, before = self.uptime, self.before
         assert now is not None
         if old is not None and old[1] == known:
-            return [0.0] * len(RATE_COLUMNS), (0, 0)
+            return [0.0] * len(RATE_COLUMNS)
         start, *numbers = map(int, counters)
         if old is not None and old[1].startswith(f"{start} "):
             then = [int(word) for word in old[1].split(" ", len(counters))[1 : len(counters)]]
@@ -255,43 +256,34 @@ class Reader(CounterReader[PidLayout]):
         grown_by = [number - number_then for number, number_then in zip(numbers, then, strict=True)]
         if min(grown_by) < 0:
             return None
-        minflt, majflt, utime, stime = (per_second(number, elapsed) for number in grown_by[:4])
+        minflt, majflt, utime, stime, cutime, cstime = (per_second(number, elapsed) for number in grown_by)
         # A tick of user space is a hundredth of a second (USER_HZ) on every machine that has this kernel.
-        return [utime + stime, utime, stime, 0.0, minflt, majflt], (sum(grown_by[4:]), elapsed)
+        return [utime + stime, utime, stime, cutime + cstime, minflt, majflt]
 
     def _count_ended(self, now: int) -> None:
-        """Set ENDED of the processes that waited for children, and of their commands.
+        """Leave in ENDED of processes, and of their commands, only CPU time that no snapshot has shown.
 
         For processes that ended in this interval, the kernel gave the CPU time of their whole lives to the first of their ancestors
         that lives on.
         """
-        waiting = {pid: row for pid, row in self._rows.items() if row.waited[0]}
-        if not waiting:
+        waiting = {pid: rates for pid, row in self._rows.items() if (rates := row.rates) is not None and rates[ENDED]}
+        if not waiting or self.before is None:
             return
-        ended = {pid: known.split(" ", PARENT_WORD + 1) for pid, (uptime, known) in self._known.items() if uptime != now}
+        ended = {pid: _words_of(known) for pid, (uptime, known) in self._known.items() if uptime != now}
         heirs: dict[str, str] = {}
         seen = dict.fromkeys(waiting, 0)
         for pid, words in ended.items():
             heir = _find_heir(pid, ended, heirs)
             if heir in seen:
                 # Its own CPU time, and what it had got from its children.
-                seen[heir] += sum(map(int, words[3:7]))
-        for pid, row in waiting.items():
-            assert row.rates is not None
-            waited, elapsed = row.waited
-            row.rates[ENDED] = per_second(max(0, waited - seen[pid]), elapsed)
-            self._commands[row.command].rates[ENDED] += row.rates[ENDED]
+                seen[heir] += sum(map(int, words[CPU_WORDS]))
+        for pid in waiting:
+            self._commands[self._rows[pid].command].rates[ENDED] = 0.0
+        for pid, rates in waiting.items():
+            rates[ENDED] = max(0.0, rates[ENDED] - per_second(seen[pid], now - self.before))
+            self._commands[self._rows[pid].command].rates[ENDED] += rates[ENDED]
 
-    def _add(
-        self,
-        pid: str,
-        name: str,
-        known: str,
-        found: tuple[list[float], tuple[int, int]] | None,
-        *,
-        is_changed: bool,
-        offset: int,
-    ) -> None:
+    def _add(self, pid: str, name: str, known: str, rates: list[float] | None, *, is_changed: bool, offset: int) -> None:
         """Add a process to its command, and to the rows if something can be said of it."""
         threads, pages, state = known.split(" ", PARENT_WORD)[7:PARENT_WORD]
         is_running, is_blocked = state == "R", state == "D"
@@ -307,14 +299,11 @@ class Reader(CounterReader[PidLayout]):
         counts[5] += state == "Z"
         if not is_changed and not is_running and not is_blocked:
             return
-        rates, waited = found if found is not None else (None, (0, 0))
         if rates is not None:
             command.rates = [total + rate for total, rate in zip(command.rates, rates, strict=True)]
             start = int(known.partition(" ")[0])
             counts[6] += self.before is not None and start >= self.before
-        self._rows[pid] = ProcessRow(
-            offset, name, [int(pages), int(threads), int(is_running), int(is_blocked)], rates, waited=waited
-        )
+        self._rows[pid] = ProcessRow(offset, name, [int(pages), int(threads), int(is_running), int(is_blocked)], rates)
 
     def _see_size(self, size: int) -> None:
         """Note the size of an address space, which is a multiple of the page's."""
@@ -349,20 +338,13 @@ class Reader(CounterReader[PidLayout]):
             return self._take_stat(text, offset)
         if not is_counters(words) or max(map(len, words)) > MAX_DIGITS:
             return MALFORMED
-        if not self._pid:
+        if self._pid in self._anon:
             return TWICE
         known = self._known.get(self._pid)
         if known is None or known[0] != self.uptime:
             # It began after the list of processes was read.
             return LineKind.IGNORED
-        anon_pages = max(0, int(words[RESIDENT]) - int(words[SHARED]))
-        command = self._commands.get(known[1].split(" ", PARENT_WORD + 1)[-1])
-        if command is not None:
-            command.anon_pages = (command.anon_pages or 0) + anon_pages
-        row = self._rows.get(self._pid)
-        if row is not None:
-            row.anon_pages = anon_pages
-        self._pid = ""
+        self._anon[self._pid] = max(0, int(words[RESIDENT]) - int(words[SHARED]))
         return LineKind.SAMPLE
 
     def _add_io(self, pid: str, io: dict[str, int]) -> None:
@@ -372,7 +354,7 @@ class Reader(CounterReader[PidLayout]):
         columns = [column for column, name in IO_COLUMNS.items() if name in io]
         if now is None or known is None or known[0] != now or not columns:
             return
-        start, *_, threads, pages, state, _, name = known[1].split(" ", PARENT_WORD + 1)
+        start, *_, threads, pages, state, _, name = _words_of(known[1])
         text = " ".join([start, *(str(io[IO_COLUMNS[column]]) for column in columns)])
         entries = self._io_table.entries
         old = entries.pop(pid, None)
@@ -406,13 +388,13 @@ class Reader(CounterReader[PidLayout]):
         if row.rates is not None:
             columns = (*RATE_COLUMNS, *columns)
             values = [*_rounded(row.rates), *values]
-        if row.anon_pages is not None and page_kb is not None:
-            columns, values = (*columns, "anon_kb"), [*values, row.anon_pages * page_kb]
+        if pid in self._anon and page_kb is not None:
+            columns, values = (*columns, "anon_kb"), [*values, self._anon[pid] * page_kb]
         columns = (*columns, *row.io)
         values += _rounded(row.io.values())
         self.put(PROCESS, columns, values, instance=f"{pid}/{row.command}", offset=row.offset)
 
-    def _put_command(self, name: str, command: CommandSum, page_kb: int | None, *, has_rates: bool) -> None:
+    def _put_command(self, name: str, command: CommandSum, page_kb: int | None, anon_pages: int | None, *, has_rates: bool) -> None:
         processes, pages, *others, started = command.counts
         columns: tuple[str, ...] = COMMAND_INSTANTS[1:]
         values: list[Value] = [None if page_kb is None else pages * page_kb, *others]
@@ -421,8 +403,8 @@ class Reader(CounterReader[PidLayout]):
             assert self.before is not None
             columns = (*RATE_COLUMNS, "started_per_s", *columns)
             values = [*_rounded([*command.rates, per_second(started, self.uptime - self.before)]), *values]
-        if command.anon_pages is not None and page_kb is not None:
-            columns, values = (*columns, "anon_kb"), [*values, command.anon_pages * page_kb]
+        if anon_pages is not None and page_kb is not None:
+            columns, values = (*columns, "anon_kb"), [*values, anon_pages * page_kb]
         columns = (*columns, *command.io)
         values += _rounded(command.io.values())
         self.put(COMMAND, (COMMAND_INSTANTS[0], *columns), [processes, *values], instance=name, offset=command.offset)
@@ -430,6 +412,11 @@ class Reader(CounterReader[PidLayout]):
 
 def _rounded(rates: Iterable[float]) -> list[float]:
     return [round(rate, 2) for rate in rates]
+
+
+def _words_of(known: str) -> list[str]:
+    """Return the words of what is kept of a process; a command may have blanks."""
+    return known.split(" ", PARENT_WORD + 1)
 
 
 def _find_heir(pid: str, ended: Mapping[str, Sequence[str]], heirs: dict[str, str]) -> str:
