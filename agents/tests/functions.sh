@@ -392,6 +392,7 @@ check_sample proc_linux 'sample 1 cpu cpu'
 same 'a section twice' "$sample_error" 'the section cpu is there twice'
 check_sample proc_pid_linux 'sample 5 auto'
 same 'processes have no sections' "$sample_error" "sample of proc_pid_linux may be followed by arguments, not 'auto'"
+fails check_sample proc_pid_linux 'sample 5 arguments arguments'
 holds check_sample proc_pid_linux 'sample 5 arguments'
 holds check_sample proc_linux 'sample 1 auto'
 fails check_sample proc_linux 'sample 1 auto net'

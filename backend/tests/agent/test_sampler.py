@@ -227,6 +227,8 @@ def test_auto_leaves_out_what_tools_of_this_host_record(host: Host) -> None:
         ("proc_linux\tsample 1 cpu gpu", "unknown section 'gpu': use cpu kernel memory disk net tcp pressure or auto"),
         ("proc_linux\tsample 1 cpu cpu", "the section cpu is there twice"),
         ("proc_linux\tsample 1 auto net", "auto stands alone"),
+        ("proc_pid_linux\tsample 5 cpu", "proc_pid_linux may be followed by arguments, not 'cpu'"),
+        ("proc_pid_linux\tsample 5 arguments auto", "proc_pid_linux may be followed by arguments, not 'auto'"),
         ("proc_pid_linux\tsample 5 auto", "proc_pid_linux may be followed by arguments, not 'auto'"),
         ("proc_linux\tsample 1 arguments", "unknown section 'arguments'"),
         ("x_linux\tfacts 60", "facts records host_facts, not 'x_linux'"),
