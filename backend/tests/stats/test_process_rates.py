@@ -92,6 +92,17 @@ def test_processes_and_their_ended_children_add_up_to_all_cpu_time(events: list[
     assert sum((values["cpu_pct"] or 0) + (values["ended_pct"] or 0) for values in rates) == pytest.approx(used)
 
 
+@pytest.mark.parametrize(("init", "make"), [(900, 40), (0, 940)], ids=["parent ended first", "child ended first"])
+def test_a_child_that_ends_with_its_parent_is_not_counted_again(init: int, make: int) -> None:
+    """A killed process group leaves its children to init; a shell that waited for its child hands both to make."""
+    group = [stat_line(7, "sh", parent=5, utime=40), stat_line(8, "cc", parent=7, utime=900)]
+    text = [
+        pids(0, stat_line(1, "init"), stat_line(5, "make"), *group),
+        pids(5, stat_line(1, "init", cutime=init), stat_line(5, "make", cutime=make)),
+    ]
+    assert sum(values["ended_pct"] or 0 for at, _, values in commands(text) if at) == 0
+
+
 def test_anonymous_memory_is_what_is_resident_without_what_is_shared() -> None:
     lines = [stat_line(7, "postgres", rss=5000, state="R"), stat_line(8, "postgres", rss=9000), stat_line(9, "small")]
     # After the line of 8 comes a process without a heading, as head prints it.
