@@ -92,13 +92,21 @@ def test_processes_and_their_ended_children_add_up_to_all_cpu_time(events: list[
     assert sum((values["cpu_pct"] or 0) + (values["ended_pct"] or 0) for values in rates) == pytest.approx(used)
 
 
-@pytest.mark.parametrize(("init", "make"), [(900, 40), (0, 940)], ids=["parent ended first", "child ended first"])
-def test_a_child_that_ends_with_its_parent_is_not_counted_again(init: int, make: int) -> None:
-    """A killed process group leaves its children to init; a shell that waited for its child hands both to make."""
+@pytest.mark.parametrize(
+    ("adopter", "make"), [("init", 40), ("stage", 40), ("", 940)], ids=["process 1", "a subreaper", "the child ended first"]
+)
+def test_a_child_that_ends_with_its_parent_is_not_counted_again(adopter: str, make: int) -> None:
+    """A killed group of processes leaves its children to init; a shell that waited for its child hands both to make."""
+    adopted = dict.fromkeys(("init", "stage"), 0) | ({adopter: 900} if adopter else {})
     group = [stat_line(7, "sh", parent=5, utime=40), stat_line(8, "cc", parent=7, utime=900)]
     text = [
-        pids(0, stat_line(1, "init"), stat_line(5, "make"), *group),
-        pids(5, stat_line(1, "init", cutime=init), stat_line(5, "make", cutime=make)),
+        pids(0, stat_line(1, "init", parent=0), stat_line(4, "stage"), stat_line(5, "make", parent=4), *group),
+        pids(
+            5,
+            stat_line(1, "init", parent=0, cutime=adopted["init"]),
+            stat_line(4, "stage", cutime=adopted["stage"]),
+            stat_line(5, "make", parent=4, cutime=make),
+        ),
     ]
     assert sum(values["ended_pct"] or 0 for at, _, values in commands(text) if at) == 0
 

@@ -47,7 +47,6 @@ N_WORDS: Final = 22
 # Where CPU time (its own and that of children) and the parent stand in what is kept of a process; the command is the last word.
 CPU_WORDS: Final = slice(3, 7)
 PARENT_WORD: Final = 10
-ORPHANS_GO_TO: Final = "1"
 # The words of /proc/PID/statm: size, resident, shared, ...
 RESIDENT, SHARED, N_STATM_WORDS = 1, 2, 7
 # PF_KTHREAD: a thread of the kernel, whose name says what it works on ("kworker/0:1-events").
@@ -265,7 +264,7 @@ class Reader(CounterReader[PidLayout]):
         """Leave in ENDED of processes, and of their commands, only CPU time that no snapshot has shown.
 
         For processes that ended in this interval, the kernel gave the CPU time of their whole lives to the first of their ancestors
-        that lives on, or, where the parent ended first, to process 1, which adopts orphans.
+        that lives on, or, where the parent ended first, to the one that adopts orphans: process 1 or a subreaper.
         """
         waiting = {pid: rates for pid, row in self._rows.items() if (rates := row.rates) is not None and rates[ENDED]}
         if not waiting or self.before is None:
@@ -278,26 +277,34 @@ class Reader(CounterReader[PidLayout]):
             heir = _find_heir(pid, ended, heirs)
             # Its own CPU time, and what it had got from its children.
             ticks = sum(map(int, words[CPU_WORDS]))
-            if words[PARENT_WORD] in ended and heir != ORPHANS_GO_TO:
+            if words[PARENT_WORD] in ended:
                 orphaned[heir] = orphaned.get(heir, 0) + ticks
             elif heir in seen:
                 seen[heir] += ticks
         elapsed = now - self.before
-        shown = {pid: per_second(ticks, elapsed) for pid, ticks in seen.items()}
+        left = {pid: rates[ENDED] - per_second(seen[pid], elapsed) for pid, rates in waiting.items()}
         for heir, ticks in orphaned.items():
-            # Nobody says whether the parent or they ended first: what process 1 got, their ancestor did not get.
+            # Nobody says whether they or their parent ended first. An ancestor that lives on for long seldom has ended children of its
+            # own, so that what came there is most likely of orphans.
             rate = per_second(ticks, elapsed)
-            adopted = 0.0
-            if ORPHANS_GO_TO in waiting:
-                adopted = min(rate, max(0.0, waiting[ORPHANS_GO_TO][ENDED] - shown[ORPHANS_GO_TO]))
-                shown[ORPHANS_GO_TO] += adopted
-            if heir in shown:
-                shown[heir] += rate - adopted
+            for ancestor in reversed(self._line_of(heir)):
+                taken = min(rate, max(0.0, left.get(ancestor, 0.0)))
+                if taken:
+                    left[ancestor] -= taken
+                    rate -= taken
         for pid in waiting:
             self._commands[self._rows[pid].command].rates[ENDED] = 0.0
         for pid, rates in waiting.items():
-            rates[ENDED] = max(0.0, rates[ENDED] - shown[pid])
+            rates[ENDED] = max(0.0, left[pid])
             self._commands[self._rows[pid].command].rates[ENDED] += rates[ENDED]
+
+    def _line_of(self, pid: str) -> list[str]:
+        """Return a living process and its ancestors, nearest first."""
+        line: list[str] = []
+        while pid in self._known and pid not in line:
+            line.append(pid)
+            pid = _words_of(self._known[pid][1])[PARENT_WORD]
+        return line
 
     def _add(self, pid: str, name: str, known: str, rates: list[float] | None, *, is_changed: bool, offset: int) -> None:
         """Add a process to its command, and to the rows if something can be said of it."""
