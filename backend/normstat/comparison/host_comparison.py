@@ -15,6 +15,10 @@ from normstat.comparison.findings.classify import SeriesIdentity, make_findings,
 from normstat.comparison.findings.coming_and_going import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.findings.stalls import describe_rhythm, describe_stalls, find_stalls
+from normstat.comparison.ledger.book import open_book
+from normstat.comparison.ledger.model import LedgerLine
+from normstat.comparison.ledger.readings import Reading
+from normstat.comparison.ledger.readings import Sides as LedgerSides
 from normstat.comparison.missing_data import Silence, find_silences
 from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
 from normstat.comparison.observers import Observer, find_observers
@@ -25,6 +29,7 @@ from normstat.comparison.series_rows import SeriesRows, make_rows
 from normstat.comparison.side_reader import SideRequest, read_sides
 from normstat.comparison.sparklines import DrawnSides, samples_of, sparkline_of
 from normstat.comparison.stories.build import HostStory, build_stories, rank_groups
+from normstat.comparison.stories.ledger_stories import lead_with_ledger
 from normstat.comparison.surroundings import find_surroundings
 from normstat.comparison.unscored_series import UnscoredSeries
 from normstat.profiles.sketch_reader import is_profiled
@@ -74,6 +79,7 @@ class HostComparison:
     n_findings: int
     groups: list[FindingGroup]
     stories: list[HostStory]
+    ledger: list[LedgerLine]
     small_processes: str
     appeared: list[UnmatchedSeries]
     disappeared: list[UnmatchedSeries]
@@ -197,6 +203,7 @@ def compare_sides(
     new_and_gone = find_unmatched(task.host, unmatched, around)
     changed = [] if scored is None else _to_groups(task.host, scored, rows, around)
     groups = _draw(task, rank_groups([*changed, *new_and_gone]), by_name)
+    ledger = _to_ledger(task, all_stats, around.n_cpus)
     return HostComparison(
         host=task.host,
         windows=task.baseline,
@@ -212,7 +219,8 @@ def compare_sides(
         n_unchanged=n_unchanged,
         n_findings=len(rows),
         groups=groups,
-        stories=build_stories(task.host, groups, all_sides, task.incident),
+        stories=lead_with_ledger(build_stories(task.host, groups, all_sides, task.incident), ledger),
+        ledger=ledger,
         small_processes=describe_small(unmatched, new_and_gone),
         appeared=unscored.appeared,
         disappeared=unscored.disappeared,
@@ -232,6 +240,14 @@ def compare_sides(
         silences=find_silences(all_stats) if task.divisor is None else [],
         divisor_note="" if task.divisor is None else describe_left_out(task.divisor.name, without_load),
     )
+
+
+def _to_ledger(task: Task, stats: Sequence[StatPair], n_cpus: int) -> list[LedgerLine]:
+    """Return the ledger. Empty where there are no samples of a baseline of one host, or where they are quotients."""
+    if task.divisor is not None or len(task.baseline_host_ids) > 1:
+        return []
+    sides = {stat.incident.stat.name: LedgerSides(stat.baseline, stat.incident) for stat in stats if stat.baseline is not None}
+    return open_book(task.host, Reading(sides, task.baseline, task.incident), n_cpus)
 
 
 def _summarised(stats: Sequence[StatPair], profile: LoadedProfile | None) -> set[str]:

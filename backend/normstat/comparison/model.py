@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from normstat.comparison.ledger.model import LedgerLine
 from normstat.field_docs import Documented
 from normstat.window import Window
 
@@ -405,5 +406,8 @@ class Comparison(Documented):
     circumstances: list[Circumstance] = field(default_factory=list)
     """What else happened around the incident: the events nearest to the onset of the first story first, then tools that disturbed
     the hosts, then missing data."""
+    ledger: list[LedgerLine] = field(default_factory=list)
+    """What each resource of each host was used for: who took what it lost or gained. The heaviest of each host first. Empty where the
+    baseline's samples were not read."""
     divisor_note: str = ""
     """How many reports were left out because the divisor is zero or missing in them. Empty: none."""

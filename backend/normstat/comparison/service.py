@@ -142,6 +142,7 @@ async def run_whole_comparison(
         stories=stories,
         notes=_to_notes(hosts),
         circumstances=circumstances,
+        ledger=[line for host in hosts for line in host.ledger],
         divisor_note=" ".join(
             host.divisor_note if len(hosts) == 1 else f"{host.host}: {host.divisor_note}" for host in hosts if host.divisor_note
         ),

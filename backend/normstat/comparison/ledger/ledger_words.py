@@ -1,0 +1,110 @@
+"""The sentence of a line of the ledger: who, how much of the change, and what is normal."""
+
+from typing import Final
+
+from normstat.comparison.findings.human import describe_range, format_human, format_seconds, join_words
+from normstat.comparison.ledger.model import LedgerLine, LedgerPart
+
+# Users in a sentence, and from whom they took what they took.
+MAX_TOLD: Final = 2
+MAX_GIVERS: Final = 2
+# Of the change, to be told of without being outside its own range.
+MOST: Final = 0.5
+# Beside the first, so much of its share.
+BESIDE: Final = 0.25
+
+VERBS: Final = {
+    "cpu": "used {} of a CPU",
+    "memory": "held {}",
+    "written": "wrote {}",
+    "read": "read {}",
+    "blocked": "waited for a disk {} of the time",
+    "children": "had short-lived children that used {} of a CPU",
+}
+NO_IO: Final = "which process moved the data was not recorded: the agent may not read the I/O of other users' processes"
+
+
+def describe(line: LedgerLine, start_s: float) -> str:
+    """Return the sentence of a line. `start_s`: of the incident, seconds since the epoch"""
+    told = find_culprits(line)
+    clauses = [_clause(part, line, start_s) for part in told]
+    if told and line.is_full and line.resource == "cpu":
+        givers = [f"{part.name} ({format_human(part.change, '%')})" for part in line.parts if part.change < 0 and part.command]
+        if givers and told[0].change > 0:
+            clauses[-1] += f", taken from {join_words(givers[:MAX_GIVERS])}"
+    text = "; ".join([*clauses, _total(line)])
+    if line.note:
+        text = f"{text}; {line.note}"
+    return f"{text.replace('the CPUs', 'The CPUs', 1) if text.startswith('the CPUs') else text}."
+
+
+def find_culprits(line: LedgerLine) -> list[LedgerPart]:
+    """Return who made the change of a line: those outside their normal range, or the one that made most of it. Empty: nobody."""
+    sign = 1.0 if line.is_full or line.outside >= 0 else -1.0
+    # Less of what a process does is no reason for more.
+    same = [part for part in line.parts if part.change * sign > 0 and part.kind != "remainder"]
+    outside = [part for part in same if part.is_outside]
+    if not outside:
+        most = [part for part in same if (part.share or 0.0) >= MOST and line.outside]
+        return most[:1]
+    first = outside[0]
+    beside = [part for part in outside[1:] if (part.share or 0.0) >= BESIDE * (first.share or 1.0) and part.name != first.name]
+    return [first, *beside][:MAX_TOLD]
+
+
+def _clause(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
+    is_plural = part.name.endswith(" processes)")
+    if part.start_ms is not None and part.change > 0:
+        when = f", which began {format_seconds(part.start_ms / 1000 - start_s)} into the incident,"
+    elif part.is_new and part.change > 0:
+        when = f", which {'are' if is_plural else 'is'} new,"
+    else:
+        when = ""
+    value = format_human(100.0 * part.incident if part.quantity == "blocked" else part.incident, _unit(part))
+    if part.kind == "kernel":
+        words = f"{part.name} took {value}" if part.unit != "%" else f"{part.name} took {value} of a CPU"
+    else:
+        words = f"{part.name}{when} {VERBS[part.quantity].format(value)}"
+    normal = "" if part.is_new else f" (normally {describe_range(*_range(part), _unit(part))})"
+    share = ""
+    if part.share is not None and line.outside and part.unit == line.unit:
+        share = f", {format_human(100.0 * part.share, '%')} of the {'rise' if part.change > 0 else 'fall'}"
+    return f"{words}{normal}{share}"
+
+
+def _unit(part: LedgerPart) -> str:
+    return "%" if part.quantity == "blocked" else part.unit
+
+
+def _range(part: LedgerPart) -> tuple[float, float]:
+    factor = 100.0 if part.quantity == "blocked" else 1.0
+    return factor * part.low, factor * part.high
+
+
+def _total(line: LedgerLine) -> str:
+    low, high, now = line.low, line.high, line.incident
+    if line.resource == "memory" and line.capacity is not None:
+        whole = format_human(line.capacity, line.unit)
+        used = format_human(now, line.unit)
+        used = used.removesuffix(f" {whole.partition(' ')[2]}")
+        return (
+            f"{used} of {whole} of memory {'was' if used == '1' else 'were'} used (normally {describe_range(low, high, line.unit)})"
+        )
+    if line.unit == "%":
+        factor = 1.0 if line.capacity is None else 100.0 / line.capacity
+        was = "were" if line.resource == "cpu" else "was"
+        if line.is_full:
+            return f"{line.name} {was} busy {format_human(factor * now, '%')} of the time, as normal"
+        normal = describe_range(factor * low, factor * high, "%")
+        return f"{line.name} {was} busy {format_human(factor * now, '%')} of the time (normally {normal})"
+    normal = describe_range(low, high, line.unit).replace(" /s", "/s")
+    if line.resource == "processes":
+        return f"{_number(now)} processes began per second (normally {describe_range(low, high, '1')})"
+    if line.unit == "1/s":
+        return f"{line.name} served {_number(now)} requests/s (normally {normal})"
+    verb = "carried" if line.resource == "network" else "moved"
+    return f"{line.name} {verb} {format_human(now, line.unit)} (normally {normal})"
+
+
+def _number(value: float) -> str:
+    return format_human(value, "1")

@@ -1,0 +1,281 @@
+"""The samples of a host as amounts: what its commands, processes and devices took in each window."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from normstat import work_budget
+from normstat.comparison.ledger.sources import Users
+from normstat.comparison.ledger.windows import Amounts, Spans, cut
+from normstat.comparison.read_side import StatSide
+from normstat.scoring.summary import FloatArray
+from normstat.stats.engine.report_sums import split_process
+from normstat.window import Window
+
+# A process began within the incident when it is missing from this many reports before its first one.
+MIN_REPORTS_BEFORE: Final = 2
+# A process stands for itself so many times as far outside its range as one of a normal window.
+STANDS_OUT: Final = 1.25
+# It stands for its command when it made this share of the command's change.
+OWN_SHARE: Final = 0.6
+# Of a command's change, to be told of.
+TOLD_SHARE: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The samples of a stat on both sides."""
+
+    baseline: StatSide
+    incident: StatSide
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The samples of a host by stat, in the windows of the baseline and in the incident."""
+
+    stats: Mapping[str, Sides]
+    baseline: Sequence[Window]
+    incident: Window
+
+    def spans(self, stat: str, parts: int = 1) -> Spans:
+        """Return the windows of the baseline that a stat has samples in."""
+        windows = [(window.start.timestamp(), window.end.timestamp()) for window in self.baseline]
+        return cut(windows, self.incident.length_s, self.stats[stat].baseline.times_s, parts)
+
+    def whole(self) -> Spans:
+        """Return the incident as one span."""
+        return Spans(np.array([self.incident.start.timestamp()]), self.incident.length_s)
+
+    def quarters(self, parts: int) -> Spans:
+        """Return the incident in spans."""
+        length_s = self.incident.length_s / parts
+        return Spans(self.incident.start.timestamp() + length_s * np.arange(parts, dtype=np.float64), length_s)
+
+    def has(self, stat: str, *fields: str) -> bool:
+        """Return whether both sides have samples of these fields."""
+        sides = self.stats.get(stat)
+        return sides is not None and all(
+            side.n_rows > 0 and all(field in side.values for field in fields) for side in (sides.baseline, sides.incident)
+        )
+
+    def amounts(self, stat: str, fields: Sequence[str], spans: Spans, incident: Spans, threads: str = "") -> dict[str, Amounts]:
+        """Return what each instance took: the sum of the fields, nothing where it was not there."""
+        sides = self.stats[stat]
+        found: dict[str, Amounts] = {}
+        before = dict(zip(sides.baseline.names, means(sides.baseline, fields, spans, threads), strict=True))
+        within = dict(zip(sides.incident.names, means(sides.incident, fields, incident, threads), strict=True))
+        nothing = np.zeros(len(spans.starts))
+        for name in [*before, *(name for name in within if name not in before)]:
+            now = within.get(name)
+            found[name] = Amounts(before.get(name, nothing)[None, :], np.zeros(1) if now is None else now[:1])
+        return found
+
+
+def means(side: StatSide, fields: Sequence[str], spans: Spans, threads: str = "") -> FloatArray:
+    """Return the mean of each instance in each span, over all reports of the span. Shape: (n_instances, n_spans)"""
+    n, width = len(side.names), len(spans.starts)
+    work_budget.use(3 * work_budget.CELL_BYTES * n * width)
+    places = spans.place(side.times_s)
+    at = places[side.report]
+    is_in = at >= 0
+    where = side.instance[is_in].astype(np.int64) * width + at[is_in]
+    total = np.zeros(n * width)
+    for field in fields:
+        values = np.nan_to_num(side.values[field][is_in], nan=0.0)
+        if threads and threads in side.values:
+            values = values * np.nan_to_num(side.values[threads][is_in], nan=1.0)
+        total += np.bincount(where, weights=values, minlength=n * width)
+    counts = np.bincount(places[places >= 0], minlength=width)
+    return np.asarray(total.reshape(n, width) / np.maximum(counts, 1), np.float64)
+
+
+def known_mean(side: StatSide, field: str, spans: Spans, instance: str) -> FloatArray:
+    """Return the mean of the values of a series in each span. Missing: NaN in a span without a value. Shape: (n_spans,)"""
+    span = side.span(instance)
+    if span is None or field not in side.values:
+        return np.full(len(spans.starts), np.nan)
+    values = side.part(field, span)
+    places = spans.place(side.times_s)[side.report[span]]
+    is_known = (places >= 0) & ~np.isnan(values)
+    counts = np.bincount(places[is_known], minlength=len(spans.starts))
+    sums = np.bincount(places[is_known], weights=values[is_known], minlength=len(spans.starts))
+    return np.asarray(sums / np.where(counts > 0, counts, np.nan), np.float64)
+
+
+def add_up(parts: Sequence[Amounts]) -> Amounts:
+    """Return the amounts of things together."""
+    return Amounts(np.sum([part.windows for part in parts], axis=0), np.sum([part.incident for part in parts], axis=0))
+
+
+def stack(parts: Sequence[Amounts], n_windows: int) -> Amounts:
+    """Return the amounts of several things as one matrix."""
+    if not parts:
+        return Amounts(np.zeros((0, n_windows)), np.zeros(0))
+    return Amounts(np.concatenate([part.windows for part in parts]), np.concatenate([part.incident for part in parts]))
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who took something: the processes of a command, or those among them that stand for themselves.
+
+    `pids`: those that made the change, largest first; `start_s`: see `LedgerPart.start_ms`; `noise`: what such a user of a normal
+    window is outside its range
+    """
+
+    stat: str
+    instance: str
+    command: str
+    amounts: Amounts
+    noise: float
+    pids: list[int]
+    is_new: bool
+    start_s: float | None
+
+
+def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, least: float) -> list[User]:
+    """Return who took something. Together they are all of it.
+
+    A process that is farther outside its normal range than processes of normal windows are stands for itself, whatever the others of
+    its command do; several of one command are one.
+    """
+    by_command = _by_command(reading, users, spans, incident)
+    own = {} if users.is_held else _stand_out(reading, users, spans, incident, least)
+    noise = max(least, stack(list(by_command.values()), len(spans.starts)).noise())
+    found = []
+    for command, amounts in by_command.items():
+        rest = amounts
+        for user in own.get(command, []):
+            found.append(user)
+            rest = Amounts(rest.windows - user.amounts.windows, rest.incident - user.amounts.incident)
+        user = User(users.command or users.process, command, command, rest, noise, [], not amounts.windows.any(), None)
+        found.append(_name(reading, users, user, incident))
+    return found
+
+
+def _by_command(reading: Reading, users: Users, spans: Spans, incident: Spans) -> dict[str, Amounts]:
+    """Return what the processes of each command took."""
+    if users.command:
+        return reading.amounts(users.command, users.fields, spans, incident)
+    found: dict[str, list[Amounts]] = {}
+    for name, amounts in reading.amounts(users.process, users.fields, spans, incident, users.threads).items():
+        found.setdefault(command_of(name), []).append(amounts)
+    return {command: add_up(own) for command, own in found.items()}
+
+
+def _stand_out(reading: Reading, users: Users, spans: Spans, incident: Spans, least: float) -> dict[str, list[User]]:
+    """Return the processes that stand for themselves, by command: those that took more, and those that took less, are one each."""
+    if not users.process or not reading.has(users.process, *users.fields):
+        return {}
+    by_process = reading.amounts(users.process, users.fields, spans, incident, users.threads)
+    everything = stack(list(by_process.values()), len(spans.starts))
+    noise = max(least, everything.noise())
+    side = reading.stats[users.process].incident
+    groups: dict[tuple[str, float], list[tuple[float, int, str]]] = {}
+    for name, beyond in zip(by_process, everything.outside().tolist(), strict=True):
+        split = split_process(name)
+        if split is not None and abs(beyond) >= STANDS_OUT * noise:
+            groups.setdefault((split[1], float(np.sign(beyond))), []).append((-abs(beyond), int(split[0]), name))
+    found: dict[str, list[User]] = {}
+    for (command, _), members in groups.items():
+        members.sort()
+        names = [name for _, _, name in members]
+        amounts = add_up([by_process[name] for name in names])
+        starts = [_first_s(side, name) for name in names]
+        is_new = not amounts.windows.any()
+        start_s = min((start for start in starts if start is not None), default=None) if is_new and None not in starts else None
+        pids = [pid for _, pid, _ in members]
+        stat, instance = (users.process, names[0]) if len(names) == 1 or not users.command else (users.command, command)
+        found.setdefault(command, []).append(User(stat, instance, command, amounts, noise, pids, is_new, start_s))
+    return found
+
+
+def _name(reading: Reading, users: Users, user: User, incident: Spans) -> User:
+    """Return the user with the processes that made most of its change."""
+    change = float((user.amounts.incident - user.amounts.baseline)[0])
+    if abs(change) < user.noise or not users.process or not reading.has(users.process, *users.fields):
+        return user
+    sides = reading.stats[users.process]
+    now, then = (_of_command(side, users, user.command, spans) for side, spans in (
+        (sides.incident, incident), (sides.baseline, _all_of(sides.baseline))))  # fmt: skip
+    if users.is_held and change < 0:
+        # A process without a sample may hold what it held.
+        return user
+    changes = {pid: now.get(pid, NOTHING)[0] - then.get(pid, NOTHING)[0] for pid in {*now, *then}}
+    same = {pid: size for pid, size in changes.items() if size * change > 0}
+    pids = sorted(same, key=lambda pid: (-abs(same[pid]), pid))
+    total = sum(map(abs, same.values()))
+    pids = [pid for pid in pids if abs(same[pid]) >= TOLD_SHARE * total]
+    if not pids:
+        return user
+    if abs(same[pids[0]]) >= OWN_SHARE * total:
+        pids = pids[:1]
+        user = replace(user, stat=users.process, instance=f"{pids[0]}/{user.command}")
+    is_new = all(pid not in then for pid in pids)
+    starts = [_first_s(sides.incident, now[pid][1]) for pid in pids if pid in now]
+    start_s = min(start for start in starts if start is not None) if is_new and starts and None not in starts else None
+    return replace(user, pids=pids, is_new=user.is_new or is_new, start_s=start_s)
+
+
+NOTHING: Final = (0.0, "")
+
+
+def command_of(process: str) -> str:
+    """Return the command of a process, as its instance is named.
+
+    >>> command_of("29206/dd")
+    'dd'
+    """
+    split = split_process(process)
+    return process if split is None else split[1]
+
+
+def _all_of(side: StatSide) -> Spans:
+    """Return all the time that a side has samples of."""
+    if not side.n_rows:
+        return Spans(np.empty(0), 1.0)
+    return Spans(side.times_s[:1] - 1e-3, float(side.times_s[-1] - side.times_s[0]) + 1.0)
+
+
+def _of_command(side: StatSide, users: Users, command: str, spans: Spans) -> dict[int, tuple[float, str]]:
+    """Return the mean of each process of a command, with its instance."""
+    own = []
+    for number, name in enumerate(side.names):
+        split = split_process(name)
+        if split is not None and split[1] == command:
+            own.append((number, int(split[0]), name))
+    if not own or any(field not in side.values for field in users.fields):
+        return {}
+    n_reports = max(1, int(spans.counts(side.times_s).sum()))
+    if not len(spans.starts):
+        return {}
+    places = spans.place(side.times_s)
+    end_s = float(spans.starts[-1]) + spans.length_s
+    found = {}
+    for _, pid, name in own:
+        span = side.span(name)
+        if span is None:
+            continue
+        is_in = places[side.report[span]] >= 0
+        factor = np.nan_to_num(side.part(users.threads, span), nan=1.0) if users.threads in side.values else np.ones(len(is_in))
+        values = np.sum([np.nan_to_num(side.part(field, span), nan=0.0) for field in users.fields], axis=0) * factor
+        if users.is_held:
+            # A process that sleeps has no samples, and holds what it held.
+            earlier = np.flatnonzero((side.times_s[side.report[span]] <= end_s) & (values > 0))
+            taken = float(values[earlier[-1]]) if len(earlier) else 0.0
+        else:
+            taken = float(values[is_in].sum()) / n_reports
+        if taken:
+            found[pid] = (taken, name)
+    return found
+
+
+def _first_s(side: StatSide, instance: str) -> float | None:
+    """Return the first sample of an instance. Missing: None where it may have been there from the beginning."""
+    span = side.span(instance)
+    if span is None or span.start == span.stop:
+        return None
+    report = int(side.report[span.start])
+    return float(side.times_s[report]) if report >= MIN_REPORTS_BEFORE else None

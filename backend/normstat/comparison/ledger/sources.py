@@ -1,0 +1,93 @@
+"""Which stats tell the total of a resource, and which tell who took it; of each the first that both sides have."""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTotal:
+    """A stat with idle time in per cent. `all`: the instance of all CPUs; None: the stat has no instances; empty: the mean of all
+
+    `kernel`: parts that no process is charged for: their names and fields
+    """
+
+    stat: str
+    idle: tuple[str, ...]
+    all: str | None = "all"
+    kernel: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """The commands, and their processes, that take something. `fields` are added up; with `threads` they are the mean of so many.
+
+    `process`: the stat with their process ids. Empty: none; `is_held`: memory, which a process without a sample may still hold
+    """
+
+    command: str
+    process: str
+    fields: tuple[str, ...]
+    threads: str = ""
+    is_held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DiskTotal:
+    """A stat of disks. `busy`: per cent of the time; `requests` and `data`: per second, data in KiB"""
+
+    stat: str
+    busy: str
+    requests: tuple[str, ...]
+    data: tuple[str, ...]
+
+
+INTERRUPTS: Final = "interrupts"
+STOLEN: Final = "the hypervisor"
+
+CPU_TOTALS: Final = (
+    CpuTotal("linux_cpu", ("idle_pct", "iowait_pct"), "all", ((INTERRUPTS, ("irq_pct", "soft_pct")), (STOLEN, ("steal_pct",)))),
+    CpuTotal("mpstat_linux", ("idle_pct", "iowait_pct"), "all", ((INTERRUPTS, ("irq_pct", "soft_pct")), (STOLEN, ("steal_pct",)))),
+    CpuTotal("sar_linux_cpu", ("idle_pct", "iowait_pct"), "all", ((STOLEN, ("steal_pct",)),)),
+    CpuTotal("mpstat_solaris", ("idl_pct", "wt_pct"), ""),
+    CpuTotal("node_cpu", ("idle_pct", "iowait_pct"), "all", ((STOLEN, ("steal_pct",)),)),
+    CpuTotal("vmstat_linux", ("cpu_id", "cpu_wa"), None, ((STOLEN, ("cpu_st",)),)),
+    CpuTotal("vmstat_solaris", ("cpu_id",), None),
+)
+# CPU time of ended children is with the parent that waited for them: else what lives for a second would be missing.
+CPU_USERS: Final = (
+    Users("linux_command", "linux_process", ("cpu_pct", "ended_pct")),
+    Users("pidstat_linux_command", "pidstat_linux", ("cpu_pct",)),
+    Users("", "prstat_solaris_micro", ("usr_pct", "sys_pct", "trp_pct"), "nlwp"),
+    Users("top_linux_command", "top_linux_process", ("cpu_pct",)),
+)
+MEMORY: Final = "linux_memory"
+# What of it no process holds.
+MEMORY_KERNEL: Final = (
+    ("shared memory and tmpfs", ("shmem_kb",)),
+    ("kernel structures", ("slab_unreclaimable_kb",)),
+    ("page tables", ("page_tables_kb",)),
+    ("kernel stacks", ("kernel_stack_kb",)),
+)
+MEMORY_USERS: Final = (
+    Users("linux_command", "linux_process", ("anon_kb",), is_held=True),
+    Users("pidstat_linux_command", "pidstat_linux", ("rss_kb",), is_held=True),
+)
+DISK_TOTALS: Final = (
+    DiskTotal("linux_disk", "util_pct", ("r_per_s", "w_per_s"), ("rkb_per_s", "wkb_per_s")),
+    DiskTotal("iostat_linux", "util_pct", ("r_per_s", "w_per_s"), ("rkb_per_s", "wkb_per_s")),
+    DiskTotal("iostat_solaris", "b_pct", ("r_per_s", "w_per_s"), ("kr_per_s", "kw_per_s")),
+)
+WRITERS: Final = (
+    Users("linux_command", "linux_process", ("kb_wr_per_s",)),
+    Users("pidstat_linux_command", "pidstat_linux", ("kb_wr_per_s",)),
+)
+READERS: Final = (
+    Users("linux_command", "linux_process", ("kb_rd_per_s",)),
+    Users("pidstat_linux_command", "pidstat_linux", ("kb_rd_per_s",)),
+)
+# In state D, mostly for a disk.
+BLOCKED: Final = (Users("linux_command", "linux_process", ("blocked",)),)
+PARENTS: Final = (Users("linux_command", "linux_process", ("ended_pct",)),)
+# Data in and out of interfaces, KiB per second.
+NETWORK_TOTALS: Final = (("linux_net", ("rxkb_per_s", "txkb_per_s")), ("sar_linux_net_dev", ("rxkb_per_s", "txkb_per_s")))
+FORKS: Final = (("linux_kernel", ("forks_per_s",)), ("sar_linux_task", ("proc_per_s",)), ("sar_solaris_call", ("fork_per_s",)))

@@ -1,0 +1,108 @@
+"""The stories of a host led by its ledger: who took what, before what else changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from normstat.comparison.findings.classify import round_value
+from normstat.comparison.ledger.ledger_words import find_culprits
+from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart
+from normstat.comparison.model import ProcessChange, Story, StoryProcess
+from normstat.comparison.stories.build import MAX_PROCESSES, HostStory
+from normstat.comparison.stories.story_table import title_of
+from normstat.comparison.stories.story_words import join_clauses
+
+TOPICS: Final = {"cpu": "cpu", "memory": "memory", "disk": "disk", "network": "network", "processes": "cpu"}
+# What waited for it, or failed, of the series that changed.
+CONSEQUENCES: Final = frozenset({"latency", "wait", "errors"})
+MAX_CONSEQUENCES: Final = 2
+# A story that the ledger tells scores so much at least, by how sure it is.
+LEAST_SCORES: Final[Mapping[Certainty, float]] = {"sure": 0.3, "likely": 0.15, "nothing": 0.0}
+# What changed of a resource whose use is as normal counts for less.
+UNTOLD_FACTOR: Final = 0.5
+
+
+def lead_with_ledger(stories: Sequence[HostStory], lines: Sequence[LedgerLine]) -> list[HostStory]:
+    """Return the stories, those that a line of the ledger tells first: each by its sentence, with who did it.
+
+    `lines`: of the host, heaviest first; one that is nothing leads no story
+    """
+    left = list(stories)
+    told: list[HostStory] = []
+    for line in lines:
+        topic = TOPICS[line.resource]
+        if line.certainty == "nothing" or any(item.story.topic == topic for item in told):
+            continue
+        same = next((item for item in left if item.story.topic == topic), None)
+        left = [item for item in left if item is not same]
+        told.append(_lead(line, topic, same))
+    as_normal = {TOPICS[line.resource] for line in lines} - {item.story.topic for item in told}
+    stories = [*told, *(_weaken(item) if item.story.topic in as_normal else item for item in left)]
+    return sorted(stories, key=lambda item: -item.story.anomaly_score)
+
+
+def _weaken(item: HostStory) -> HostStory:
+    """Return a story of a resource whose use is as normal, unless something failed."""
+    if any(line.role == "errors" for _, line in item.lines):
+        return item
+    return replace(item, story=replace(item.story, anomaly_score=round_value(UNTOLD_FACTOR * item.story.anomaly_score)))
+
+
+def _score_of(line: LedgerLine) -> float:
+    return round_value(max(line.weight, LEAST_SCORES[line.certainty]))
+
+
+def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
+    culprits = [_to_process(line, part) for part in find_culprits(line) if part.command]
+    sentence = line.sentence if line.certainty == "sure" else f"Likely: {line.sentence}"
+    if item is None:
+        story = Story(
+            rank=0,
+            hosts=[line.host],
+            topic=topic,
+            title=title_of(topic),
+            sentence=sentence,
+            anomaly_score=_score_of(line),
+            significance=0.0,
+            impact=line.weight,
+            is_worse=None if line.outside == 0 else line.outside > 0,
+            onset_ms=None,
+            processes=culprits,
+            lines=[],
+            also_seen_by=[],
+            ranks=[],
+        )
+        return HostStory(story, f"ledger.{line.resource}", [], [])
+    story = item.story
+    named = {process.instance.rpartition("/")[2] for process in culprits}
+    others = [process for process in story.processes if process.instance.rpartition("/")[2] not in named]
+    clauses = [sentence.removesuffix(".")]
+    if not culprits:
+        # Who came with it may have done it.
+        clauses = [*(process.sentence for process in others[:1] if process.change == "new"), *clauses]
+    clauses += [told.text for _, told in item.lines if told.role in CONSEQUENCES][:MAX_CONSEQUENCES]
+    has_errors = any(told.role == "errors" for _, told in item.lines)
+    return replace(
+        item,
+        story=replace(
+            story,
+            sentence=join_clauses(clauses),
+            anomaly_score=max(story.anomaly_score, _score_of(line)) if has_errors else _score_of(line),
+            impact=max(story.impact, line.weight),
+            processes=[*culprits, *others][:MAX_PROCESSES],
+        ),
+    )
+
+
+def _to_process(line: LedgerLine, part: LedgerPart) -> StoryProcess:
+    change: ProcessChange = "new" if part.is_new else "more" if part.change > 0 else "gone" if part.incident == 0 else "less"
+    return StoryProcess(
+        host=line.host,
+        stat=part.stat,
+        instance=part.instance,
+        name=part.name,
+        pids=part.pids,
+        change=change,
+        start_ms=part.start_ms,
+        sentence=line.sentence.partition(";")[0],
+    )
