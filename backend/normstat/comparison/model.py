@@ -407,7 +407,7 @@ class Comparison(Documented):
     """What else happened around the incident: the events nearest to the onset of the first story first, then tools that disturbed
     the hosts, then missing data."""
     ledger: list[LedgerLine] = field(default_factory=list)
-    """What each resource of each host was used for: who took what it lost or gained. The heaviest of each host first. Empty where the
-    baseline's samples were not read."""
+    """Each resource of each host, and who took it; of each host the heaviest first. Empty where the baseline's samples were not
+    read."""
     divisor_note: str = ""
     """How many reports were left out because the divisor is zero or missing in them. Empty: none."""

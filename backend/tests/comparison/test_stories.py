@@ -83,11 +83,10 @@ def test_the_writer_its_disk_and_who_waits_are_one_story() -> None:
     add_writer(sides, wrote_kb=1_890_000)
     [story] = compare(sides)
     assert (story.rank, story.topic, story.title, story.hosts) == (1, "disk", "Disk I/O", ["web1"])
-    assert story.sentence.startswith("dd (29206), which is new, wrote 1.8 GiB/s and used 21 % of a CPU; vda wrote 1.8")
-    assert "vda was busy 86 % of the time (normally 1.8 to 2.2 %)" in story.sentence
+    assert story.sentence.startswith("dd (29206), which is new, wrote 1.8 GiB/s; vda was busy 86 % of the time (normally 2.0 %);")
     assert "both CPUs waited for I/O 3" in story.sentence
     [process] = story.processes
-    assert (process.name, process.pids, process.change, process.stat) == ("dd (29206)", [29206], "new", COMMANDS)
+    assert (process.name, process.pids, process.change, process.stat) == ("dd (29206)", [29206], "new", PIDS)
     # One quantity is told once, by the tool that names the disk; the size of discards is evidence, never the answer.
     assert sum("wrote" in line.text for line in story.lines) == 1
     assert story.also_seen_by == ["bo (vmstat)"]
@@ -104,8 +103,7 @@ def test_the_counters_of_proc_alone_tell_the_same_story() -> None:
     names = {"iostat_linux": "linux_disk", "mpstat_linux": "linux_cpu", COMMANDS: "linux_command", PIDS: "linux_process"}
     [story] = compare({names[name]: both for name, both in sides.items() if name in names})
     assert story.topic == "disk"
-    assert story.sentence.startswith("dd (29206), which is new, wrote 1.8 GiB/s and used 21 % of a CPU; vda wrote 1.8")
-    assert "vda was busy 86 % of the time (normally 1.8 to 2.2 %)" in story.sentence
+    assert story.sentence.startswith("dd (29206), which is new, wrote 1.8 GiB/s; vda was busy 86 % of the time (normally 2.0 %);")
     assert "both CPUs waited for I/O 3" in story.sentence
 
 
@@ -115,7 +113,7 @@ def test_where_the_agent_may_not_see_who_did_it_the_newcomer_is_named() -> None:
     sides[COMMANDS][1]["tar", "cpu_pct"] = noise(22, M)
     first, *others = compare(sides)
     assert first.topic == "disk"
-    assert first.sentence.startswith("tar and dd (29206) are new; vda wrote 1.8")
+    assert first.sentence.startswith("tar and dd (29206) are new; vda was busy 86 % of the time (normally 2.0 %); vda wrote 1.8")
     assert [process.name for process in first.processes] == ["tar", "dd (29206)"]
     assert [story.topic for story in others] == ["cpu"]
 
@@ -127,8 +125,8 @@ def test_one_new_process_that_shows_on_two_resources_is_one_story() -> None:
     found = compare_values(sides)
     [story] = stories_of(found)
     assert (story.rank, story.topic, story.title) == (1, "disk", "Disk I/O and CPU")
-    assert story.sentence.startswith("dd (29206), which is new, used 21 % of a CPU; vda wrote 1.8")
-    assert "vda was busy 86 % of the time (normally 1.8 to 2.2 %); both CPUs waited" in story.sentence
+    assert story.sentence.startswith("dd (29206), which is new, used 21 % of a CPU; vda was busy 86 %")
+    assert "vda wrote 1.8" in story.sentence
     assert story.sentence.count("dd") == 1
     assert [process.name for process in story.processes] == ["dd (29206)"]
     assert story.ranks == list(range(1, len(found.groups) + 1))
@@ -141,7 +139,7 @@ def test_a_process_that_is_gone_is_the_same_story_backwards() -> None:
     backwards = {name: (incident, baseline) for name, (baseline, incident) in sides.items()}
     first, *_ = compare(backwards)
     assert (first.topic, first.processes[0].change) == ("disk", "gone")
-    assert first.sentence.startswith("dd is gone; it wrote 1.8")
+    assert first.sentence.startswith("dd (29206) is gone; it wrote 1.8")
 
 
 def test_a_process_that_does_more_is_told_with_what_is_normal() -> None:

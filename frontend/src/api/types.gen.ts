@@ -5035,6 +5035,12 @@ export interface components {
        */
       is_seasonal: boolean;
       /**
+       * Ledger
+       * @description Each resource of each host, and who took it; of each host the heaviest first. Empty where the baseline's samples were not
+       *     read.
+       */
+      ledger?: components["schemas"]["LedgerLine"][];
+      /**
        * Method Version
        * @description Version of the scoring method; results of different versions are not comparable.
        */
@@ -8371,6 +8377,209 @@ export interface components {
       spread: string;
       /** Total Ns */
       total_ns: number;
+    };
+    /**
+     * LedgerLine
+     * @description A resource of a host: its total, what is normal, and who took it.
+     */
+    LedgerLine: {
+      /**
+       * Baseline
+       * @description Mean of the baseline.
+       */
+      baseline: number;
+      /**
+       * Capacity
+       * @description Most that the total can be. Null: not known.
+       */
+      capacity: number | null;
+      /**
+       * Certainty
+       * @enum {string}
+       */
+      certainty: "sure" | "likely" | "nothing";
+      /**
+       * Change
+       * @description Incident minus baseline.
+       */
+      change: number;
+      /**
+       * Fields
+       * @description The fields that the total was made of.
+       */
+      fields: string[];
+      /**
+       * High
+       * @description Upper end of the normal range.
+       */
+      high: number;
+      /** Host */
+      host: string;
+      /**
+       * Incident
+       * @description Mean of the incident; of memory that of the quarter that differs most.
+       */
+      incident: number;
+      /**
+       * Instance
+       * @description The instance of the total. Empty for stats without instances.
+       */
+      instance: string;
+      /**
+       * Is Full
+       * @description Whether the total is at its capacity, so that its split is the answer.
+       */
+      is_full: boolean;
+      /**
+       * Low
+       * @description Lower end of the normal range: of the means of the baseline's windows, which are as long as the incident or shorter.
+       */
+      low: number;
+      /**
+       * Name
+       * @description What the total is of: `the CPUs`, `memory`, a disk, an interface.
+       */
+      name: string;
+      /**
+       * Note
+       * @description What was not recorded. Empty: nothing is missing.
+       * @default
+       */
+      note: string;
+      /**
+       * Outside
+       * @description Signed distance of the incident from the normal range; 0 within it.
+       */
+      outside: number;
+      /**
+       * Parts
+       * @description Those outside their normal range first, then by change, at most 12.
+       */
+      parts: components["schemas"]["LedgerPart"][];
+      /**
+       * Ratio
+       * @description How many times as far outside its normal range the total, or one of its parts, is as that of a normal window.
+       */
+      ratio: number;
+      /** @description What no part explains. Null where the total has no parts in its own unit. */
+      remainder: components["schemas"]["LedgerPart"] | null;
+      /**
+       * Resource
+       * @enum {string}
+       */
+      resource: "cpu" | "memory" | "disk" | "network" | "processes" | "waiting";
+      /** Sentence */
+      sentence: string;
+      /**
+       * Stat
+       * @description The stat of the total.
+       */
+      stat: string;
+      /**
+       * Unit
+       * @description Of the total; CPU time is in per cent of one CPU.
+       */
+      unit: string;
+      /**
+       * Weight
+       * @description Orders the lines: how much of the capacity changed beyond what is normal, 0..1.
+       */
+      weight: number;
+    };
+    /**
+     * LedgerPart
+     * @description What one user of a resource took of it. In the unit of the line, or of the part's own `unit`.
+     */
+    LedgerPart: {
+      /**
+       * Baseline
+       * @description Mean of the baseline.
+       */
+      baseline: number;
+      /**
+       * Change
+       * @description Incident minus baseline.
+       */
+      change: number;
+      /**
+       * Command
+       * @description The command. Empty for the kernel and the remainder.
+       */
+      command: string;
+      /**
+       * High
+       * @description Upper end of its normal range.
+       */
+      high: number;
+      /**
+       * Incident
+       * @description Mean of the incident; of memory that of the quarter that differs most.
+       */
+      incident: number;
+      /**
+       * Instance
+       * @description The process or command in `stat`. Empty for the kernel and the remainder.
+       */
+      instance: string;
+      /**
+       * Is Gone
+       * @description Whether its command is not there in the incident.
+       */
+      is_gone: boolean;
+      /**
+       * Is New
+       * @description Whether it was not there in the baseline.
+       */
+      is_new: boolean;
+      /**
+       * Is Outside
+       * @description Whether the incident is outside the normal range by more than the largest part of a normal window is.
+       */
+      is_outside: boolean;
+      /**
+       * Kind
+       * @description A process, the processes of a command, a part of the kernel, or what is left of the total.
+       * @enum {string}
+       */
+      kind: "process" | "command" | "kernel" | "remainder";
+      /**
+       * Low
+       * @description Lower end of its normal range: of the means of the baseline's windows.
+       */
+      low: number;
+      /**
+       * Name
+       * @description `python3 (21866)`, `yes (2 processes)`, `interrupts`, `not seen`.
+       */
+      name: string;
+      /**
+       * Pids
+       * @description Process ids that made the change, largest first, at most 20. Empty where no tool reported them.
+       */
+      pids: number[];
+      /**
+       * Quantity
+       * @description What it is an amount of.
+       * @enum {string}
+       */
+      quantity: "cpu" | "memory" | "read" | "written" | "blocked" | "children";
+      /**
+       * Share
+       * @description Share of the change of all parts that changed in the same direction, 0..1. Null for the remainder.
+       */
+      share: number | null;
+      /**
+       * Start Ms
+       * @description First sample in the incident, milliseconds since the epoch. Null where it may have been there from the beginning.
+       */
+      start_ms: number | null;
+      /**
+       * Stat
+       * @description The stat that tells it.
+       */
+      stat: string;
+      /** Unit */
+      unit: string;
     };
     /**
      * LevelResidual

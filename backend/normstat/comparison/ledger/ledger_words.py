@@ -21,7 +21,14 @@ VERBS: Final = {
     "blocked": "waited for a disk {} of the time",
     "children": "had short-lived children that used {} of a CPU",
 }
-NO_IO: Final = "which process moved the data was not recorded: the agent may not read the I/O of other users' processes"
+NOTHING: Final = {
+    "cpu": "used no CPU time",
+    "memory": "held nothing",
+    "written": "wrote nothing",
+    "read": "read nothing",
+    "blocked": "did not wait for a disk",
+    "children": "had no short-lived children",
+}
 
 
 def describe(line: LedgerLine, start_s: float) -> str:
@@ -60,14 +67,17 @@ def _clause(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
         when = f", which {'are' if is_plural else 'is'} new,"
     else:
         when = ""
-    value = format_human(100.0 * part.incident if part.quantity == "blocked" else part.incident, _unit(part))
+    if part.is_gone:
+        used = VERBS[part.quantity].format(format_human(_factor(part) * part.baseline, _unit(part)))
+        return f"{part.name} {'are' if is_plural else 'is'} gone; {'they' if is_plural else 'it'} {used} in the baseline"
+    value = format_human(_factor(part) * part.incident, _unit(part))
     if part.kind == "kernel":
         words = f"{part.name} took {value}" if part.unit != "%" else f"{part.name} took {value} of a CPU"
     else:
-        words = f"{part.name}{when} {VERBS[part.quantity].format(value)}"
+        words = f"{part.name}{when} {VERBS[part.quantity].format(value) if part.incident else NOTHING[part.quantity]}"
     normal = "" if part.is_new else f" (normally {describe_range(*_range(part), _unit(part))})"
     share = ""
-    if part.share is not None and line.outside and part.unit == line.unit:
+    if part.share is not None and line.outside and not line.is_full and part.unit == line.unit:
         share = f", {format_human(100.0 * part.share, '%')} of the {'rise' if part.change > 0 else 'fall'}"
     return f"{words}{normal}{share}"
 
@@ -76,9 +86,13 @@ def _unit(part: LedgerPart) -> str:
     return "%" if part.quantity == "blocked" else part.unit
 
 
+def _factor(part: LedgerPart) -> float:
+    """Return what an amount is told times: of one process that is blocked half of the time, 0.5, as a percentage."""
+    return 100.0 if part.quantity == "blocked" else 1.0
+
+
 def _range(part: LedgerPart) -> tuple[float, float]:
-    factor = 100.0 if part.quantity == "blocked" else 1.0
-    return factor * part.low, factor * part.high
+    return _factor(part) * part.low, _factor(part) * part.high
 
 
 def _total(line: LedgerLine) -> str:

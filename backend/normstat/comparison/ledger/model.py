@@ -42,11 +42,13 @@ class LedgerPart(Documented):
     change: float
     """Incident minus baseline."""
     share: float | None
-    """Share of the change of all parts that changed in the same direction, 0..1. Null for the remainder, and where nothing changed."""
+    """Share of the change of all parts that changed in the same direction, 0..1. Null for the remainder."""
     is_outside: bool
     """Whether the incident is outside the normal range by more than the largest part of a normal window is."""
     is_new: bool
     """Whether it was not there in the baseline."""
+    is_gone: bool
+    """Whether its command is not there in the incident."""
     start_ms: int | None
     """First sample in the incident, milliseconds since the epoch. Null where it may have been there from the beginning."""
 

@@ -132,25 +132,38 @@ class User:
     noise: float
     pids: list[int]
     is_new: bool
-    start_s: float | None
+    start_s: float | None = None
+    is_gone: bool = False
 
 
 def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, least: float) -> list[User]:
     """Return who took something. Together they are all of it.
 
-    A process that is farther outside its normal range than processes of normal windows are stands for itself, whatever the others of
-    its command do; several of one command are one.
+    A process that is farther outside its normal range than processes of normal windows are stands for itself, whatever the others
+    of its command do; several of one command are one.
     """
     by_command = _by_command(reading, users, spans, incident)
     own = {} if users.is_held else _stand_out(reading, users, spans, incident, least)
     noise = max(least, stack(list(by_command.values()), len(spans.starts)).noise())
+    side = reading.stats[users.command or users.process].incident
+    there = set(side.names) if users.command else set(map(command_of, side.names))
     found = []
     for command, amounts in by_command.items():
+        work_budget.check()
         rest = amounts
         for user in own.get(command, []):
-            found.append(user)
+            found.append(replace(user, is_gone=command not in there))
             rest = Amounts(rest.windows - user.amounts.windows, rest.incident - user.amounts.incident)
-        user = User(users.command or users.process, command, command, rest, noise, [], not amounts.windows.any(), None)
+        user = User(
+            users.command or users.process,
+            command,
+            command,
+            rest,
+            noise,
+            [],
+            not amounts.windows.any(),
+            is_gone=command not in there,
+        )
         found.append(_name(reading, users, user, incident))
     return found
 

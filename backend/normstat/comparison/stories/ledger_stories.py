@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 from normstat.comparison.findings.classify import round_value
+from normstat.comparison.findings.human import join_words
 from normstat.comparison.ledger.ledger_words import find_culprits
 from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart
 from normstat.comparison.model import ProcessChange, Story, StoryProcess
-from normstat.comparison.stories.build import MAX_PROCESSES, HostStory
+from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, HostStory
 from normstat.comparison.stories.story_table import title_of
 from normstat.comparison.stories.story_words import join_clauses
 
@@ -79,8 +80,9 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
     clauses = [sentence.removesuffix(".")]
     if not culprits:
         # Who came with it may have done it.
-        clauses = [*(process.sentence for process in others[:1] if process.change == "new"), *clauses]
-    clauses += [told.text for _, told in item.lines if told.role in CONSEQUENCES][:MAX_CONSEQUENCES]
+        clauses = [*_newcomers(others), *clauses]
+    roles = CONSEQUENCES if culprits else CONSEQUENCES | {"work"}
+    clauses += [told.text for _, told in item.lines if told.role in roles][:MAX_CONSEQUENCES]
     has_errors = any(told.role == "errors" for _, told in item.lines)
     return replace(
         item,
@@ -94,8 +96,16 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
     )
 
 
+def _newcomers(processes: Sequence[StoryProcess]) -> list[str]:
+    """Return a clause about new processes. Empty without one"""
+    new = [process for process in processes if process.change == "new"][:MAX_PROCESSES_IN_SENTENCE]
+    if len(new) < 2:
+        return [process.sentence for process in new]
+    return [f"{join_words([process.name for process in new])} are new"]
+
+
 def _to_process(line: LedgerLine, part: LedgerPart) -> StoryProcess:
-    change: ProcessChange = "new" if part.is_new else "more" if part.change > 0 else "gone" if part.incident == 0 else "less"
+    change: ProcessChange = "new" if part.is_new else "more" if part.change > 0 else "gone" if part.is_gone else "less"
     return StoryProcess(
         host=line.host,
         stat=part.stat,

@@ -1,0 +1,193 @@
+"""Make a line of the ledger: judge a total and those who took it against the windows of the baseline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from normstat.comparison.findings.classify import round_value
+from normstat.comparison.findings.human import name_processes
+from normstat.comparison.ledger.ledger_words import describe
+from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart, PartKind, Quantity, Resource
+from normstat.comparison.ledger.readings import User, add_up
+from normstat.comparison.ledger.windows import Amounts
+
+# How many times what a normal window does, to be sure, and to be likely.
+SURE: Final = 2.5
+LIKELY: Final = 1.25
+# A line that weighs less is nothing, or no more than likely.
+LEAST_WEIGHT: Final = 0.02
+LEAST_SURE_WEIGHT: Final = 0.05
+# At its capacity a total cannot rise.
+FULL: Final = 0.95
+# What a total without a known capacity weighs for each decade, and at most.
+DECADE: Final = 0.15
+MOST_OF_RATE: Final = 0.45
+MAX_PARTS: Final = 12
+MAX_PIDS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """How much of a resource was used. `fields` of `stat` and `instance` make it.
+
+    `capacity`: None where it is not known; `least`: a smaller change is nobody's incident
+    """
+
+    resource: Resource
+    name: str
+    stat: str
+    fields: tuple[str, ...]
+    instance: str
+    unit: str
+    capacity: float | None
+    least: float
+    amounts: Amounts
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Who took a quantity: processes and commands, and by name what the kernel took, as `stat` tells it.
+
+    `is_whole`: together they are the total, but for what nobody saw
+    """
+
+    quantity: Quantity
+    unit: str
+    least: float
+    users: Sequence[User]
+    stat: str = ""
+    kernel: Mapping[str, Amounts] | None = None
+    is_whole: bool = False
+
+    def judge(self) -> list[tuple[str, User, float]]:
+        """Return the parts by name, each with how many times as far outside its range it is as one of a normal window."""
+        kernel = [
+            (name, User(self.stat, "", "", amounts, max(self.least, amounts.noise()), [], is_new=False))
+            for name, amounts in (self.kernel or {}).items()
+        ]
+        parts = [(name_processes(user.command, user.pids), user) for user in self.users] + kernel
+        return [(name, user, float(user.amounts.outside()[0]) / user.noise) for name, user in parts]
+
+    def add_up(self) -> Amounts | None:
+        """Return what all took together. Missing: None where nobody is known"""
+        parts = [*(user.amounts for user in self.users), *(self.kernel or {}).values()]
+        return add_up(parts) if parts else None
+
+
+def make_line(host: str, total: Total, splits: Sequence[Split], start_s: float) -> LedgerLine:
+    """Return the line of a total. `start_s`: of the incident, seconds since the epoch"""
+    amounts, capacity = total.amounts, total.capacity
+    low, high = (float(end[0]) for end in amounts.normal_range())
+    now, outside = float(amounts.incident[0]), float(amounts.outside()[0])
+    judged = [(split, split.judge()) for split in splits]
+    strongest, weight = abs(outside) / max(amounts.noise(), total.least), abs(outside)
+    for user, ratio in ((user, ratio) for split, parts in judged if split.is_whole for _, user, ratio in parts):
+        # What one took from the others is as good as a rise.
+        if ratio >= LIKELY:
+            strongest, weight = max(strongest, ratio), max(weight, float(user.amounts.outside()[0]))
+    weight = min(1.0, weight / capacity) if capacity else _weigh_rate(now, low, high, total.least)
+    certainty: Certainty = "nothing"
+    if strongest >= LIKELY and weight >= LEAST_WEIGHT:
+        certainty = "sure" if strongest >= SURE and weight >= LEAST_SURE_WEIGHT else "likely"
+    line = LedgerLine(
+        host=host,
+        resource=total.resource,
+        name=total.name,
+        stat=total.stat,
+        fields=list(total.fields),
+        instance=total.instance,
+        unit=total.unit,
+        capacity=capacity,
+        baseline=round_value(float(amounts.baseline[0])),
+        incident=round_value(now),
+        low=round_value(low),
+        high=round_value(high),
+        change=round_value(float(amounts.incident[0] - amounts.baseline[0])),
+        outside=round_value(outside),
+        is_full=capacity is not None and now >= FULL * capacity and high >= FULL * capacity,
+        certainty=certainty,
+        ratio=round_value(strongest),
+        weight=round_value(weight),
+        parts=_to_parts(judged, np.sign(outside) or 1.0),
+        remainder=_remainder(amounts, splits, total.unit),
+        sentence="",
+    )
+    return replace(line, sentence=describe(line, start_s))
+
+
+def _weigh_rate(now: float, low: float, high: float, least: float) -> float:
+    """Return what a total without a known capacity weighs: by how many decades it left its normal range."""
+    if low <= now <= high:
+        return 0.0
+    end = high if now > high else low
+    decades = abs(float(np.log10(max(now, least) / max(end, least))))
+    return min(MOST_OF_RATE, DECADE * decades)
+
+
+def _to_parts(judged: Sequence[tuple[Split, list[tuple[str, User, float]]]], sign: float) -> list[LedgerPart]:
+    """Return the parts: those that moved as the total did first, of them those outside their range."""
+    found: list[tuple[bool, bool, float, LedgerPart]] = []
+    for split, parts in judged:
+        changes = [float((user.amounts.incident - user.amounts.baseline)[0]) for _, user, _ in parts]
+        same = {way: sum(abs(change) for change in changes if change * way > 0) for way in (-1, 1)}
+        for (name, user, ratio), change in zip(parts, changes, strict=True):
+            if abs(change) < split.least:
+                continue
+            share = abs(change) / same[1 if change > 0 else -1]
+            low, high = user.amounts.normal_range()
+            kind: PartKind = "kernel" if not user.command else "process" if len(user.pids) == 1 else "command"
+            part = LedgerPart(
+                name=name,
+                stat=user.stat,
+                instance=user.instance,
+                kind=kind,
+                command=user.command,
+                pids=user.pids[:MAX_PIDS],
+                quantity=split.quantity,
+                unit=split.unit,
+                baseline=round_value(float(user.amounts.baseline[0])),
+                incident=round_value(float(user.amounts.incident[0])),
+                low=round_value(float(low[0])),
+                high=round_value(float(high[0])),
+                change=round_value(change),
+                share=round_value(share),
+                is_outside=abs(ratio) >= LIKELY,
+                is_new=user.is_new,
+                is_gone=user.is_gone,
+                start_ms=None if user.start_s is None else round(1000 * user.start_s),
+            )
+            found.append((change * sign > 0, part.is_outside, abs(ratio) + share, part))
+    found.sort(key=lambda item: item[:3], reverse=True)
+    return [part for *_, part in found[:MAX_PARTS]]
+
+
+def _remainder(total: Amounts, splits: Sequence[Split], unit: str) -> LedgerPart | None:
+    """Return what no part explains: processes that nobody saw, the kernel. Missing: None without users that are known"""
+    split = next((split for split in splits if split.is_whole and split.users), None)
+    seen = None if split is None else split.add_up()
+    if split is None or seen is None:
+        return None
+    rest = Amounts(total.windows - seen.windows, total.incident - seen.incident)
+    low, high = rest.normal_range()
+    return LedgerPart(
+        name="not seen",
+        stat="",
+        instance="",
+        kind="remainder",
+        command="",
+        pids=[],
+        quantity=split.quantity,
+        unit=unit,
+        baseline=round_value(float(rest.baseline[0])),
+        incident=round_value(float(rest.incident[0])),
+        low=round_value(float(low[0])),
+        high=round_value(float(high[0])),
+        change=round_value(float(rest.incident[0] - rest.baseline[0])),
+        share=None,
+        is_outside=False,
+        is_new=False,
+        is_gone=False,
+        start_ms=None,
+    )
