@@ -17,8 +17,7 @@ from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.findings.stalls import describe_rhythm, describe_stalls, find_stalls
 from normstat.comparison.ledger.book import open_book
 from normstat.comparison.ledger.model import LedgerLine
-from normstat.comparison.ledger.readings import Reading
-from normstat.comparison.ledger.readings import Sides as LedgerSides
+from normstat.comparison.ledger.readings import PairedSides, Reading
 from normstat.comparison.missing_data import Silence, find_silences
 from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
 from normstat.comparison.observers import Observer, find_observers
@@ -246,7 +245,7 @@ def _to_ledger(task: Task, stats: Sequence[StatPair], n_cpus: int) -> list[Ledge
     """Return the ledger. Empty where there are no samples of a baseline of one host, or where they are quotients."""
     if task.divisor is not None or len(task.baseline_host_ids) > 1:
         return []
-    sides = {stat.incident.stat.name: LedgerSides(stat.baseline, stat.incident) for stat in stats if stat.baseline is not None}
+    sides = {stat.incident.stat.name: PairedSides(stat.baseline, stat.incident) for stat in stats if stat.baseline is not None}
     return open_book(task.host, Reading(sides, task.baseline, task.incident), n_cpus)
 
 

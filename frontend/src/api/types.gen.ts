@@ -8453,7 +8453,8 @@ export interface components {
       outside: number;
       /**
        * Parts
-       * @description Those outside their normal range first, then by change, at most 12.
+       * @description Who moved as the total did first, of them those outside their normal range, at most 12; then all others together. With the
+       *     remainder they are the total.
        */
       parts: components["schemas"]["LedgerPart"][];
       /**
@@ -8538,10 +8539,10 @@ export interface components {
       is_outside: boolean;
       /**
        * Kind
-       * @description A process, the processes of a command, a part of the kernel, or what is left of the total.
+       * @description A process, the processes of a command, a part of the kernel, all others together, or what is left of the total.
        * @enum {string}
        */
-      kind: "process" | "command" | "kernel" | "remainder";
+      kind: "process" | "command" | "kernel" | "others" | "remainder";
       /**
        * Low
        * @description Lower end of its normal range: of the means of the baseline's windows.
@@ -8549,7 +8550,7 @@ export interface components {
       low: number;
       /**
        * Name
-       * @description `python3 (21866)`, `yes (2 processes)`, `interrupts`, `not seen`.
+       * @description `python3 (21866)`, `yes (2 processes)`, `interrupts`, `others`, `not seen`.
        */
       name: string;
       /**
@@ -8565,7 +8566,7 @@ export interface components {
       quantity: "cpu" | "memory" | "read" | "written" | "blocked" | "children";
       /**
        * Share
-       * @description Share of the change of all parts that changed in the same direction, 0..1. Null for the remainder.
+       * @description Share of the change of all parts that changed in the same direction, 0..1. Null for the others and the remainder.
        */
       share: number | null;
       /**

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.ledger import sources
-from normstat.comparison.ledger.lines import Split, Total, make_line
+from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal, make_line
 from normstat.comparison.ledger.model import LedgerLine, Quantity, Resource
 from normstat.comparison.ledger.readings import Reading, add_up, find_users, known_mean
 from normstat.comparison.ledger.sources import CpuTotal, Users
@@ -15,9 +15,9 @@ from normstat.comparison.ledger.windows import Amounts, Spans
 from normstat.stats.summaries import is_summary
 
 # A smaller change is nobody's incident: in per cent of one CPU, of the time of a disk, KiB, KiB/s, tasks, per second.
-LEAST: Final = {"cpu": 5.0, "disk": 5.0, "memory": 64 * 1024.0, "data": 1024.0, "blocked": 0.2, "requests": 50.0}
+MIN_CHANGES: Final = {"cpu": 5.0, "disk": 5.0, "memory": 64 * 1024.0, "data": 1024.0, "blocked": 0.2, "requests": 50.0}
 # Of the memory, where that is more.
-LEAST_OF_MEMORY: Final = 0.01
+MIN_SHARE_OF_MEMORY: Final = 0.01
 # Memory is held, not spent: the part of the incident in which it differs most tells what was held.
 MEMORY_PARTS: Final = 4
 
@@ -37,7 +37,7 @@ def _order(line: LedgerLine) -> tuple[bool, float]:
     return line.certainty == "nothing", -line.weight
 
 
-Entry = tuple[Total, list[Split]]
+Entry = tuple[ResourceTotal, list[LedgerSplit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def _cpu(reading: Reading, n_cpus: int) -> Entry | None:
         for name, fields in source.kernel
         if reading.has(source.stat, *fields)
     }
-    total = Total("cpu", "the CPUs", source.stat, source.idle, source.all or "", "%", capacity, LEAST["cpu"], busy)
-    return total, [_split(reading, sources.CPU_USERS, ("cpu", "%", LEAST["cpu"]), times, kernel=(source.stat, kernel))]
+    total = ResourceTotal("cpu", "the CPUs", source.stat, source.idle, source.all or "", "%", capacity, MIN_CHANGES["cpu"], busy)
+    return total, [_split(reading, sources.CPU_USERS, ("cpu", "%", MIN_CHANGES["cpu"]), times, kernel=(source.stat, kernel))]
 
 
 def _of_cpus(reading: Reading, source: CpuTotal, fields: Sequence[str], times: _Times, n_cpus: int) -> Amounts:
@@ -94,14 +94,14 @@ def _memory(reading: Reading) -> Entry | None:
     farthest = int(np.nanargmax(np.abs(held - usual)))
     times = _Times(windows, Spans(quarters.starts[[farthest]], quarters.length_s))
     capacity = float(np.nanmax(reading.stats[stat].incident.values["total_kb"]))
-    least = max(LEAST["memory"], LEAST_OF_MEMORY * capacity)
+    least = max(MIN_CHANGES["memory"], MIN_SHARE_OF_MEMORY * capacity)
     kernel = {
         name: reading.amounts(stat, fields, times.windows, times.incident)[""]
         for name, fields in sources.MEMORY_KERNEL
         if reading.has(stat, *fields)
     }
     amounts = reading.amounts(stat, used, times.windows, times.incident)[""]
-    total = Total("memory", "memory", stat, used, "", "KiB", capacity, least, amounts)
+    total = ResourceTotal("memory", "memory", stat, used, "", "KiB", capacity, least, amounts)
     return total, [_split(reading, sources.MEMORY_USERS, ("memory", "KiB", least), times, kernel=(stat, kernel))]
 
 
@@ -112,17 +112,17 @@ def _disks(reading: Reading) -> list[Entry]:
     if source is None or times is None:
         return []
     splits = [
-        _split(reading, sources.WRITERS, ("written", "KiB/s", LEAST["data"]), times),
-        _split(reading, sources.READERS, ("read", "KiB/s", LEAST["data"]), times),
-        _split(reading, sources.BLOCKED, ("blocked", "tasks", LEAST["blocked"]), times),
+        _split(reading, sources.WRITERS, ("written", "KiB/s", MIN_CHANGES["data"]), times),
+        _split(reading, sources.READERS, ("read", "KiB/s", MIN_CHANGES["data"]), times),
+        _split(reading, sources.BLOCKED, ("blocked", "tasks", MIN_CHANGES["blocked"]), times),
     ]
     measures = (
-        ((source.busy,), "%", 100.0, LEAST["disk"]),
-        (source.requests, "1/s", None, LEAST["requests"]),
-        (source.data, "KiB/s", None, LEAST["data"]),
+        ((source.busy,), "%", 100.0, MIN_CHANGES["disk"]),
+        (source.requests, "1/s", None, MIN_CHANGES["requests"]),
+        (source.data, "KiB/s", None, MIN_CHANGES["data"]),
     )
     return [
-        (Total("disk", name, source.stat, fields, name, unit, capacity, least, amounts), splits)
+        (ResourceTotal("disk", name, source.stat, fields, name, unit, capacity, least, amounts), splits)
         for fields, unit, capacity, least in measures
         if reading.has(source.stat, *fields)
         for name, amounts in reading.amounts(source.stat, fields, times.windows, times.incident).items()
@@ -132,30 +132,30 @@ def _disks(reading: Reading) -> list[Entry]:
 
 def _network(reading: Reading) -> list[Entry]:
     """Return the interface whose data left its normal range most."""
-    found = _rates(reading, "network", sources.NETWORK_TOTALS, "KiB/s", LEAST["data"])
+    found = _rates(reading, "network", sources.NETWORK_TOTALS, "KiB/s", MIN_CHANGES["data"])
     return [(total, []) for total in sorted(found, key=lambda total: -abs(float(total.amounts.outside()[0])))[:1]]
 
 
 def _processes(reading: Reading) -> list[Entry]:
     """Return the processes that began, with the parents of short-lived ones."""
     found = []
-    for total in _rates(reading, "processes", sources.FORKS, "1/s", LEAST["requests"]):
+    for total in _rates(reading, "processes", sources.FORKS, "1/s", MIN_CHANGES["requests"]):
         times = _times(reading, total.stat)
         if times is not None:
-            found.append((total, [_split(reading, sources.PARENTS, ("children", "%", LEAST["cpu"]), times)]))
+            found.append((total, [_split(reading, sources.PARENTS, ("children", "%", MIN_CHANGES["cpu"]), times)]))
     return found
 
 
 def _rates(
     reading: Reading, resource: Resource, known: Sequence[tuple[str, tuple[str, ...]]], unit: str, least: float
-) -> list[Total]:
+) -> list[ResourceTotal]:
     """Return a total of each instance of the first stat that both sides have."""
     stat, fields = next(((stat, fields) for stat, fields in known if reading.has(stat, *fields)), ("", ()))
     times = _times(reading, stat) if stat else None
     if times is None:
         return []
     return [
-        Total(resource, name or resource, stat, fields, name, unit, None, least, amounts)
+        ResourceTotal(resource, name or resource, stat, fields, name, unit, None, least, amounts)
         for name, amounts in reading.amounts(stat, fields, times.windows, times.incident).items()
         if not is_summary(stat, name)
     ]
@@ -168,7 +168,7 @@ def _split(
     times: _Times,
     *,
     kernel: tuple[str, Mapping[str, Amounts]] | None = None,
-) -> Split:
+) -> LedgerSplit:
     """Return who took a quantity. `measure`: what it is, its unit, and the least that counts
 
     `kernel`: where the parts and the kernel's are the total: the stat that tells the kernel's, and they by name
@@ -177,4 +177,4 @@ def _split(
     users = next((users for users in known if reading.has(users.command or users.process, *users.fields)), None)
     found = [] if users is None else find_users(reading, users, times.windows, times.incident, least)
     stat, of_kernel = kernel or ("", {})
-    return Split(quantity, unit, least, found, stat, of_kernel, is_whole=kernel is not None)
+    return LedgerSplit(quantity, unit, least, found, stat, of_kernel, is_whole=kernel is not None)

@@ -9,7 +9,7 @@ from normstat.comparison.ledger.model import LedgerLine, LedgerPart
 MAX_TOLD: Final = 2
 MAX_GIVERS: Final = 2
 # Of the change, to be told of without being outside its own range.
-MOST: Final = 0.5
+MIN_TOLD_SHARE: Final = 0.5
 # Beside the first, so much of its share.
 BESIDE: Final = 0.25
 
@@ -49,10 +49,10 @@ def find_culprits(line: LedgerLine) -> list[LedgerPart]:
     """Return who made the change of a line: those outside their normal range, or the one that made most of it. Empty: nobody."""
     sign = 1.0 if line.is_full or line.outside >= 0 else -1.0
     # Less of what a process does is no reason for more.
-    same = [part for part in line.parts if part.change * sign > 0 and part.kind != "remainder"]
+    same = [part for part in line.parts if part.change * sign > 0 and part.kind not in ("others", "remainder")]
     outside = [part for part in same if part.is_outside]
     if not outside:
-        most = [part for part in same if (part.share or 0.0) >= MOST and line.outside]
+        most = [part for part in same if (part.share or 0.0) >= MIN_TOLD_SHARE and line.outside]
         return most[:1]
     first = outside[0]
     beside = [part for part in outside[1:] if (part.share or 0.0) >= BESIDE * (first.share or 1.0) and part.name != first.name]

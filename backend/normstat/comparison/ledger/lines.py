@@ -10,26 +10,26 @@ from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.human import name_processes
 from normstat.comparison.ledger.ledger_words import describe
 from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart, PartKind, Quantity, Resource
-from normstat.comparison.ledger.readings import User, add_up
+from normstat.comparison.ledger.readings import ResourceUser, add_up
 from normstat.comparison.ledger.windows import Amounts
 
 # How many times what a normal window does, to be sure, and to be likely.
 SURE: Final = 2.5
 LIKELY: Final = 1.25
 # A line that weighs less is nothing, or no more than likely.
-LEAST_WEIGHT: Final = 0.02
-LEAST_SURE_WEIGHT: Final = 0.05
+MIN_WEIGHT: Final = 0.02
+MIN_SURE_WEIGHT: Final = 0.05
 # At its capacity a total cannot rise.
 FULL: Final = 0.95
 # What a total without a known capacity weighs for each decade, and at most.
 DECADE: Final = 0.15
-MOST_OF_RATE: Final = 0.45
+MAX_RATE_WEIGHT: Final = 0.45
 MAX_PARTS: Final = 12
 MAX_PIDS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class ResourceTotal:
     """How much of a resource was used. `fields` of `stat` and `instance` make it.
 
     `capacity`: None where it is not known; `least`: a smaller change is nobody's incident
@@ -47,7 +47,7 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class LedgerSplit:
     """Who took a quantity: processes and commands, and by name what the kernel took, as `stat` tells it.
 
     `is_whole`: together they are the total, but for what nobody saw
@@ -56,15 +56,15 @@ class Split:
     quantity: Quantity
     unit: str
     least: float
-    users: Sequence[User]
+    users: Sequence[ResourceUser]
     stat: str = ""
     kernel: Mapping[str, Amounts] | None = None
     is_whole: bool = False
 
-    def judge(self) -> list[tuple[str, User, float]]:
+    def judge(self) -> list[tuple[str, ResourceUser, float]]:
         """Return the parts by name, each with how many times as far outside its range it is as one of a normal window."""
         kernel = [
-            (name, User(self.stat, "", "", amounts, max(self.least, amounts.noise()), [], is_new=False))
+            (name, ResourceUser(self.stat, "", "", amounts, max(self.least, amounts.noise()), [], is_new=False))
             for name, amounts in (self.kernel or {}).items()
         ]
         parts = [(name_processes(user.command, user.pids), user) for user in self.users] + kernel
@@ -76,7 +76,7 @@ class Split:
         return add_up(parts) if parts else None
 
 
-def make_line(host: str, total: Total, splits: Sequence[Split], start_s: float) -> LedgerLine:
+def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], start_s: float) -> LedgerLine:
     """Return the line of a total. `start_s`: of the incident, seconds since the epoch"""
     amounts, capacity = total.amounts, total.capacity
     low, high = (float(end[0]) for end in amounts.normal_range())
@@ -89,8 +89,8 @@ def make_line(host: str, total: Total, splits: Sequence[Split], start_s: float) 
             strongest, weight = max(strongest, ratio), max(weight, float(user.amounts.outside()[0]))
     weight = min(1.0, weight / capacity) if capacity else _weigh_rate(now, low, high, total.least)
     certainty: Certainty = "nothing"
-    if strongest >= LIKELY and weight >= LEAST_WEIGHT:
-        certainty = "sure" if strongest >= SURE and weight >= LEAST_SURE_WEIGHT else "likely"
+    if strongest >= LIKELY and weight >= MIN_WEIGHT:
+        certainty = "sure" if strongest >= SURE and weight >= MIN_SURE_WEIGHT else "likely"
     line = LedgerLine(
         host=host,
         resource=total.resource,
@@ -111,7 +111,7 @@ def make_line(host: str, total: Total, splits: Sequence[Split], start_s: float) 
         ratio=round_value(strongest),
         weight=round_value(weight),
         parts=_to_parts(judged, np.sign(outside) or 1.0),
-        remainder=_remainder(amounts, splits, total.unit),
+        remainder=_remainder(amounts, splits),
         sentence="",
     )
     return replace(line, sentence=describe(line, start_s))
@@ -123,12 +123,12 @@ def _weigh_rate(now: float, low: float, high: float, least: float) -> float:
         return 0.0
     end = high if now > high else low
     decades = abs(float(np.log10(max(now, least) / max(end, least))))
-    return min(MOST_OF_RATE, DECADE * decades)
+    return min(MAX_RATE_WEIGHT, DECADE * decades)
 
 
-def _to_parts(judged: Sequence[tuple[Split, list[tuple[str, User, float]]]], sign: float) -> list[LedgerPart]:
-    """Return the parts: those that moved as the total did first, of them those outside their range."""
-    found: list[tuple[bool, bool, float, LedgerPart]] = []
+def _to_parts(judged: Sequence[tuple[LedgerSplit, list[tuple[str, ResourceUser, float]]]], sign: float) -> list[LedgerPart]:
+    """Return the parts: those that moved as the total did first, of them those outside their range; then the others."""
+    found: list[tuple[bool, bool, float, ResourceUser, LedgerPart]] = []
     for split, parts in judged:
         changes = [float((user.amounts.incident - user.amounts.baseline)[0]) for _, user, _ in parts]
         same = {way: sum(abs(change) for change in changes if change * way > 0) for way in (-1, 1)}
@@ -136,55 +136,59 @@ def _to_parts(judged: Sequence[tuple[Split, list[tuple[str, User, float]]]], sig
             if abs(change) < split.least:
                 continue
             share = abs(change) / same[1 if change > 0 else -1]
-            low, high = user.amounts.normal_range()
             kind: PartKind = "kernel" if not user.command else "process" if len(user.pids) == 1 else "command"
-            part = LedgerPart(
-                name=name,
+            part = replace(
+                _part(name, kind, split, user.amounts),
                 stat=user.stat,
                 instance=user.instance,
-                kind=kind,
                 command=user.command,
                 pids=user.pids[:MAX_PIDS],
-                quantity=split.quantity,
-                unit=split.unit,
-                baseline=round_value(float(user.amounts.baseline[0])),
-                incident=round_value(float(user.amounts.incident[0])),
-                low=round_value(float(low[0])),
-                high=round_value(float(high[0])),
-                change=round_value(change),
                 share=round_value(share),
                 is_outside=abs(ratio) >= LIKELY,
                 is_new=user.is_new,
                 is_gone=user.is_gone,
                 start_ms=None if user.start_s is None else round(1000 * user.start_s),
             )
-            found.append((change * sign > 0, part.is_outside, abs(ratio) + share, part))
+            found.append((change * sign > 0, part.is_outside, abs(ratio) + share, user, part))
     found.sort(key=lambda item: item[:3], reverse=True)
-    return [part for *_, part in found[:MAX_PARTS]]
+    shown = found[:MAX_PARTS]
+    told = {id(user) for *_, user, _ in shown}
+    others = [
+        _part("others", "others", split, add_up(rest))
+        for split, parts in judged
+        if split.is_whole and (rest := [user.amounts for _, user, _ in parts if id(user) not in told])
+    ]
+    return [*(part for *_, part in shown), *others]
 
 
-def _remainder(total: Amounts, splits: Sequence[Split], unit: str) -> LedgerPart | None:
+def _remainder(total: Amounts, splits: Sequence[LedgerSplit]) -> LedgerPart | None:
     """Return what no part explains: processes that nobody saw, the kernel. Missing: None without users that are known"""
     split = next((split for split in splits if split.is_whole and split.users), None)
     seen = None if split is None else split.add_up()
     if split is None or seen is None:
         return None
     rest = Amounts(total.windows - seen.windows, total.incident - seen.incident)
-    low, high = rest.normal_range()
+    return _part("not seen", "remainder", split, rest)
+
+
+def _part(name: str, kind: PartKind, split: LedgerSplit, amounts: Amounts) -> LedgerPart:
+    """Return a part that is nobody's in particular."""
+    low, high = amounts.normal_range()
+    baseline, incident = float(amounts.baseline[0]), float(amounts.incident[0])
     return LedgerPart(
-        name="not seen",
+        name=name,
         stat="",
         instance="",
-        kind="remainder",
+        kind=kind,
         command="",
         pids=[],
         quantity=split.quantity,
-        unit=unit,
-        baseline=round_value(float(rest.baseline[0])),
-        incident=round_value(float(rest.incident[0])),
+        unit=split.unit,
+        baseline=round_value(baseline),
+        incident=round_value(incident),
         low=round_value(float(low[0])),
         high=round_value(float(high[0])),
-        change=round_value(float(rest.incident[0] - rest.baseline[0])),
+        change=round_value(incident - baseline),
         share=None,
         is_outside=False,
         is_new=False,

@@ -9,7 +9,7 @@ Resource = Literal["cpu", "memory", "disk", "network", "processes", "waiting"]
 Certainty = Literal["sure", "likely", "nothing"]
 # CPU time; anonymous memory; data read and written; processes that waited for a disk; CPU time of ended children.
 Quantity = Literal["cpu", "memory", "read", "written", "blocked", "children"]
-PartKind = Literal["process", "command", "kernel", "remainder"]
+PartKind = Literal["process", "command", "kernel", "others", "remainder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +17,13 @@ class LedgerPart(Documented):
     """What one user of a resource took of it. In the unit of the line, or of the part's own `unit`."""
 
     name: str
-    """`python3 (21866)`, `yes (2 processes)`, `interrupts`, `not seen`."""
+    """`python3 (21866)`, `yes (2 processes)`, `interrupts`, `others`, `not seen`."""
     stat: str
     """The stat that tells it."""
     instance: str
     """The process or command in `stat`. Empty for the kernel and the remainder."""
     kind: PartKind
-    """A process, the processes of a command, a part of the kernel, or what is left of the total."""
+    """A process, the processes of a command, a part of the kernel, all others together, or what is left of the total."""
     command: str
     """The command. Empty for the kernel and the remainder."""
     pids: list[int]
@@ -42,7 +42,7 @@ class LedgerPart(Documented):
     change: float
     """Incident minus baseline."""
     share: float | None
-    """Share of the change of all parts that changed in the same direction, 0..1. Null for the remainder."""
+    """Share of the change of all parts that changed in the same direction, 0..1. Null for the others and the remainder."""
     is_outside: bool
     """Whether the incident is outside the normal range by more than the largest part of a normal window is."""
     is_new: bool
@@ -91,7 +91,8 @@ class LedgerLine(Documented):
     weight: float
     """Orders the lines: how much of the capacity changed beyond what is normal, 0..1."""
     parts: list[LedgerPart]
-    """Those outside their normal range first, then by change, at most 12."""
+    """Who moved as the total did first, of them those outside their normal range, at most 12; then all others together. With the
+    remainder they are the total."""
     remainder: LedgerPart | None
     """What no part explains. Null where the total has no parts in its own unit."""
     sentence: str

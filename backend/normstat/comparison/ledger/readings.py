@@ -25,7 +25,7 @@ TOLD_SHARE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class PairedSides:
     """The samples of a stat on both sides."""
 
     baseline: StatSide
@@ -36,7 +36,7 @@ class Sides:
 class Reading:
     """The samples of a host by stat, in the windows of the baseline and in the incident."""
 
-    stats: Mapping[str, Sides]
+    stats: Mapping[str, PairedSides]
     baseline: Sequence[Window]
     incident: Window
 
@@ -118,7 +118,7 @@ def stack(parts: Sequence[Amounts], n_windows: int) -> Amounts:
 
 
 @dataclass(frozen=True, slots=True)
-class User:
+class ResourceUser:
     """Who took something: the processes of a command, or those among them that stand for themselves.
 
     `pids`: those that made the change, largest first; `start_s`: see `LedgerPart.start_ms`; `noise`: what such a user of a normal
@@ -136,14 +136,17 @@ class User:
     is_gone: bool = False
 
 
-def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, least: float) -> list[User]:
+def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, least: float) -> list[ResourceUser]:
     """Return who took something. Together they are all of it.
 
     A process that is farther outside its normal range than processes of normal windows are stands for itself, whatever the others
     of its command do; several of one command are one.
     """
     by_command = _by_command(reading, users, spans, incident)
-    own = {} if users.is_held else _stand_out(reading, users, spans, incident, least)
+    by_process: dict[str, Amounts] = {}
+    if users.process and not users.is_held and reading.has(users.process, *users.fields):
+        by_process = reading.amounts(users.process, users.fields, spans, incident, users.threads)
+    own = _stand_out(reading, users, by_process, len(spans.starts), least)
     noise = max(least, stack(list(by_command.values()), len(spans.starts)).noise())
     side = reading.stats[users.command or users.process].incident
     there = set(side.names) if users.command else set(map(command_of, side.names))
@@ -153,19 +156,16 @@ def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, le
         rest = amounts
         for user in own.get(command, []):
             found.append(replace(user, is_gone=command not in there))
-            rest = Amounts(rest.windows - user.amounts.windows, rest.incident - user.amounts.incident)
-        user = User(
-            users.command or users.process,
-            command,
-            command,
-            rest,
-            noise,
-            [],
-            not amounts.windows.any(),
-            is_gone=command not in there,
-        )
-        found.append(_name(reading, users, user, incident))
+            rest = _less(rest, user.amounts)
+        stat = users.command or users.process
+        is_new = not amounts.windows.any()
+        left = ResourceUser(stat, command, command, rest, noise, [], is_new=is_new, is_gone=command not in there)
+        found += _name(reading, users, left, by_process, incident)
     return found
+
+
+def _less(amounts: Amounts, other: Amounts) -> Amounts:
+    return Amounts(amounts.windows - other.windows, amounts.incident - other.incident)
 
 
 def _by_command(reading: Reading, users: Users, spans: Spans, incident: Spans) -> dict[str, Amounts]:
@@ -178,12 +178,13 @@ def _by_command(reading: Reading, users: Users, spans: Spans, incident: Spans) -
     return {command: add_up(own) for command, own in found.items()}
 
 
-def _stand_out(reading: Reading, users: Users, spans: Spans, incident: Spans, least: float) -> dict[str, list[User]]:
+def _stand_out(
+    reading: Reading, users: Users, by_process: Mapping[str, Amounts], n_windows: int, least: float
+) -> dict[str, list[ResourceUser]]:
     """Return the processes that stand for themselves, by command: those that took more, and those that took less, are one each."""
-    if not users.process or not reading.has(users.process, *users.fields):
+    if not by_process:
         return {}
-    by_process = reading.amounts(users.process, users.fields, spans, incident, users.threads)
-    everything = stack(list(by_process.values()), len(spans.starts))
+    everything = stack(list(by_process.values()), n_windows)
     noise = max(least, everything.noise())
     side = reading.stats[users.process].incident
     groups: dict[tuple[str, float], list[tuple[float, int, str]]] = {}
@@ -191,7 +192,7 @@ def _stand_out(reading: Reading, users: Users, spans: Spans, incident: Spans, le
         split = split_process(name)
         if split is not None and abs(beyond) >= STANDS_OUT * noise:
             groups.setdefault((split[1], float(np.sign(beyond))), []).append((-abs(beyond), int(split[0]), name))
-    found: dict[str, list[User]] = {}
+    found: dict[str, list[ResourceUser]] = {}
     for (command, _), members in groups.items():
         members.sort()
         names = [name for _, _, name in members]
@@ -201,35 +202,40 @@ def _stand_out(reading: Reading, users: Users, spans: Spans, incident: Spans, le
         start_s = min((start for start in starts if start is not None), default=None) if is_new and None not in starts else None
         pids = [pid for _, pid, _ in members]
         stat, instance = (users.process, names[0]) if len(names) == 1 or not users.command else (users.command, command)
-        found.setdefault(command, []).append(User(stat, instance, command, amounts, noise, pids, is_new, start_s))
+        found.setdefault(command, []).append(ResourceUser(stat, instance, command, amounts, noise, pids, is_new, start_s))
     return found
 
 
-def _name(reading: Reading, users: Users, user: User, incident: Spans) -> User:
-    """Return the user with the processes that made most of its change."""
+def _name(
+    reading: Reading, users: Users, user: ResourceUser, by_process: Mapping[str, Amounts], incident: Spans
+) -> list[ResourceUser]:
+    """Return the user with the processes that made most of its change; where one did, that one and the rest."""
     change = float((user.amounts.incident - user.amounts.baseline)[0])
-    if abs(change) < user.noise or not users.process or not reading.has(users.process, *users.fields):
-        return user
+    # Memory: a process without a sample may hold what it held.
+    if abs(change) < user.noise or not reading.has(users.process, *users.fields) or (users.is_held and change < 0):
+        return [user]
     sides = reading.stats[users.process]
-    now, then = (_of_command(side, users, user.command, spans) for side, spans in (
-        (sides.incident, incident), (sides.baseline, _all_of(sides.baseline))))  # fmt: skip
-    if users.is_held and change < 0:
-        # A process without a sample may hold what it held.
-        return user
+    now = _of_command(sides.incident, users, user.command, incident)
+    then = _of_command(sides.baseline, users, user.command, _all_of(sides.baseline))
     changes = {pid: now.get(pid, NOTHING)[0] - then.get(pid, NOTHING)[0] for pid in {*now, *then}}
     same = {pid: size for pid, size in changes.items() if size * change > 0}
-    pids = sorted(same, key=lambda pid: (-abs(same[pid]), pid))
     total = sum(map(abs, same.values()))
-    pids = [pid for pid in pids if abs(same[pid]) >= TOLD_SHARE * total]
+    pids = [pid for pid in sorted(same, key=lambda pid: (-abs(same[pid]), pid)) if abs(same[pid]) >= TOLD_SHARE * total]
     if not pids:
-        return user
-    if abs(same[pids[0]]) >= OWN_SHARE * total:
-        pids = pids[:1]
-        user = replace(user, stat=users.process, instance=f"{pids[0]}/{user.command}")
+        return [user]
+    is_one = abs(same[pids[0]]) >= OWN_SHARE * total
+    pids = pids[:1] if is_one else pids
     is_new = all(pid not in then for pid in pids)
     starts = [_first_s(sides.incident, now[pid][1]) for pid in pids if pid in now]
     start_s = min(start for start in starts if start is not None) if is_new and starts and None not in starts else None
-    return replace(user, pids=pids, is_new=user.is_new or is_new, start_s=start_s)
+    named = replace(user, pids=pids, is_new=user.is_new or is_new, start_s=start_s)
+    if not is_one:
+        return [named]
+    instance = f"{pids[0]}/{user.command}"
+    held = np.full_like(user.amounts.windows, then.get(pids[0], NOTHING)[0])
+    amounts = by_process.get(instance, Amounts(held, np.array([now.get(pids[0], NOTHING)[0]])))
+    one = replace(named, stat=users.process, instance=instance, amounts=amounts)
+    return [one, replace(user, amounts=_less(user.amounts, amounts))]
 
 
 NOTHING: Final = (0.0, "")
@@ -274,7 +280,9 @@ def _of_command(side: StatSide, users: Users, command: str, spans: Spans) -> dic
         is_in = places[side.report[span]] >= 0
         factor = np.nan_to_num(side.part(users.threads, span), nan=1.0) if users.threads in side.values else np.ones(len(is_in))
         values = np.sum([np.nan_to_num(side.part(field, span), nan=0.0) for field in users.fields], axis=0) * factor
-        if users.is_held:
+        if users.is_held and (is_in & (values > 0)).any():
+            taken = float(values[is_in & (values > 0)].mean())
+        elif users.is_held:
             # A process that sleeps has no samples, and holds what it held.
             earlier = np.flatnonzero((side.times_s[side.report[span]] <= end_s) & (values > 0))
             taken = float(values[earlier[-1]]) if len(earlier) else 0.0

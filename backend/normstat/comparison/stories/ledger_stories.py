@@ -18,7 +18,7 @@ TOPICS: Final = {"cpu": "cpu", "memory": "memory", "disk": "disk", "network": "n
 CONSEQUENCES: Final = frozenset({"latency", "wait", "errors"})
 MAX_CONSEQUENCES: Final = 2
 # A story that the ledger tells scores so much at least, by how sure it is.
-LEAST_SCORES: Final[Mapping[Certainty, float]] = {"sure": 0.3, "likely": 0.15, "nothing": 0.0}
+MIN_SCORES: Final[Mapping[Certainty, float]] = {"sure": 0.3, "likely": 0.15, "nothing": 0.0}
 # What changed of a resource whose use is as normal counts for less.
 UNTOLD_FACTOR: Final = 0.5
 
@@ -50,7 +50,7 @@ def _weaken(item: HostStory) -> HostStory:
 
 
 def _score_of(line: LedgerLine) -> float:
-    return round_value(max(line.weight, LEAST_SCORES[line.certainty]))
+    return round_value(max(line.weight, MIN_SCORES[line.certainty]))
 
 
 def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
@@ -80,7 +80,7 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
     clauses = [sentence.removesuffix(".")]
     if not culprits:
         # Who came with it may have done it.
-        clauses = [*_newcomers(others), *clauses]
+        clauses = [*_name_new(others), *clauses]
     roles = CONSEQUENCES if culprits else CONSEQUENCES | {"work"}
     clauses += [told.text for _, told in item.lines if told.role in roles][:MAX_CONSEQUENCES]
     has_errors = any(told.role == "errors" for _, told in item.lines)
@@ -96,7 +96,7 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
     )
 
 
-def _newcomers(processes: Sequence[StoryProcess]) -> list[str]:
+def _name_new(processes: Sequence[StoryProcess]) -> list[str]:
     """Return a clause about new processes. Empty without one"""
     new = [process for process in processes if process.change == "new"][:MAX_PROCESSES_IN_SENTENCE]
     if len(new) < 2:

@@ -1,0 +1,238 @@
+"""The ledger: parts and remainder are the total, and who made a change is named, whatever else the host does."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from normstat.comparison.ledger.book import open_book
+from normstat.comparison.ledger.model import LedgerLine
+from normstat.comparison.ledger.readings import PairedSides, Reading
+from normstat.comparison.ledger.windows import Amounts, cut
+from normstat.scoring.summary import FloatArray
+from normstat.window import Window
+from tests.comparison.sides import START, make_side, stat_of
+
+# Seconds of the baseline and of the incident; all stats report each second here.
+N, M = 600, 60
+N_CPUS = 2
+Side = dict[tuple[str, str], FloatArray]
+Host = dict[str, tuple[Side, Side]]
+
+
+def ledger_of(host: Host) -> dict[str, LedgerLine]:
+    begin = START.timestamp()
+    stats = {
+        name: PairedSides(make_side(stat_of(name), before, begin), make_side(stat_of(name), now, begin + N))
+        for name, (before, now) in host.items()
+    }
+    middle = START + timedelta(seconds=N)
+    reading = Reading(stats, [Window(START, middle)], Window(middle, middle + timedelta(seconds=M)))
+    return {line.resource: line for line in open_book("web1", reading, N_CPUS)}
+
+
+def host_of(processes: Mapping[str, tuple[FloatArray, FloatArray]], *, unseen: tuple[float, float] = (0.0, 0.0)) -> Host:
+    """CPU time of processes ("29206/dd") on both sides, in per cent of a CPU, and what nobody saw."""
+    host: Host = {name: ({}, {}) for name in ("linux_cpu", "linux_command", "linux_process")}
+    for side, n in ((0, N), (1, M)):
+        used = np.full(n, unseen[side])
+        for name, both in processes.items():
+            values = both[side]
+            command = name.partition("/")[2]
+            # What uses nothing is not there.
+            if values.any():
+                host["linux_process"][side][name, "cpu_pct"] = values
+                host["linux_process"][side][name, "ended_pct"] = np.zeros(n)
+                own = host["linux_command"][side]
+                own[command, "cpu_pct"] = own.get((command, "cpu_pct"), np.zeros(n)) + values
+                own[command, "ended_pct"] = np.zeros(n)
+            used += values
+        for cpu in ("0", "1", "all"):
+            host["linux_cpu"][side][cpu, "idle_pct"] = 100 - used / N_CPUS
+            for key in ("iowait_pct", "irq_pct", "soft_pct", "steal_pct"):
+                host["linux_cpu"][side][cpu, key] = np.zeros(n)
+    return host
+
+
+def steady(mean: float, n: int, *, seed: int = 1, share: float = 0.1) -> FloatArray:
+    return np.clip(mean * (1 + share * np.random.default_rng(seed).standard_normal(n)), 0, None)
+
+
+def busy_builds() -> dict[str, tuple[FloatArray, FloatArray]]:
+    """A build that keeps a CPU busy with compilers of 20 to 40 seconds each: at any time some process is new."""
+    rng = np.random.default_rng(5)
+    found, at = {"1/make": (steady(5, N), steady(5, M, seed=2))}, 0
+    while at < N + M:
+        length = int(rng.integers(20, 40))
+        whole = np.zeros(N + M)
+        whole[at : at + length] = rng.uniform(60, 90)
+        found[f"{1000 + at}/cc1"] = (whole[:N], whole[N:])
+        at += length
+    return found
+
+
+CPU_TIME = st.floats(0, 60).map(lambda value: round(value, 2))
+PROCESSES = st.dictionaries(
+    st.tuples(st.integers(2, 30), st.sampled_from(("sh", "cc1", "java"))), st.tuples(CPU_TIME, CPU_TIME), max_size=12
+)
+
+
+@given(PROCESSES, st.tuples(CPU_TIME, CPU_TIME))
+def test_parts_and_remainder_are_the_total(given: dict[tuple[int, str], tuple[float, float]], unseen: tuple[float, float]) -> None:
+    processes = {f"{pid}/{command}": (np.full(N, before), np.full(M, now)) for (pid, command), (before, now) in given.items()}
+    processes["1/init"] = np.full(N, 1.0), np.full(M, 1.0)
+    line = ledger_of(host_of(processes, unseen=unseen))["cpu"]
+    parts = [part for part in line.parts if part.unit == line.unit]
+    assert line.remainder is not None
+    for side in ("baseline", "incident", "change"):
+        total = sum(getattr(part, side) for part in [*parts, line.remainder])
+        assert total == pytest.approx(getattr(line, side), abs=1e-3)
+    assert line.remainder.incident == pytest.approx(unseen[1], abs=1e-3)
+    assert sum(part.share or 0 for part in parts if part.change > 0) <= 1 + 1e-6
+
+
+def test_a_process_among_others_of_its_name_is_named_by_its_id() -> None:
+    processes = {f"{pid}/python3": (steady(8, N, seed=pid), steady(8, M, seed=pid + 50)) for pid in range(10, 18)}
+    processes["21866/python3"] = (np.zeros(N), steady(70, M))
+    line = ledger_of(host_of(processes))["cpu"]
+    assert line.certainty == "sure"
+    assert line.sentence.startswith("python3 (21866), which is new, used 7")
+    assert "of the rise; the CPUs were busy 6" in line.sentence
+    assert (line.parts[0].kind, line.parts[0].pids, line.parts[0].instance) == ("process", [21866], "21866/python3")
+
+
+def test_on_a_busy_host_a_new_process_among_new_processes_is_named() -> None:
+    processes = busy_builds()
+    assert ledger_of(host_of(processes))["cpu"].certainty == "nothing"
+    processes["77/yes"] = (np.zeros(N), steady(85, M))
+    line = ledger_of(host_of(processes))["cpu"]
+    assert line.certainty == "sure"
+    assert line.sentence.startswith("yes (77), which is new, used 8")
+
+
+def test_a_total_at_its_capacity_is_told_by_its_split() -> None:
+    processes = {"5/gzip": (np.full(N, 100.0), np.full(M, 60.0)), "6/java": (np.full(N, 100.0), np.full(M, 70.0))}
+    processes["77/yes"] = (np.zeros(N), np.full(M, 70.0))
+    line = ledger_of(host_of(processes))["cpu"]
+    assert (line.is_full, line.outside, line.certainty) == (True, 0.0, "sure")
+    assert line.sentence == (
+        "yes (77), which is new, used 70 % of a CPU, taken from gzip (5) (-40 %) and java (6) (-30 %); "
+        "the CPUs were busy 100 % of the time, as normal."
+    )
+
+
+def test_what_stops_is_told_as_gone() -> None:
+    processes = {"5/gzip": (steady(60, N), np.zeros(M)), "6/java": (steady(20, N, seed=2), steady(20, M, seed=3))}
+    line = ledger_of(host_of(processes))["cpu"]
+    assert line.outside < 0
+    assert line.sentence.startswith("gzip (5) is gone; it used 60 % of a CPU in the baseline; the CPUs were busy 1")
+
+
+def test_two_processes_of_a_command_are_one_part() -> None:
+    processes = {"6/java": (steady(20, N, seed=2), steady(20, M, seed=3))}
+    processes |= {f"{pid}/yes": (np.zeros(N), steady(40, M, seed=pid)) for pid in (8, 9)}
+    line = ledger_of(host_of(processes))["cpu"]
+    assert line.sentence.startswith("yes (2 processes), which are new, used 79 % of a CPU, 100 % of the rise")
+    assert sorted(line.parts[0].pids) == [8, 9]
+
+
+def test_what_nobody_saw_is_the_remainder() -> None:
+    line = ledger_of(host_of({"6/java": (steady(20, N), steady(20, M))}, unseen=(2.0, 90.0)))["cpu"]
+    assert line.remainder is not None
+    assert line.remainder.change == pytest.approx(88, abs=0.1)
+    assert line.certainty == "sure"
+    assert line.sentence.startswith("The CPUs were busy 5")
+
+
+def memory_host(leak: FloatArray) -> Host:
+    """A process that allocates in the incident (KiB), beside one that holds its memory and sleeps."""
+    host: Host = {name: ({}, {}) for name in ("linux_memory", "linux_command", "linux_process")}
+    for side, n in ((0, N), (1, M)):
+        own = leak if side else np.zeros(n)
+        host["linux_memory"][side]["", "total_kb"] = np.full(n, 24e6)
+        host["linux_memory"][side]["", "used_kb"] = 3e6 + own
+        host["linux_memory"][side]["", "shmem_kb"] = np.full(n, 1e6)
+        host["linux_command"][side]["python3", "anon_kb"] = 1e6 + own
+        # It sleeps: the process has a row in the first report only.
+        host["linux_process"][side]["10/python3", "anon_kb"] = np.full(1, 1e6)
+        if side:
+            host["linux_process"][side]["21866/python3", "anon_kb"] = own
+    return host
+
+
+def test_a_leak_is_told_by_the_process_where_it_has_held_most() -> None:
+    line = ledger_of(memory_host(np.linspace(0, 4e6, M)))["memory"]
+    assert line.certainty == "sure"
+    # The last quarter, not the mean.
+    assert line.incident == pytest.approx(6.5e6, rel=0.01)
+    assert line.sentence == (
+        "python3 (21866), which is new, held 3.39 GiB, 100 % of the rise; 6.26 of 22.9 GiB of memory were used (normally 2.86 GiB)."
+    )
+
+
+def test_a_process_that_allocates_and_sleeps_holds_its_memory() -> None:
+    host = memory_host(np.full(M, 6e6))
+    # Its only row is that of the first report.
+    host["linux_process"][1]["21866/python3", "anon_kb"] = np.full(1, 6e6)
+    line = ledger_of(host)["memory"]
+    assert line.sentence.startswith("python3 (21866), which is new, held 5.72 GiB, 100 % of the rise")
+
+
+def disk_host(*, requests: float, busy: float, blocked: float) -> Host:
+    host: Host = {name: ({}, {}) for name in ("linux_disk", "linux_command", "linux_process")}
+    for side, n in ((0, N), (1, M)):
+        now = (requests, busy, blocked) if side else (60.0, 3.0, 0.0)
+        for key, mean in (("w_per_s", now[0]), ("r_per_s", 5.0), ("util_pct", now[1]), ("wkb_per_s", 400.0), ("rkb_per_s", 9.0)):
+            host["linux_disk"][side]["vda", key] = steady(mean, n, seed=len(key))
+        for name, mean in (("postgres", 0.0), ("python3", now[2])):
+            host["linux_command"][side][name, "blocked"] = np.full(n, mean)
+            host["linux_process"][side][f"9/{name}", "blocked"] = np.full(n, mean)
+    return host
+
+
+def test_a_disk_is_told_by_its_requests_where_they_tell_more_than_its_time() -> None:
+    """A loop of small writes, each flushed, on a disk that does not mind."""
+    lines = ledger_of(disk_host(requests=3000, busy=5, blocked=0.7))
+    assert lines["disk"].unit == "1/s"
+    assert lines["disk"].sentence.startswith("python3 (9), which is new, waited for a disk 70 % of the time; vda served 2,9")
+
+
+def test_a_busy_disk_is_told_by_its_time() -> None:
+    lines = ledger_of(disk_host(requests=600, busy=90, blocked=0.9))
+    assert (lines["disk"].unit, lines["disk"].certainty) == ("%", "sure")
+    assert "; vda was busy 89 % of the time (normally 2.9 to 3.0 %)" in lines["disk"].sentence
+
+
+@given(st.integers(0, 40), st.integers(9, 60), st.integers(1, 30))
+def test_a_window_like_all_others_is_nothing(seed: int, n_windows: int, n: int) -> None:
+    """Windows of one distribution seldom are outside the range of the others by more than such windows are."""
+    values = np.random.default_rng(seed).normal(10, 1, (n, n_windows + 1))
+    amounts = Amounts(values[:, :-1], values[:, -1])
+    assert float(np.abs(amounts.outside()).max()) < 4 * max(amounts.noise(), 0.5)
+
+
+def test_one_window_of_an_incident_in_the_baseline_does_not_hide_the_next() -> None:
+    windows = np.full((1, 12), 3.0)
+    windows[0, -1] = 90.0
+    amounts = Amounts(windows, np.array([90.0]))
+    assert float(amounts.outside()[0]) == 87.0
+
+
+@pytest.mark.parametrize(("length_s", "n_windows", "expected"), [(60, 10, 10), (600, 8, 8), (60, 2, 8)])
+def test_a_baseline_is_cut_into_windows_as_long_as_the_incident_or_shorter(length_s: int, n_windows: int, expected: int) -> None:
+    end = float(length_s * n_windows)
+    spans = cut([(0.0, end)], length_s if n_windows >= 8 else 2 * length_s, np.arange(1.0, end + 1))
+    assert len(spans.starts) == expected
+
+
+def test_gaps_of_a_baseline_are_no_windows() -> None:
+    times = np.concatenate([np.arange(1.0, 301), np.arange(421.0, 601)])
+    spans = cut([(0.0, 600.0)], 60, times)
+    assert spans.starts.tolist() == [0, 60, 120, 180, 240, 420, 480, 540]
+
+
+def test_without_totals_there_is_no_ledger() -> None:
+    assert ledger_of({"vmstat_solaris_paging": ({("", "free"): np.ones(N)}, {("", "free"): np.ones(M)})}) == {}
