@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat import work_budget
-from normstat.baselines.window_sets import Windows
+from normstat.baselines.window_sets import Windows, length_s, sample_evenly
 from normstat.comparison.compared_group import join_sides
 from normstat.comparison.divisor import Divisor, LeftOut, describe_left_out, divide_pair
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
@@ -18,10 +19,11 @@ from normstat.comparison.findings.stalls import describe_rhythm, describe_stalls
 from normstat.comparison.ledger.book import open_book
 from normstat.comparison.ledger.model import LedgerLine
 from normstat.comparison.ledger.readings import PairedSides, Reading
+from normstat.comparison.ledger.sources import STATS as LEDGER_STATS
 from normstat.comparison.missing_data import Silence, find_silences
 from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
 from normstat.comparison.observers import Observer, find_observers
-from normstat.comparison.read_side import before_window
+from normstat.comparison.read_side import StatSide, before_window
 from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
 from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.series_rows import SeriesRows, make_rows
@@ -41,6 +43,10 @@ from normstat.window import Window
 # The first groups have sparklines, for this many members each.
 MAX_DRAWN: Final = 80
 MEMBERS_DRAWN: Final = 3
+
+# Where a baseline has a profile, the ledger reads so many windows of it, no longer than this.
+LEDGER_WINDOWS: Final = 24
+MAX_LEDGER_WINDOW_S: Final = 600.0
 
 # Called with (done, total, next step).
 Progress = Callable[[int, int, str], Awaitable[None]]
@@ -105,6 +111,7 @@ async def compare_host(session: AsyncSession, task: Task, progress: Progress, *,
     """Return the result for one host."""
     stats: list[StatPair] = []
     left_out: list[LeftOut] = []
+    of_ledger: dict[str, StatSide] = {}
     spec_versions: dict[str, int] = {} if task.profile is None else dict(task.profile.spec_versions)
     found = await list_host_stats(session, task.host_id)
     for other_id in task.baseline_host_ids:
@@ -125,6 +132,8 @@ async def compare_host(session: AsyncSession, task: Task, progress: Progress, *,
         incident = next(read)
         baseline = [next(read) for _ in own.baseline]
         before = next(read, None) if own.before else None
+        if own.ledger:
+            of_ledger[stat.name] = next(read)
         sides = StatPair(
             {field.key: field for field in own.incident.fields},
             join_sides(baseline, task.incident.length_s) if baseline else None,
@@ -138,20 +147,21 @@ async def compare_host(session: AsyncSession, task: Task, progress: Progress, *,
             left_out.append(by_divisor)
         stats.append(sides)
     await progress(len(found), len(found) + 1, f"scoring {task.host}")
-    return await work_budget.run_in_thread(compare_sides, task, stats, spec_versions, left_out)
+    return await work_budget.run_in_thread(compare_sides, task, stats, spec_versions, left_out, of_ledger)
 
 
 @dataclass(frozen=True, slots=True)
 class _StatRequests:
-    """The sides of a stat to read: `baseline` of each host, or none where a profile replaces it."""
+    """The sides of a stat to read: `baseline` of each host, or none where a profile replaces it; of that what the ledger needs."""
 
     incident: SideRequest
     baseline: list[SideRequest]
     before: list[SideRequest]
+    ledger: list[SideRequest]
 
     @property
     def all(self) -> list[SideRequest]:
-        return [self.incident, *self.baseline, *self.before]
+        return [self.incident, *self.baseline, *self.before, *self.ledger]
 
 
 def _to_requests(task: Task, stat: StatRef, max_rows: int) -> _StatRequests:
@@ -164,15 +174,33 @@ def _to_requests(task: Task, stat: StatRef, max_rows: int) -> _StatRequests:
         if task.profile is not None
         else [SideRequest(id_, stat, task.baseline, fields, of_each) for id_ in task.baseline_host_ids],
         [] if right_before is None else [SideRequest(task.host_id, stat, (right_before,), fields, max_rows)],
+        [SideRequest(task.host_id, stat, _ledger_windows(task), fields, max_rows)] if _is_of_ledger(task, stat.name) else [],
     )
 
 
+def _is_of_ledger(task: Task, stat: str) -> bool:
+    """Return whether a stat's samples are read for the ledger alone."""
+    return task.profile is not None and task.divisor is None and stat in LEDGER_STATS
+
+
+def _ledger_windows(task: Task) -> Windows:
+    """Return the windows of the baseline that the ledger looks at: all, or where it has a profile some of the incident's length."""
+    if task.profile is None:
+        return task.baseline
+    share = LEDGER_WINDOWS * min(task.incident.length_s, MAX_LEDGER_WINDOW_S) / max(length_s(task.baseline), 1.0)
+    return task.baseline if share >= 1 else sample_evenly(task.baseline, share, LEDGER_WINDOWS)
+
+
 def compare_sides(
-    task: Task, stats: Sequence[StatPair], spec_versions: dict[str, int], without_load: Sequence[LeftOut] = ()
+    task: Task,
+    stats: Sequence[StatPair],
+    spec_versions: dict[str, int],
+    without_load: Sequence[LeftOut] = (),
+    of_ledger: Mapping[str, StatSide] = MappingProxyType({}),
 ) -> HostComparison:
     """Return the result for one host, from the samples of both sides. Stats of which both sides have a summary are left out.
 
-    `without_load`: reports of each stat that the divisor left out
+    `without_load`: reports of each stat that the divisor left out; `of_ledger`: samples of a baseline that has a profile
     """
     left_out = _summarised(stats, task.profile)
     # Processes behind the commands: their ids and when they began.
@@ -202,7 +230,7 @@ def compare_sides(
     new_and_gone = find_unmatched(task.host, unmatched, around)
     changed = [] if scored is None else _to_groups(task.host, scored, rows, around)
     groups = _draw(task, rank_groups([*changed, *new_and_gone]), by_name)
-    ledger = _to_ledger(task, all_stats, around.n_cpus)
+    ledger = _to_ledger(task, all_stats, of_ledger, around.n_cpus)
     return HostComparison(
         host=task.host,
         windows=task.baseline,
@@ -241,12 +269,17 @@ def compare_sides(
     )
 
 
-def _to_ledger(task: Task, stats: Sequence[StatPair], n_cpus: int) -> list[LedgerLine]:
+def _to_ledger(task: Task, stats: Sequence[StatPair], of_ledger: Mapping[str, StatSide], n_cpus: int) -> list[LedgerLine]:
     """Return the ledger. Empty where there are no samples of a baseline of one host, or where they are quotients."""
     if task.divisor is not None or len(task.baseline_host_ids) > 1:
         return []
-    sides = {stat.incident.stat.name: PairedSides(stat.baseline, stat.incident) for stat in stats if stat.baseline is not None}
-    return open_book(task.host, Reading(sides, task.baseline, task.incident), n_cpus)
+    sides = {}
+    for stat in stats:
+        name = stat.incident.stat.name
+        baseline = stat.baseline or of_ledger.get(name)
+        if baseline is not None:
+            sides[name] = PairedSides(baseline, stat.incident)
+    return open_book(task.host, Reading(sides, _ledger_windows(task), task.incident), n_cpus)
 
 
 def _summarised(stats: Sequence[StatPair], profile: LoadedProfile | None) -> set[str]:

@@ -91,3 +91,12 @@ PARENTS: Final = (Users("linux_command", "linux_process", ("ended_pct",)),)
 # Data in and out of interfaces, KiB per second.
 NETWORK_TOTALS: Final = (("linux_net", ("rxkb_per_s", "txkb_per_s")), ("sar_linux_net_dev", ("rxkb_per_s", "txkb_per_s")))
 FORKS: Final = (("linux_kernel", ("forks_per_s",)), ("sar_linux_task", ("proc_per_s",)), ("sar_solaris_call", ("fork_per_s",)))
+
+_USERS: Final = (CPU_USERS, MEMORY_USERS, WRITERS, READERS, BLOCKED, PARENTS)
+# All of them: where a profile serves as the baseline, their samples are still read.
+STATS: Final = frozenset((
+    *(total.stat for totals in (CPU_TOTALS, DISK_TOTALS) for total in totals),
+    *(stat for totals in (NETWORK_TOTALS, FORKS) for stat, _ in totals),
+    MEMORY,
+    *(stat for known in _USERS for users in known for stat in (users.command, users.process) if stat),
+))  # fmt: skip

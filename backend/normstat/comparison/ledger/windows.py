@@ -88,8 +88,8 @@ def cut(windows: Sequence[tuple[float, float]], incident_s: float, times_s: Floa
 
     Missing: no spans where a baseline has fewer than three
     """
-    total_s = sum(end - start for start, end in windows)
-    length_s = min(incident_s / parts, total_s / MIN_WINDOWS)
+    lengths = [end - start for start, end in windows]
+    length_s = min(incident_s / parts, sum(lengths) / MIN_WINDOWS, max(lengths, default=0.0))
     starts = np.concatenate([np.empty(0), *(np.arange(start, end - 0.99 * length_s, length_s) for start, end in windows)])
     spans = Spans(np.sort(starts), length_s)
     counts = spans.counts(times_s)
