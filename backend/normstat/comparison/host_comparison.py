@@ -29,6 +29,7 @@ from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.series_rows import SeriesRows, make_rows
 from normstat.comparison.side_reader import SideRequest, read_sides
 from normstat.comparison.sparklines import DrawnSides, samples_of, sparkline_of
+from normstat.comparison.stories.actors import find_pids
 from normstat.comparison.stories.build import HostStory, build_stories, rank_groups
 from normstat.comparison.stories.ledger_stories import lead_with_ledger
 from normstat.comparison.surroundings import find_surroundings
@@ -254,13 +255,16 @@ def compare_sides(
         insufficient_data=unscored.insufficient_data,
         muted=[] if scored is None else _to_muted(task.host, scored, muted_rows),
         spec_versions=spec_versions,
-        rows=make_rows(
-            task.host,
-            scored,
-            by_name,
-            task.profile,
-            left_out=left_out,
-            is_muted=lambda series: _is_muted(series, task.mutes),
+        rows=replace(
+            make_rows(
+                task.host,
+                scored,
+                by_name,
+                task.profile,
+                left_out=left_out,
+                is_muted=lambda series: _is_muted(series, task.mutes),
+            ),
+            commands={str(pid): command for command, pids in find_pids(all_sides).items() for pid in pids},
         ),
         observers=find_observers(all_stats, scored),
         # Without load there is no quotient: that is no silence.

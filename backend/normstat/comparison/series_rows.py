@@ -5,7 +5,7 @@ A comparison of 100,000 series keeps all of them, so the rows are arrays, and se
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -55,7 +55,7 @@ class SeriesRows:
 
     Shape: field, instance (n_rows,), index `fields` and `instances`; verdict (n_rows,), indexes VERDICTS; n (2, n_rows) samples in
     baseline and incident; values (2, 3, n_rows): median, lowest, highest. Missing: NaN. kind (n_rows,): kind of the strongest
-    change, NO_KIND without a score; the rest (n_rows,), 0 without a score
+    change, NO_KIND without a score; the rest (n_rows,), 0 without a score. `commands`: of the processes of the incident, by id
     """
 
     host: str
@@ -70,6 +70,7 @@ class SeriesRows:
     change_ratio: Float32Array
     significance: Float32Array
     explained_by_load: Float32Array
+    commands: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.verdict)
@@ -81,7 +82,9 @@ class SeriesRows:
             self.field, self.instance, self.verdict, self.n, self.values, self.kind, self.change_ratio, self.significance,
             self.explained_by_load,
         )  # fmt: skip
-        return sum(array.nbytes for array in arrays) + NAME_BYTES * (len(self.fields) + len(self.instances))
+        return sum(array.nbytes for array in arrays) + NAME_BYTES * (
+            len(self.fields) + len(self.instances) + 2 * len(self.commands)
+        )
 
     def is_disjoint(self, row: int) -> bool:
         """Return whether all values of a row's incident lie outside of the baseline's range."""

@@ -138,7 +138,10 @@ def ask_series(hosts: Sequence[SeriesRows], question: SeriesQuestion) -> AskedSe
 
 
 def _matches(rows: SeriesRows, words: Sequence[str]) -> BoolArray:
-    """Return whether each row has every word in its stat, field, column, instance or host, and no `-word`. Shape: -> (n_rows,)"""
+    """Return whether each row has every word in its stat, field, column, instance or host, and no `-word`. Shape: -> (n_rows,)
+
+    A process is also found by its id where its command is compared.
+    """
     fields = [_text_of(item) for item in rows.fields]
     names = [name.lower() for name in rows.instances]
     found = np.ones(len(rows), np.bool_)
@@ -147,7 +150,8 @@ def _matches(rows: SeriesRows, words: Sequence[str]) -> BoolArray:
         is_excluded = word.startswith("-") and len(word) > 1
         wanted = word[1:] if is_excluded else word
         in_field = np.array([wanted in text for text in fields], np.bool_)
-        in_name = np.array([wanted in name for name in names], np.bool_)
+        command = rows.commands.get(wanted, "").lower()
+        in_name = np.array([wanted in name or (command != "" and name == command) for name in names], np.bool_)
         has_word = in_field[rows.field] | in_name[rows.instance] | (wanted in rows.host.lower())
         found &= has_word != is_excluded
     return found

@@ -102,6 +102,15 @@ def test_words_of_the_search_are_all_needed_and_found_anywhere() -> None:
     assert {one.verdict for one in ask(found, "", "appeared", "unusual")} == {"appeared", "unusual"}
 
 
+def test_a_process_is_found_by_its_id_where_its_command_is_compared() -> None:
+    side = {(name, "cpu_pct"): normal(3, N, 20, 1) for name in ("python3", "java")}
+    processes = {(name, "cpu_pct"): normal(4, N, 20, 1) for name in ("21866/python3", "7/java")}
+    found = compare_values({"linux_command": (side, side), "linux_process": (processes, processes)})
+    assert {one.instance for one in ask(found, "21866")} == {"python3"}
+    assert {one.instance for one in ask(found, "-21866")} == {"java"}
+    assert ask(found, "2186") == []
+
+
 def test_a_muted_series_is_muted() -> None:
     found = compare_values({"iostat_linux": disks()}, mutes=[("iostat_linux", "util_pct", None)])
     [muted] = ask(found, "", "muted")

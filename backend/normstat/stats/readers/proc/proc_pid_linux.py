@@ -284,8 +284,8 @@ class Reader(CounterReader[PidLayout]):
         elapsed = now - self.before
         left = {pid: rates[ENDED] - per_second(seen[pid], elapsed) for pid, rates in waiting.items()}
         for heir, ticks in orphaned.items():
-            # Nobody says whether they or their parent ended first. The older an ancestor, the fewer children of its own end: what it
-            # got is of orphans.
+            # Nobody says whether they or their parent ended first. The older an ancestor, the fewer children of its own end: what
+            # it got is of orphans.
             rate = per_second(ticks, elapsed)
             for ancestor in reversed(self._line_of(heir)):
                 taken = min(rate, max(0.0, left.get(ancestor, 0.0)))
