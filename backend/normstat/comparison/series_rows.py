@@ -3,9 +3,10 @@
 A comparison of 100,000 series keeps all of them, so the rows are arrays, and sentences are made only for rows that are shown.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -70,7 +71,7 @@ class SeriesRows:
     change_ratio: Float32Array
     significance: Float32Array
     explained_by_load: Float32Array
-    commands: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.verdict)
