@@ -1,8 +1,8 @@
 """The samples of a host as amounts: what its commands, processes and devices took in each window."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from normstat.scoring.summary import FloatArray
 from normstat.stats.engine.report_sums import split_process
 from normstat.window import Window
 
+SideName = Literal["baseline", "incident"]
 # A process began within the incident when it is missing from this many reports before its first one.
 MIN_REPORTS_BEFORE: Final = 2
 # A process stands for itself so many times as far outside its range as one of a normal window.
 STANDS_OUT: Final = 1.25
 # It stands for its command when it made this share of the command's change.
 OWN_SHARE: Final = 0.6
+# Where a host had more of them, only commands are told.
+MAX_PROCESSES: Final = 50_000
 # Of a command's change, to be told of.
 TOLD_SHARE: Final = 0.1
 
@@ -33,12 +36,38 @@ class PairedSides:
 
 
 @dataclass(frozen=True, slots=True)
+class ProcessRows:
+    """Where the samples of the processes of a side are, by command: process id, instance, rows."""
+
+    by_command: Mapping[str, Sequence[tuple[int, str, slice]]]
+
+
+def find_rows(side: StatSide) -> ProcessRows:
+    """Return where the samples of each process are."""
+    bounds = np.searchsorted(side.instance, np.arange(len(side.names) + 1)).tolist()
+    found: dict[str, list[tuple[int, str, slice]]] = {}
+    for number, name in enumerate(side.names):
+        split = split_process(name)
+        if split is not None:
+            found.setdefault(split[1], []).append((int(split[0]), name, slice(bounds[number], bounds[number + 1])))
+    return ProcessRows(found)
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """The samples of a host by stat, in the windows of the baseline and in the incident."""
 
     stats: Mapping[str, PairedSides]
     baseline: Sequence[Window]
     incident: Window
+    _rows: dict[tuple[str, SideName], ProcessRows] = field(default_factory=dict)
+
+    def rows(self, stat: str, side: SideName) -> ProcessRows:
+        """Return where the samples of the processes of a stat are; found once."""
+        if (stat, side) not in self._rows:
+            sides = self.stats[stat]
+            self._rows[stat, side] = find_rows(sides.baseline if side == "baseline" else sides.incident)
+        return self._rows[stat, side]
 
     def spans(self, stat: str, parts: int = 1) -> Spans:
         """Return the windows of the baseline that a stat has samples in."""
@@ -83,8 +112,8 @@ def means(side: StatSide, fields: Sequence[str], spans: Spans, threads: str = ""
     is_in = at >= 0
     where = side.instance[is_in].astype(np.int64) * width + at[is_in]
     total = np.zeros(n * width)
-    for field in fields:
-        values = np.nan_to_num(side.values[field][is_in], nan=0.0)
+    for key in fields:
+        values = np.nan_to_num(side.values[key][is_in], nan=0.0)
         if threads and threads in side.values:
             values = values * np.nan_to_num(side.values[threads][is_in], nan=1.0)
         total += np.bincount(where, weights=values, minlength=n * width)
@@ -144,7 +173,7 @@ def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, le
     """
     by_command = _by_command(reading, users, spans, incident)
     by_process: dict[str, Amounts] = {}
-    if users.process and not users.is_held and reading.has(users.process, *users.fields):
+    if not users.is_held and _has_processes(reading, users):
         by_process = reading.amounts(users.process, users.fields, spans, incident, users.threads)
     own = _stand_out(reading, users, by_process, len(spans.starts), least)
     noise = max(least, stack(list(by_command.values()), len(spans.starts)).noise())
@@ -162,6 +191,14 @@ def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, le
         left = ResourceUser(stat, command, command, rest, noise, [], is_new=is_new, is_gone=command not in there)
         found += _name(reading, users, left, by_process, incident)
     return found
+
+
+def _has_processes(reading: Reading, users: Users) -> bool:
+    """Return whether there are processes to look at: some, and not so many that nobody could wait for it."""
+    if not reading.has(users.process, *users.fields):
+        return False
+    sides = reading.stats[users.process]
+    return len(sides.baseline.names) + len(sides.incident.names) <= MAX_PROCESSES
 
 
 def _less(amounts: Amounts, other: Amounts) -> Amounts:
@@ -212,11 +249,12 @@ def _name(
     """Return the user with the processes that made most of its change; where one did, that one and the rest."""
     change = float((user.amounts.incident - user.amounts.baseline)[0])
     # Memory: a process without a sample may hold what it held.
-    if abs(change) < user.noise or not reading.has(users.process, *users.fields) or (users.is_held and change < 0):
+    if abs(change) < user.noise or (users.is_held and change < 0) or not _has_processes(reading, users):
         return [user]
     sides = reading.stats[users.process]
-    now = _of_command(sides.incident, users, user.command, incident)
-    then = _of_command(sides.baseline, users, user.command, _all_of(sides.baseline))
+    rows = [reading.rows(users.process, side).by_command.get(user.command, ()) for side in ("baseline", "incident")]
+    then = _of_command(sides.baseline, users, rows[0], _all_of(sides.baseline))
+    now = _of_command(sides.incident, users, rows[1], incident)
     changes = {pid: now.get(pid, NOTHING)[0] - then.get(pid, NOTHING)[0] for pid in {*now, *then}}
     same = {pid: size for pid, size in changes.items() if size * change > 0}
     total = sum(map(abs, same.values()))
@@ -258,13 +296,8 @@ def _all_of(side: StatSide) -> Spans:
     return Spans(side.times_s[:1] - 1e-3, float(side.times_s[-1] - side.times_s[0]) + 1.0)
 
 
-def _of_command(side: StatSide, users: Users, command: str, spans: Spans) -> dict[int, tuple[float, str]]:
-    """Return the mean of each process of a command, with its instance."""
-    own = []
-    for number, name in enumerate(side.names):
-        split = split_process(name)
-        if split is not None and split[1] == command:
-            own.append((number, int(split[0]), name))
+def _of_command(side: StatSide, users: Users, own: Sequence[tuple[int, str, slice]], spans: Spans) -> dict[int, tuple[float, str]]:
+    """Return the mean of each of some processes, with its instance."""
     if not own or any(field not in side.values for field in users.fields):
         return {}
     n_reports = max(1, int(spans.counts(side.times_s).sum()))
@@ -273,10 +306,7 @@ def _of_command(side: StatSide, users: Users, command: str, spans: Spans) -> dic
     places = spans.place(side.times_s)
     end_s = float(spans.starts[-1]) + spans.length_s
     found = {}
-    for _, pid, name in own:
-        span = side.span(name)
-        if span is None:
-            continue
+    for pid, name, span in own:
         is_in = places[side.report[span]] >= 0
         factor = np.nan_to_num(side.part(users.threads, span), nan=1.0) if users.threads in side.values else np.ones(len(is_in))
         values = np.sum([np.nan_to_num(side.part(field, span), nan=0.0) for field in users.fields], axis=0) * factor
