@@ -388,6 +388,17 @@ same 'what is allowed' "$(print_allowed)" '    truss -p *
     * -x'
 rm logged stats.conf
 
+printf 'proc_linux\tsample 1\nproc_pid_linux\tsample 7 arguments\n' >stats.conf
+holds find_sample_line
+same 'the line of processes' "$sample_line" 'sample 7 arguments'
+printf 'proc_pid_linux\tsample 7 *\n' >stats.conf
+fails find_sample_line
+printf 'proc_linux\tsample 1\n' >stats.conf
+fails find_sample_line
+holds find_writable "$here/stats.conf"
+same 'what this user could change' "$writable" "$here/stats.conf"
+rm stats.conf
+
 check_sample proc_linux 'sample 1 cpu cpu'
 same 'a section twice' "$sample_error" 'the section cpu is there twice'
 check_sample proc_pid_linux 'sample 5 auto'
