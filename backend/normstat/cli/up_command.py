@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ from normstat.local.aside import call_aside
 from normstat.local.disk import DiskMonitor
 from normstat.local.log_files import LogFiles
 from normstat.local.os_accounts import (
+    IO_CAPABILITIES,
     MountView,
     OsAccount,
     chown,
@@ -393,9 +394,18 @@ class Up:
         tail = "\n".join("  " + line for line in self.logs.tail("server"))
         raise UpError(f"the server did not start; {self.logs.path('server')} ends with:\n{tail}")
 
-    def _child(self, command: list[str], name: str, environment: dict[str, str]) -> ChildProcess:
-        output = self.logs.output(name)
-        return ChildProcess(command, output=output, environment=environment, account=self.account, view=self.view, is_final=True)
+    def _child(
+        self, command: list[str], name: str, environment: dict[str, str], kept: Collection[int] = frozenset()
+    ) -> ChildProcess:
+        return ChildProcess(
+            command,
+            output=self.logs.output(name),
+            environment=environment,
+            account=self.account,
+            view=self.view,
+            is_final=True,
+            kept=kept,
+        )
 
     def _start_agent(self) -> None:
         agents_dir = find_agents_dir(self.settings.agents_dir)
@@ -424,15 +434,21 @@ class Up:
             command += ["--ca-file", str(self.settings.tls.trusted)]
         environment = dict(os.environ) | {"HOME": self.environment.get("HOME", "/")}
 
+        # Without setpriv the agent could not give them up again.
+        can_part = platform.system() == "Linux" and shutil.which("setpriv", path=_agent_path(script)) is not None
+        kept = IO_CAPABILITIES if can_part else frozenset()
+
         def start() -> ChildProcess:
-            return self._child(command, "agent", environment)
+            return self._child(command, "agent", environment, kept)
 
         agent = self._supervise("agent", start, lambda: time.monotonic() - agent.launched_at > AGENT_READY_S)
         say(f"  agent                 {name}: {', '.join(tools.recorders) or 'nothing'}")
         if tools.missing:
             say(f"  not installed here    {', '.join(tools.missing)}")
-        if os.geteuid() == 0 and self.account is not None and platform.system() == "Linux":
-            say("                        the kernel shows the disk I/O of other accounts' processes to root only")
+        if platform.system() == "Linux" and os.geteuid() != 0:
+            say("                        not recorded: the I/O of other accounts' processes, which takes root")
+        elif platform.system() == "Linux" and self.account is not None and not can_part:
+            say("                        not recorded: the I/O of other accounts' processes, without setpriv (package util-linux)")
 
     def _watch(self) -> None:
         """Wait for the end; restart processes that end earlier."""

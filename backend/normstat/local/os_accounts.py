@@ -14,7 +14,7 @@ import pwd
 import stat
 import subprocess
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,7 +24,17 @@ FIRST_NUMBER: Final = 61184
 LAST_NUMBER: Final = 65519
 
 PR_SET_PDEATHSIG: Final = 1
+PR_SET_KEEPCAPS: Final = 8
+PR_CAPBSET_DROP: Final = 24
 PR_SET_NO_NEW_PRIVS: Final = 38
+PR_CAP_AMBIENT: Final = 47
+PR_CAP_AMBIENT_RAISE: Final = 2
+CAPSET_VERSION: Final = 0x20080522
+MAX_CAPABILITY: Final = 63
+CAP_DAC_READ_SEARCH: Final = 2
+CAP_SYS_PTRACE: Final = 19
+# What shows the I/O of all processes. Only the agent may get them, which leaves them to its sampler of processes.
+IO_CAPABILITIES: Final = frozenset({CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE})
 CLONE_NEWNS: Final = 0x00020000
 MS_NOSUID: Final = 0x2
 MS_NODEV: Final = 0x4
@@ -187,12 +197,18 @@ def _resolve(path: Path, links: dict[Path, str]) -> Path:
 
 
 def drop_privileges(
-    account: OsAccount | None, *, view: MountView | None = None, death_signal: int | None = None, is_final: bool = False
+    account: OsAccount | None,
+    *,
+    view: MountView | None = None,
+    death_signal: int | None = None,
+    is_final: bool = False,
+    kept: Collection[int] = (),
 ) -> Callable[[], None]:
     """Return the function that a child calls between fork and exec: it switches to the account and its view, for good.
 
     With a `death_signal` the kernel sends that signal when the parent ends, however it ends. `is_final`: no program that the child
-    starts can gain privileges, such as by a set-user-ID bit.
+    starts can gain privileges, such as by a set-user-ID bit. `kept`: the capabilities that it hands on to what it starts, if it has
+    them all; else it has none.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     parent = os.getpid()
@@ -201,9 +217,7 @@ def drop_privileges(
         if account is not None:
             if view is not None:
                 view.enter()
-            os.setgroups([])
-            os.setgid(account.gid)
-            os.setuid(account.uid)
+            _become(account, libc, kept)
         if hasattr(libc, "prctl"):
             if is_final:
                 libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -214,6 +228,33 @@ def drop_privileges(
                     os._exit(1)
 
     return change
+
+
+def _become(account: OsAccount, libc: ctypes.CDLL, kept: Collection[int]) -> None:
+    """Switch to the account. Hand on the capabilities and no other, or none where this process lacks one of them."""
+    for number in set(range(MAX_CAPABILITY + 1)) - set(kept) if kept else ():
+        # It refuses numbers that this kernel does not have.
+        libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
+    if kept:
+        libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)
+    os.setgroups([])
+    os.setgid(account.gid)
+    os.setuid(account.uid)
+    if not kept:
+        return
+    if _set_capabilities(libc, kept):
+        for number in kept:
+            libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, number, 0, 0)
+    elif not _set_capabilities(libc, ()):
+        raise OSError(ctypes.get_errno(), "capset")
+
+
+def _set_capabilities(libc: ctypes.CDLL, numbers: Collection[int]) -> bool:
+    mask = sum(1 << number for number in numbers)
+    low, high = mask & 0xFFFFFFFF, mask >> 32
+    # Effective, permitted and inheritable, for each half.
+    header, data = (ctypes.c_uint32 * 2)(CAPSET_VERSION, 0), (ctypes.c_uint32 * 6)(low, low, low, high, high, high)
+    return bool(libc.capset(header, data) == 0)
 
 
 def chown(path: Path, account: OsAccount | None) -> None:

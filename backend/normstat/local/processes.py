@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -42,6 +42,7 @@ class ChildProcess:
         view: MountView | None = None,
         death_signal: int = signal.SIGTERM,
         is_final: bool = False,
+        kept: Collection[int] = (),
     ) -> None:
         self._process = subprocess.Popen(  # noqa: S603
             command,
@@ -51,7 +52,9 @@ class ChildProcess:
             env=environment,
             cwd="/",
             start_new_session=True,  # a Ctrl-C at the terminal is ours to handle, in our order
-            preexec_fn=drop_privileges(account, view=view, death_signal=death_signal, is_final=is_final),  # noqa: PLW1509
+            preexec_fn=drop_privileges(  # noqa: PLW1509
+                account, view=view, death_signal=death_signal, is_final=is_final, kept=kept
+            ),
         )
 
     @property

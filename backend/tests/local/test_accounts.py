@@ -14,6 +14,7 @@ import pytest
 from normstat.local import os_accounts
 from normstat.local.os_accounts import (
     FIRST_NUMBER,
+    IO_CAPABILITIES,
     LAST_NUMBER,
     OsAccount,
     can_reach,
@@ -101,6 +102,24 @@ def test_a_child_has_no_privileges_left() -> None:
     assert status["Gid"].split() == [str(NUMBER.gid)] * 4
     assert status["Groups"].split() == []
     assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0
+    assert status["NoNewPrivs"].strip() == "1"
+
+
+@as_root
+@pytest.mark.parametrize("lacking", [None, "sys_ptrace"])
+def test_a_child_hands_on_the_capabilities_it_is_to_keep_or_none(lacking: str | None) -> None:
+    code = (
+        "import subprocess; from normstat.local.os_accounts import IO_CAPABILITIES, OsAccount, drop_privileges;"
+        f" change = drop_privileges({NUMBER}, is_final=True, kept=IO_CAPABILITIES);"
+        " subprocess.run(['cat', '/proc/self/status'], preexec_fn=change, check=True)"
+    )
+    limits = [] if lacking is None else ["setpriv", f"--bounding-set=-{lacking}"]
+    done = subprocess.run([*limits, sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    status = dict(line.split(":", 1) for line in done.stdout.splitlines())
+    both = sum(1 << number for number in IO_CAPABILITIES)
+    assert status["Uid"].split() == [str(NUMBER.uid)] * 4
+    assert {int(status[f"Cap{kind}"], 16) for kind in ("Eff", "Prm", "Amb")} == {both if lacking is None else 0}
+    assert int(status["CapBnd"], 16) & ~both == 0
     assert status["NoNewPrivs"].strip() == "1"
 
 
