@@ -11,6 +11,7 @@ from normstat.comparison.findings import human
 from normstat.comparison.findings.coming_and_going import MAX_RATIO
 from normstat.comparison.findings.human import format_human
 from normstat.comparison.host_comparison import HostComparison
+from normstat.comparison.io_gap import IoGap, io_gap
 from normstat.comparison.model import Finding, FindingGroup, Story
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.stories import actors, story_words
@@ -72,6 +73,49 @@ def stories_of(found: HostComparison) -> list[Story]:
 
 def compare(sides: Mapping[str, tuple[Values, Values]]) -> list[Story]:
     return stories_of(compare_values(sides))
+
+
+def add_commands(sides: Given, *, n_seen: int, n_unseen: int) -> None:
+    """What the agent's sampler records of commands; those that are not seen have no I/O, the threads of the kernel no memory."""
+    sides["linux_command"] = ({}, {})
+    for side, n in ((0, N), (1, M)):
+        for number in range(n_seen + n_unseen):
+            sides["linux_command"][side][f"daemon{number}", "rss_kb"] = noise(5_000, n, seed=51 + number + side)
+            if number < n_seen:
+                sides["linux_command"][side][f"daemon{number}", "kb_wr_per_s"] = noise(3, n, seed=71 + number + side)
+        sides["linux_command"][side]["kworker", "rss_kb"] = np.zeros(n)
+
+
+@pytest.mark.parametrize(
+    ("n_seen", "n_unseen", "gap", "says"),
+    [
+        (5, 0, IoGap.ALL, ""),
+        # init of a container shows its I/O to nobody.
+        (5, 1, IoGap.ALL, ""),
+        (2, 3, IoGap.OWN, "which process did it was not recorded: the agent may not read the I/O of other users' processes"),
+        (0, 4, IoGap.NONE, "which process did it was not recorded: the agent may not read the I/O of any process"),
+    ],
+)
+def test_a_disk_without_a_culprit_says_whose_io_was_not_recorded(n_seen: int, n_unseen: int, gap: IoGap, says: str) -> None:
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=None)
+    for stat in (COMMANDS, PIDS):
+        del sides[stat]
+    add_commands(sides, n_seen=n_seen, n_unseen=n_unseen)
+    assert io_gap({stat: make_side(stat_of(stat), incident, 0.0) for stat, (_, incident) in sides.items()}) is gap
+    found = compare_values(sides)
+    disk = next(story for story in stories_of(found) if story.topic == "disk")
+    assert disk.processes == []
+    assert says in disk.sentence
+    assert disk.sentence.count("not recorded") == bool(says)
+    assert next(line for line in found.ledger if line.resource == "disk").note == says
+
+
+def test_where_no_processes_are_sampled_nothing_is_said_of_them() -> None:
+    assert io_gap({}) is None
+    sides = quiet_host()
+    add_writer(sides, wrote_kb=None)
+    assert all("not recorded" not in story.sentence for story in compare(sides))
 
 
 def test_nothing_happened() -> None:

@@ -1,12 +1,14 @@
 """Open the ledger of a host: a line for each resource, the one that changed most first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
+from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.ledger import sources
+from normstat.comparison.ledger.ledger_words import describe, find_culprits
 from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal, make_line
 from normstat.comparison.ledger.model import LedgerLine, Quantity, Resource
 from normstat.comparison.ledger.readings import Reading, add_up, find_users, known_mean
@@ -29,8 +31,17 @@ def open_book(host: str, reading: Reading, n_cpus: int) -> list[LedgerLine]:
     lines = [make_line(host, total, splits, start_s) for total, splits in filter(None, found)]
     disks = [make_line(host, total, splits, start_s) for total, splits in _disks(reading)]
     # Of the disks, and of what is told of each, the one that changed most.
-    lines += sorted(disks, key=_order)[:1]
+    lines += [_note_gap(line, reading, start_s) for line in sorted(disks, key=_order)[:1]]
     return sorted(lines, key=_order)
+
+
+def _note_gap(line: LedgerLine, reading: Reading, start_s: float) -> LedgerLine:
+    """Return the line of a disk that did more with why nobody is named. Who waits for a disk need not be who keeps it busy."""
+    is_more = line.outside > 0 or line.is_full
+    if not is_more or any(part.quantity in ("written", "read") for part in find_culprits(line)):
+        return line
+    noted = replace(line, note=describe_io_gap({stat: sides.incident for stat, sides in reading.stats.items()}) or "")
+    return replace(noted, sentence=describe(noted, start_s))
 
 
 def _order(line: LedgerLine) -> tuple[bool, float]:

@@ -10,6 +10,7 @@ from normstat import work_budget
 from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.coming_and_going import is_process_stat
 from normstat.comparison.findings.human import join_words
+from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors, find_pids
@@ -173,6 +174,9 @@ def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Act
     if not told:
         told = [line.text for _, line in lines[:1]] or [placed[0][1].sentence.removesuffix(".")]
     _, strongest, lead = placed[0]
+    # Without a name it is said why there is none.
+    gap = describe_io_gap(incident.sides) if topic == "disk" and not processes and strongest.direction != "down" else None
+    told += [gap] if gap else []
     shown = {at for at, _ in lines}
     story = Story(
         rank=0,
