@@ -2,7 +2,8 @@
 # build.sh - builds the packages of normstat-agent, without root.
 #
 # Usage:  build.sh deb|rpm DIR        writes normstat-agent_VERSION_all.deb or normstat-agent-VERSION-1.noarch.rpm into DIR
-# Needs dpkg-deb or rpmbuild. The version is that of the agent. Both packages install what install.sh does, into /opt/normstat.
+# Needs dpkg-deb or rpmbuild. The version is that of the agent. Both packages install what install.sh does into /opt/normstat, and the account
+# normstat-agent, whose spool and token are in /var/lib/normstat-agent.
 # shellcheck disable=SC2034  # package.sh reads what is set here
 set -eu
 
@@ -20,12 +21,13 @@ description='One POSIX shell script: it records the counters of /proc by itself,
 that stats.conf names, keeps what they print in a spool, and ships it byte for byte to a normstat server.'
 settings='/opt/normstat/stats.conf
 /opt/normstat/agent.conf'
-# Not /opt/normstat: it keeps the spool and the token.
+# Not /opt/normstat: install.sh keeps the spool and the token of root's agent there.
 own_folder=''
 compression=xz
-deb_fields='Recommends: curl | wget
+deb_fields='Depends: util-linux, passwd
+Recommends: curl | wget
 Suggests: sysstat, procps'
-rpm_requires=/bin/sh
+rpm_requires='/bin/sh, util-linux, shadow-utils'
 
 put_files() {
     install -d -m 755 "$1/opt/normstat" "$1/usr/lib/systemd/system" "$1/usr/share/doc/normstat-agent"

@@ -2,6 +2,16 @@
 # The steps of installing and removing the packages of normstat-agent. The spool, the token and changed settings always stay.
 home=/opt/normstat
 agent=$home/normstat-agent
+state=/var/lib/normstat-agent
+user=normstat-agent
+
+# The folder must not be given away again: what is in it is the account's.
+make_account() {
+    getent group $user >/dev/null || groupadd --system $user
+    getent passwd $user >/dev/null ||
+        useradd --system --gid $user --home-dir $state --no-create-home --shell /usr/sbin/nologin $user
+    [ -d $state ] || install -d -o $user -g $user -m 700 $state
+}
 
 has_systemd() {
     [ -d /run/systemd/system ] && command -v systemctl >/dev/null 2>&1
@@ -9,7 +19,7 @@ has_systemd() {
 
 # Whether an agent runs that systemd did not start.
 is_started_by_hand() {
-    [ -f "$home/spool/lock/pid" ] || return 1
+    [ -f "$state/spool/lock/pid" ] || return 1
     if has_systemd && systemctl is-active --quiet normstat-agent; then return 1; fi
     status=0
     "$agent" status >/dev/null 2>&1 || status=$?
@@ -18,6 +28,7 @@ is_started_by_hand() {
 
 # $1: upgrade, or nothing. An agent that runs goes on with the new version.
 after_install() {
+    make_account
     by_hand=''
     if is_started_by_hand; then
         by_hand=1
@@ -37,8 +48,8 @@ after_install() {
         # Its status is not ours: the server may be away.
         "$agent" start </dev/null >/dev/null 2>&1 || :
     fi
-    if [ ! -s "$home/token" ]; then
-        echo "normstat-agent: write server=URL into $home/agent.conf and the token into $home/token (mode 600)," \
+    if [ ! -s "$state/token" ]; then
+        echo "normstat-agent: write server=URL into $home/agent.conf and the token into $state/token (owner $user, mode 600)," \
             "then start it: systemctl start normstat-agent, or $agent start"
     fi
 }
@@ -47,7 +58,7 @@ before_remove() {
     if has_systemd; then
         systemctl --quiet disable --now normstat-agent || :
     fi
-    if [ -f "$home/spool/lock/pid" ]; then
+    if [ -f "$state/spool/lock/pid" ]; then
         "$agent" stop >/dev/null || :
     fi
 }
@@ -60,7 +71,7 @@ after_remove() {
     if has_systemd; then
         systemctl daemon-reload || :
     fi
-    if [ -d "$home/spool" ] || [ -f "$home/token" ]; then
-        echo "normstat-agent: kept the spool and the token in $home"
+    if [ -d "$state" ]; then
+        echo "normstat-agent: kept the spool and the token in $state, and the account $user"
     fi
 }

@@ -42,31 +42,39 @@ agent() {
     chroot "$SCRATCH/root" /opt/normstat/normstat-agent "$@" </dev/null
 }
 home=$SCRATCH/root/opt/normstat
+state=$SCRATCH/root/var/lib/normstat-agent
 echo "== install"
 if [ "$KIND" = deb ]; then manage -i /old; else manage -U "$SCRATCH/root/old"; fi
 agent version
 echo "== configure"
 sed -i 's,^#server=.*,server=http://127.0.0.1:9,' "$home/agent.conf"
 printf 'df_linux\t@60 df -k\n' >>"$home/stats.conf"
-(umask 077 && echo a-token >"$home/token")
+echo a-token | chroot "$SCRATCH/root" install -o normstat-agent -m 600 /dev/stdin /var/lib/normstat-agent/token
 agent start || :
 n=0
-until [ "$(cat "$home"/spool/proc_linux.*.raw | wc -c)" -gt 3000 ]; do
+until [ "$(cat "$state"/spool/proc_linux.*.raw | wc -c)" -gt 3000 ]; do
     n=$((n + 1)) && [ "$n" -lt 600 ] && sleep 0.1
 done
-old_pid=$(cat "$home/spool/lock/pid")
-old_raw=$(echo "$home"/spool/proc_linux.*.raw)
+until grep -q '^==> /proc/1/io' "$state"/spool/proc_pid_linux.*.raw; do
+    n=$((n + 1)) && [ "$n" -lt 600 ] && sleep 0.1
+done
+echo "root's I/O is recorded"
+old_pid=$(cat "$state/spool/lock/pid")
+owner=$(stat -c %u "$state")
+[ "$(stat -c %u "$SCRATCH/root/proc/$old_pid")" = "$owner" ] && [ "$owner" != 0 ] && echo "as its account"
+grep -q '^CapPrm:.0*$' "$SCRATCH/root/proc/$old_pid/status" && echo "without capabilities"
+old_raw=$(echo "$state"/spool/proc_linux.*.raw)
 echo "== upgrade"
 if [ "$KIND" = deb ]; then manage --force-confold -i /new; else manage -U "$SCRATCH/root/new"; fi
 agent version
-[ "$(cat "$home/spool/lock/pid")" != "$old_pid" ] && echo "another agent runs"
+[ "$(cat "$state/spool/lock/pid")" != "$old_pid" ] && echo "another agent runs"
 [ -s "$old_raw" ] && echo "the old stream is kept"
 grep -q df_linux "$home/stats.conf" && grep -q '^server=http://127.0.0.1:9' "$home/agent.conf" && echo "settings are kept"
 echo "== remove"
 if [ "$KIND" = deb ]; then manage -r normstat-agent; else manage -e normstat-agent; fi
 [ ! -e "$home/normstat-agent" ] && echo "the program is gone"
-[ -s "$old_raw" ] && [ -s "$home/token" ] && echo "spool and token are kept"
-[ ! -e "$home/spool/lock" ] && echo "the agent is stopped"
+[ -s "$old_raw" ] && [ -s "$state/token" ] && echo "spool and token are kept"
+[ ! -e "$state/spool/lock" ] && echo "the agent is stopped"
 if [ "$KIND" = deb ]; then
     manage -P normstat-agent
     [ -s "$old_raw" ] && echo "purged: the spool is kept"
@@ -143,7 +151,8 @@ def test_a_package_is_installed_upgraded_and_removed(kind: str, tmp_path: Path) 
     assert "write server=URL into /opt/normstat/agent.conf" in steps["install"]
     assert f"normstat-agent {NEWER}" not in steps["install"]
     assert re.search(r"proc_linux +running", steps["configure"])
+    assert "root's I/O is recorded\nas its account\nwithout capabilities" in steps["configure"]
     assert f"normstat-agent {NEWER}\nanother agent runs\nthe old stream is kept\nsettings are kept" in steps["upgrade"]
     assert "the program is gone\nspool and token are kept\nthe agent is stopped" in steps["remove"]
-    assert "kept the spool and the token in /opt/normstat" in steps["remove"]
+    assert "kept the spool and the token in /var/lib/normstat-agent" in steps["remove"]
     assert ("purged: the spool is kept" in steps["remove"]) == (kind == "deb")

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,7 @@ class Agent:
     def __init__(self, folder: Path, program: str) -> None:
         self.folder = folder
         self.program = program
+        self.uid = ACCOUNT
         self.script = folder / "normstat-agent"
         self.own = folder / "own"
         self.log = folder / "log"
@@ -40,20 +42,27 @@ class Agent:
         self.own.mkdir(mode=0o700)
         (self.own / "token").write_text("a-token\n")
         (self.own / "token").chmod(0o600)
-        for path in (self.own, self.own / "token"):
-            os.chown(path, ACCOUNT, ACCOUNT)
+        self.give_to(ACCOUNT)
         self.process: subprocess.Popen[bytes] | None = None
+
+    def give_to(self, uid: int) -> None:
+        """Makes this the agent of that user."""
+        self.uid = uid
+        for path in (self.own, self.own / "token"):
+            os.chown(path, uid, uid)
 
     def words(self, command: str) -> list[str]:
         options = ["--token-file", f"{self.own}/token", "--spool", f"{self.own}/spool", "--stats", f"{self.folder}/stats.conf"]
         return [self.program, str(self.script), command, "--server", "http://127.0.0.1:9", *options]
 
     def start(self, *, capabilities: str) -> None:
-        account = ["setpriv", f"--reuid={ACCOUNT}", f"--regid={ACCOUNT}", "--clear-groups", "--no-new-privs"]
-        account += [f"--{name}={capabilities}" for name in ("inh-caps", "ambient-caps", "bounding-set")]
+        account = ["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups", "--no-new-privs"]
+        self.run([*account, *(f"--{name}={capabilities}" for name in ("inh-caps", "ambient-caps", "bounding-set"))])
+
+    def run(self, prefix: list[str]) -> None:
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "NORMSTAT_SHELL": self.program}
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen([*account, *self.words("run")], env=environment, stdout=log, stderr=log, cwd="/")
+            self.process = subprocess.Popen([*prefix, *self.words("run")], env=environment, stdout=log, stderr=log, cwd="/")
 
     def stop(self) -> None:
         if self.process is not None:
@@ -66,7 +75,7 @@ class Agent:
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 words = (folder / "cmdline").read_bytes()
-                if folder.stat().st_uid == ACCOUNT and words:
+                if folder.stat().st_uid == self.uid and words:
                     found[int(folder.name)] = words.replace(b"\0", b" ").decode()
         return found
 
@@ -184,3 +193,21 @@ def test_without_capabilities_it_is_said_what_is_not_recorded(agent: Agent) -> N
     agent.wait_for(f"{os.getpid()} (")
     assert f"/proc/{os.getpid()}/io" not in agent.raw()
     assert note in agent.as_account(*agent.words("status")).stdout
+
+
+@only_dash
+def test_root_becomes_the_user_that_the_settings_name(agent: Agent) -> None:
+    account = next((entry for entry in pwd.getpwall() if entry.pw_name in {"games", "news", "uucp"}), None)
+    if account is None:
+        pytest.skip("no account of the system that nothing runs as")
+    agent.give_to(account.pw_uid)
+    (agent.folder / "agent.conf").write_text(f"user={account.pw_name}\n")
+    # As a systemd unit does.
+    agent.run(["setpriv", "--no-new-privs"])
+    agent.wait_for(f"==> /proc/{os.getpid()}/io <==")
+    assert agent.process is not None
+    assert Path(f"/proc/{agent.process.pid}").stat().st_uid == account.pw_uid
+    assert {agent.capabilities(pid, "Prm") for pid in agent.processes()} == {0, BITS}
+    assert all(agent.capabilities(pid, "Bnd") in {0, BITS} for pid in agent.processes())
+    status = subprocess.run(agent.words("status"), capture_output=True, text=True, check=False, cwd="/")
+    assert "agent    runs" in status.stdout, status
