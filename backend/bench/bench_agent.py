@@ -38,21 +38,30 @@ START_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A way to run the agent: without these programs, with these options."""
+    """A way to run the agent: without these programs, with these options, as an account whose sampler has capabilities."""
 
     word: str
     name: str
     without: frozenset[str] = frozenset()
     options: tuple[str, ...] = ()
+    is_account: bool = False
 
 
 VARIANTS: Final = (
     Variant("bare", "without sysstat", SYSSTAT),
     Variant("bare-curl", "without sysstat, curl sends", SYSSTAT, ("--transport", "curl")),
     Variant("bare-sh", "without sysstat or perl, curl sends", SYSSTAT | {"perl"}, ("--transport", "curl")),
+    Variant("bare-account", "without sysstat, not root, sampler apart", SYSSTAT, is_account=True),
     Variant("full", "with sysstat"),
     Variant("full-curl", "with sysstat, curl sends", options=("--transport", "curl")),
     Variant("full-sh", "with sysstat, without perl, curl sends", frozenset({"perl"}), ("--transport", "curl")),
+)
+# A user without privileges, with the capabilities that its sampler keeps.
+UID: Final = 61198
+CAPABILITIES: Final = "-all,+sys_ptrace,+dac_read_search"
+ACCOUNT: Final = (
+    *("setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "--no-new-privs"),
+    *(f"--{kind}={CAPABILITIES}" for kind in ("inh-caps", "ambient-caps", "bounding-set")),
 )
 # All of them at once, with an older agent beside each, would make a machine busy.
 DEFAULT: Final = "bare,bare-sh,full,full-sh"
@@ -168,8 +177,14 @@ class AgentRun:
         self.server = FakeServer()
         self.server.start()
         self.account = CpuAccount(folder.name)
-        (folder / "token").write_text(TOKEN + "\n")
-        (folder / "token").chmod(0o600)
+        self.own = folder / "own"
+        self.own.mkdir(mode=0o700)
+        (self.own / "token").write_text(TOKEN + "\n")
+        (self.own / "token").chmod(0o600)
+        if variant.is_account:
+            folder.parent.chmod(0o755)
+            for path in (self.own, self.own / "token"):
+                os.chown(path, UID, UID)
         self.environment = os.environ | {"NORMSTAT_PATH": str(tool_folder(folder / "bin", variant.without))}
         self.process: subprocess.Popen[bytes] | None = None
         self.is_traced = False
@@ -178,16 +193,18 @@ class AgentRun:
         """Starts the agent with the recorded tools of a new Linux host."""
         self.is_traced = bool(prefix)
         stats = AGENT.parent / "stats.conf.linux"
-        options = ["--server", self.server.url, "--token-file", f"{self.folder}/token", "--spool", f"{self.folder}/spool"]
+        options = ["--server", self.server.url, "--token-file", f"{self.own}/token", "--spool", f"{self.own}/spool"]
+        account = ACCOUNT if self.variant.is_account else ()
         with (self.folder / "log").open("ab") as log:
             command = ["/bin/sh", str(self.agent), "run", *options, "--stats", str(stats), "--host", "web1", *self.variant.options]
-            self.process = subprocess.Popen([*(prefix or self.account.prefix()), *command], env=self.environment, stderr=log)
+            words = [*(prefix or self.account.prefix()), *account, *command]
+            self.process = subprocess.Popen(words, env=self.environment, stderr=log)
         self.account.follow(self.process.pid)
 
     def end(self) -> None:
         """Asks the agent to end."""
         if self.process:
-            found = (self.folder / "spool" / "lock" / "pid").read_text() if self.is_traced else str(self.process.pid)
+            found = (self.own / "spool" / "lock" / "pid").read_text() if self.is_traced else str(self.process.pid)
             os.kill(int(found), signal.SIGTERM)
 
     def close(self) -> None:
