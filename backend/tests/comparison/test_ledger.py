@@ -206,6 +206,16 @@ def test_a_busy_disk_is_told_by_its_time() -> None:
     assert "; vda was busy 89 % of the time (normally 2.9 to 3.0 %)" in lines["disk"].sentence
 
 
+def test_traffic_is_nobodys_and_that_is_said() -> None:
+    sides: tuple[Side, Side] = ({}, {})
+    for side, n, mean in zip(sides, (N, M), (2_000.0, 200_000.0), strict=True):
+        side["eth0", "rxkb_per_s"], side["eth0", "txkb_per_s"] = steady(mean, n), np.full(n, 9.0)
+    line = ledger_of({"linux_net": sides})["network"]
+    assert (line.certainty, line.parts, line.remainder) == ("sure", [], None)
+    assert line.sentence.startswith("eth0 carried 19")
+    assert line.sentence.endswith("; no recorded tool shows whose traffic it was.")
+
+
 @given(st.integers(0, 40), st.integers(9, 60), st.integers(1, 30))
 def test_a_window_like_all_others_is_nothing(seed: int, n_windows: int, n: int) -> None:
     """Windows of one distribution seldom are outside the range of the others by more than such windows are."""

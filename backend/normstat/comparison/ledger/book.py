@@ -28,11 +28,19 @@ def open_book(host: str, reading: Reading, n_cpus: int) -> list[LedgerLine]:
     """Return the lines of a host, heaviest first. Empty where no stat tells a total, or the baseline is too short."""
     start_s = reading.incident.start.timestamp()
     found = [_cpu(reading, n_cpus), _memory(reading), *_network(reading), *_processes(reading)]
-    lines = [make_line(host, total, splits, start_s) for total, splits in filter(None, found)]
+    lines = [_note_traffic(make_line(host, total, splits, start_s), start_s) for total, splits in filter(None, found)]
     disks = [make_line(host, total, splits, start_s) for total, splits in _disks(reading)]
     # Of the disks, and of what is told of each, the one that changed most.
     lines += [_note_gap(line, reading, start_s) for line in sorted(disks, key=_order)[:1]]
     return sorted(lines, key=_order)
+
+
+def _note_traffic(line: LedgerLine, start_s: float) -> LedgerLine:
+    """Return the line of a network that carried more with why nobody is named."""
+    if line.resource != "network" or line.certainty == "nothing" or line.outside <= 0:
+        return line
+    noted = replace(line, note="no recorded tool shows whose traffic it was")
+    return replace(noted, sentence=describe(noted, start_s))
 
 
 def _note_gap(line: LedgerLine, reading: Reading, start_s: float) -> LedgerLine:
