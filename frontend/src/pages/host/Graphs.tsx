@@ -70,7 +70,8 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const [tool, setTool] = useState<Tool>("zoom");
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const [pointer] = useState(() => new PointerStore());
-  const baselines = useQuery(baselinesQuery(host.name)).data?.baselines;
+  const { data: listed, isPending: areBaselinesPending } = useQuery(baselinesQuery(host.name));
+  const baselines = listed?.baselines;
 
   const isLive = isGrowing(range);
   const live = useLive(host.name, isLive, liveStep(usualLength(range)));
@@ -307,7 +308,8 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
             />
           }
         />
-        {mark !== null && (
+        {/* Without the baselines it would begin a comparison with the hour before, and then another one. */}
+        {mark !== null && !areBaselinesPending && (
           <MarkBar
             host={host.name}
             mark={mark}
