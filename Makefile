@@ -187,7 +187,7 @@ test-page: frontend/node_modules/.made
 	@$(YIELD) $(STAGE) $@ $(NPM) test --silent -- --reporter=dot
 
 test-e2e: setup-dev page
-	@cd backend && $(STAGE) $@ ../$(BIN)/python -m tests.e2e.page
+	@cd backend && NORMSTAT_BROWSER_TESTS=$(EXAMPLES) $(STAGE) $@ ../$(BIN)/python -m tests.e2e.page
 
 screenshot: setup-dev page ## make the README's picture again
 	@cd backend && SCREENSHOT_DIR="$(CURDIR)/docs" ../$(BIN)/python -m tests.e2e.page story

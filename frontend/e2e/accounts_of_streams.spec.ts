@@ -1,5 +1,5 @@
 import { sendStream, VMSTAT_HEAD } from "./agent";
-import { expect, expectAccessible, showIn, test } from "./fixture";
+import { expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
 import { HOST } from "./story";
 
 const BROKEN = "broken1";
@@ -23,7 +23,7 @@ test.beforeAll(async ({ request }) => {
   await sendStream(request, { host: BROKEN, spec: "vmstat_linux", key: KEY, command: "vmstat -t 1", text: captureWithGarbage() });
 });
 
-test("the hosts page warns of a sudden rise of rejected lines", async ({ page }) => {
+test("the hosts page warns of a sudden rise of rejected lines", { tag: "@matrix" }, async ({ page }) => {
   await page.goto("/hosts");
   const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: BROKEN, exact: true }) });
   await expect(row.getByText(`rising: ${String(N_GARBAGE)} in 1 h`)).toBeVisible();
@@ -51,7 +51,7 @@ test("a stream shows its lines by kind and one in context, by keyboard, and is r
   await expect(kinds.getByRole("row", { name: /rejected/ })).toContainText(String(N_GARBAGE));
   const lines = page.getByRole("table", { name: "Lines rejected for this reason" });
   await expect(lines.getByRole("row")).toHaveCount(N_GARBAGE + 1);
-  for (const colorScheme of ["dark", "light"] as const) {
+  for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);
     await expectAccessible(page);
   }

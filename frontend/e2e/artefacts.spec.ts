@@ -51,7 +51,7 @@ test("locks are listed, read with the costliest first, and compared", async ({ p
   await expect(page.getByRole("table").first()).toContainText("3.736 %");
 });
 
-test("stacks and a kernel's log are drawn, and names from programs stay text", async ({ page, request }) => {
+test("stacks and a kernel's log are drawn, and names from programs stay text", { tag: "@matrix" }, async ({ page, request }) => {
   const before = await put(request, STACKS(60), { start: "2026-11-22T10:00:00Z" });
   const after = await put(request, STACKS(90), { start: "2026-11-22T11:00:00Z" });
   await page.goto(`/artefacts/${String(before)}?tz=utc`);

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, showIn, test } from "./fixture";
+import { expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso, SCREENSHOT_DIR } from "./story";
 
 const COMPARED =
@@ -39,7 +39,7 @@ test("any metric can be asked about, and the tabs list every series with both va
   await page.getByRole("tab", { name: /^Unchanged: [1-9]/ }).click();
   const unchanged = page.getByRole("table", { name: "Unchanged series" });
   await expect(unchanged.locator("tbody tr").first()).toContainText("counts as unusual");
-  for (const colorScheme of ["light", "dark"] as const) {
+  for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);
     await expectAccessible(page);
     for (const width of [1920, 1280]) {
@@ -59,7 +59,7 @@ test("any metric can be asked about, and the tabs list every series with both va
   await expect(page.getByText(/explains|within that range/).first()).toBeVisible();
 });
 
-test("single samples are put side by side instead of nothing", async ({ page }) => {
+test("single samples are put side by side instead of nothing", { tag: "@matrix" }, async ({ page }) => {
   const second = 1000;
   const baseline = `${iso(BASELINE.start)}/${iso(BASELINE.start + second)}`;
   const incident = `${iso(INCIDENT.start + 60 * second)}/${iso(INCIDENT.start + 61 * second)}`;

@@ -26,7 +26,7 @@ test("a baseline is listed, renamed, opened on its host, and deleted", async ({ 
   await expect.poll(async () => await (await request.get("/api/v1/baselines")).text()).not.toContain("Renamed");
 });
 
-test("a baseline is recorded from now on, and stopped", async ({ page }) => {
+test("a baseline is recorded from now on, and stopped", { tag: "@matrix" }, async ({ page }) => {
   await page.goto("/baselines?tz=utc");
   await page.getByRole("button", { name: "Record now…" }).click();
   const dialog = page.getByRole("dialog");
@@ -44,7 +44,7 @@ test("a baseline is recorded from now on, and stopped", async ({ page }) => {
   await expect(page.getByRole("dialog").getByRole("table", { name: "Versions" })).toBeVisible();
 });
 
-test("recurring hours are a baseline; it is copied, archived and restored", async ({ page }) => {
+test("recurring hours are a baseline; it is copied, archived and restored", { tag: "@matrix" }, async ({ page }) => {
   await page.goto("/baselines?tz=utc");
   await page.getByRole("button", { name: "Recurring rule…" }).click();
   const dialog = page.getByRole("dialog");

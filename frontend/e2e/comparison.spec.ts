@@ -65,19 +65,23 @@ test("a saved comparison has its result, note and report, and can be run again",
   await expect(saved.getByText("The backup of Saturday")).toBeHidden();
 });
 
-test("that one side has no samples is said, and something else is chosen in one dialog, filled in already", async ({ page }) => {
-  await page.goto(`/comparison?host=${HOST}&ago=week&incident=${windowText(INCIDENT)}&tz=utc`);
-  await expect(page.getByText("One of the windows has no samples")).toBeVisible();
-  await page.getByRole("button", { name: "Change comparison…" }).click();
-  const dialog = page.getByRole("dialog");
-  await expect(dialog.getByRole("radio", { name: "the same hours a week ago" })).toBeChecked();
-  await expectAccessible(page);
-  await dialog.getByRole("radio", { name: "another window" }).click();
-  await dialog.getByRole("button", { name: "just before" }).click();
-  await dialog.getByRole("button", { name: /divide every series/ }).click();
-  await dialog.getByRole("combobox", { name: "Divide by" }).click();
-  await page.getByRole("option", { name: /^system cs/ }).click();
-  await dialog.getByRole("button", { name: "Compare", exact: true }).click();
-  await expect(page).toHaveURL(/baseline_window=.*divisor=vmstat_linux/);
-  await expect(page.getByText("Every series is divided by")).toBeVisible();
-});
+test(
+  "that one side has no samples is said, and something else is chosen in one dialog, filled in already",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    await page.goto(`/comparison?host=${HOST}&ago=week&incident=${windowText(INCIDENT)}&tz=utc`);
+    await expect(page.getByText("One of the windows has no samples")).toBeVisible();
+    await page.getByRole("button", { name: "Change comparison…" }).click();
+    const dialog = page.getByRole("dialog");
+    await expect(dialog.getByRole("radio", { name: "the same hours a week ago" })).toBeChecked();
+    await expectAccessible(page);
+    await dialog.getByRole("radio", { name: "another window" }).click();
+    await dialog.getByRole("button", { name: "just before" }).click();
+    await dialog.getByRole("button", { name: /divide every series/ }).click();
+    await dialog.getByRole("combobox", { name: "Divide by" }).click();
+    await page.getByRole("option", { name: /^system cs/ }).click();
+    await dialog.getByRole("button", { name: "Compare", exact: true }).click();
+    await expect(page).toHaveURL(/baseline_window=.*divisor=vmstat_linux/);
+    await expect(page.getByText("Every series is divided by")).toBeVisible();
+  },
+);

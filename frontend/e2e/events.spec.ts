@@ -51,7 +51,7 @@ test("n notes an event at the crosshair; it is marked, changed, deleted, and the
   await expect(surface.locator(".event-line")).toHaveCount(2);
 });
 
-test("a window is chosen by two events on the strip, and by the list", async ({ page, request }) => {
+test("a window is chosen by two events on the strip, and by the list", { tag: "@matrix" }, async ({ page, request }) => {
   for (const [text, at] of [
     ["begin of the run", "2026-11-22T00:52:00Z"],
     ["end of the run", "2026-11-22T01:08:00Z"],

@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
+import { IS_PUSH } from "./selection";
 
 export { expect };
 
@@ -34,6 +35,9 @@ interface Violation {
   readonly impact: string | null;
   readonly nodes: readonly { readonly html: string }[];
 }
+
+/** What a test looks at in each colour scheme. A push looks in light colours, and in dark ones where a test asks for them itself. */
+export const SCHEMES = IS_PUSH ? (["light"] as const) : (["dark", "light"] as const);
 
 /** Show the page as in the light or in the dark; returns when the page has taken notice. */
 export async function showIn(page: Page, colorScheme: "light" | "dark"): Promise<void> {

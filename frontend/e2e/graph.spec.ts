@@ -62,37 +62,39 @@ test("hosts of a link are drawn with where each is read; metric, small graphs an
   await expect(page.getByRole("heading", { name: /free memory/ })).toBeVisible();
 });
 
-test("the sum of hosts says where they are missing, hosts that cannot be drawn are named, and none is said so", async ({
-  page,
-}) => {
-  const early = { start: SHARED.start - 120_000, end: SHARED.start + 120_000 };
-  await page.goto(`/graph?v=1&hosts=${HOST},${OTHER}&field=cpu.usr&over=sum&${range(early)}`);
-  await expect(
-    page.getByText(/In \d+ of \d+ steps some hosts have no samples, and only the others count \(at the fewest 1 of 2\)/),
-  ).toBeVisible();
-  await expect(page.getByText(/in steps of 2 s/)).toBeVisible();
-  await expect(page.getByRole("table", { name: "Lines of the graph" })).toContainText("sum of all hosts");
+test(
+  "the sum of hosts says where they are missing, hosts that cannot be drawn are named, and none is said so",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    const early = { start: SHARED.start - 120_000, end: SHARED.start + 120_000 };
+    await page.goto(`/graph?v=1&hosts=${HOST},${OTHER}&field=cpu.usr&over=sum&${range(early)}`);
+    await expect(
+      page.getByText(/In \d+ of \d+ steps some hosts have no samples, and only the others count \(at the fewest 1 of 2\)/),
+    ).toBeVisible();
+    await expect(page.getByText(/in steps of 2 s/)).toBeVisible();
+    await expect(page.getByRole("table", { name: "Lines of the graph" })).toContainText("sum of all hosts");
 
-  await page.goto(`/graph?v=1&hosts=${HOST},gone,${OTHER}&field=mpstat_linux.usr_pct&${range(WHOLE)}`);
-  await expect(page.getByText("2 of 3 not drawn")).toBeVisible();
-  await expect(page.getByText("There is no host 'gone': it was deleted, renamed, or never sent data")).toBeVisible();
-  await expect(page.getByText(new RegExp(`${OTHER} never sent`))).toBeVisible();
-  await expect(page.locator(".js-line")).toHaveCount(1);
+    await page.goto(`/graph?v=1&hosts=${HOST},gone,${OTHER}&field=mpstat_linux.usr_pct&${range(WHOLE)}`);
+    await expect(page.getByText("2 of 3 not drawn")).toBeVisible();
+    await expect(page.getByText("There is no host 'gone': it was deleted, renamed, or never sent data")).toBeVisible();
+    await expect(page.getByText(new RegExp(`${OTHER} never sent`))).toBeVisible();
+    await expect(page.locator(".js-line")).toHaveCount(1);
 
-  await page.goto("/graph");
-  await expect(page.locator(".js-line").first()).toBeVisible();
-  const hosts = page.getByRole("combobox", { name: "Hosts", exact: true });
-  await expect(async () => {
-    await hosts.press("Backspace");
-    await expect(page.getByText("No hosts chosen")).toBeVisible({ timeout: 100 });
-  }).toPass();
-  await page.goto("/graph?v=1&hosts=gone&top=many");
-  await expect(page.getByText("There is no host gone")).toBeVisible();
-  await expect(page.getByText("Parts of this link were ignored")).toBeVisible();
-  await expect(page.getByText("top=many")).toBeVisible();
-});
+    await page.goto("/graph");
+    await expect(page.locator(".js-line").first()).toBeVisible();
+    const hosts = page.getByRole("combobox", { name: "Hosts", exact: true });
+    await expect(async () => {
+      await hosts.press("Backspace");
+      await expect(page.getByText("No hosts chosen")).toBeVisible({ timeout: 100 });
+    }).toPass();
+    await page.goto("/graph?v=1&hosts=gone&top=many");
+    await expect(page.getByText("There is no host gone")).toBeVisible();
+    await expect(page.getByText("Parts of this link were ignored")).toBeVisible();
+    await expect(page.getByText("top=many")).toBeVisible();
+  },
+);
 
-test("runs of one host are beside each other by elapsed time", async ({ page }) => {
+test("runs of one host are beside each other by elapsed time", { tag: "@matrix" }, async ({ page }) => {
   const runs = [INCIDENT.start, INCIDENT.start - 1_800_000].map((at) => `run=${HOST}@${iso(at)}`).join("&");
   await page.goto(`/graph?v=1&${runs}&for=5m&field=blocked&tz=utc`);
   await expect(page.locator(".js-line")).toHaveCount(2);
@@ -106,7 +108,7 @@ test("runs of one host are beside each other by elapsed time", async ({ page }) 
   await expect(page).toHaveURL(new RegExp(`hosts=${HOST}`));
 });
 
-test("the worst few, and what is drawn as CSV and as a picture", async ({ page }) => {
+test("the worst few, and what is drawn as CSV and as a picture", { tag: "@matrix" }, async ({ page }) => {
   await page.goto(link("&field=cpu.usr&top=1"));
   await expect(page.locator(".js-line")).toHaveCount(1);
   await expect(page.getByText(/1 line not drawn/)).toBeVisible();
@@ -135,28 +137,34 @@ test("the worst few, and what is drawn as CSV and as a picture", async ({ page }
   }
 });
 
-test("another host is drawn dashed behind a panel, and a panel leads to the graph of several hosts", async ({ page }) => {
-  await page.goto(`/hosts/${HOST}?${range(SHARED)}`);
-  const { panel } = await drawnPanel(page, "vmstat_linux.run_queue");
-  await page.getByRole("combobox", { name: "Overlay" }).click();
-  await page.getByRole("option", { name: `Overlay: ${OTHER}` }).click();
-  await expect(page).toHaveURL(new RegExp(`over=host:${OTHER}`));
-  await expect(panel.getByRole("button", { name: new RegExp(`^r, ${OTHER}`) })).toBeVisible();
-  await expect(panel.getByText(`dashed: ${OTHER}`)).toBeVisible();
-  const missing = page.locator('[data-panel="iostat_linux.util"]');
-  await missing.scrollIntoViewIfNeeded();
-  await expect(missing.getByText(`nothing of ${OTHER}: it never sent iostat_linux`)).toBeVisible();
-  // There was no yesterday: the panel says so.
-  await page.goto(`/hosts/${HOST}?over=yesterday&${range(SHARED)}`);
-  const again = await drawnPanel(page, "vmstat_linux.run_queue");
-  await expect(again.panel.getByText("no samples of this panel yesterday")).toBeVisible();
-  // Areas would hide what each line is compared with.
-  await page.goto(`/hosts/${HOST}?over=host:${HOST}&${range(SHARED)}`);
-  const stacked = await drawnPanel(page, "mpstat_linux.cpu");
-  await expect(stacked.panel.getByText("Lines instead of areas, so that each can be compared.")).toBeVisible();
-  const { panel: util } = await drawnPanel(page, "iostat_linux.util");
-  await util.getByRole("button", { name: /^Menu of/ }).click();
-  await page.getByRole("menuitem", { name: "Several hosts…" }).click();
-  await expect(page).toHaveURL(new RegExp(`/graph\\?v=1&hosts=${HOST}&field=iostat_linux\\.util_pct.*from=${iso(SHARED.start)}`));
-  await expect(page.locator(".js-line").first()).toBeAttached();
-});
+test(
+  "another host is drawn dashed behind a panel, and a panel leads to the graph of several hosts",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    await page.goto(`/hosts/${HOST}?${range(SHARED)}`);
+    const { panel } = await drawnPanel(page, "vmstat_linux.run_queue");
+    await page.getByRole("combobox", { name: "Overlay" }).click();
+    await page.getByRole("option", { name: `Overlay: ${OTHER}` }).click();
+    await expect(page).toHaveURL(new RegExp(`over=host:${OTHER}`));
+    await expect(panel.getByRole("button", { name: new RegExp(`^r, ${OTHER}`) })).toBeVisible();
+    await expect(panel.getByText(`dashed: ${OTHER}`)).toBeVisible();
+    const missing = page.locator('[data-panel="iostat_linux.util"]');
+    await missing.scrollIntoViewIfNeeded();
+    await expect(missing.getByText(`nothing of ${OTHER}: it never sent iostat_linux`)).toBeVisible();
+    // There was no yesterday: the panel says so.
+    await page.goto(`/hosts/${HOST}?over=yesterday&${range(SHARED)}`);
+    const again = await drawnPanel(page, "vmstat_linux.run_queue");
+    await expect(again.panel.getByText("no samples of this panel yesterday")).toBeVisible();
+    // Areas would hide what each line is compared with.
+    await page.goto(`/hosts/${HOST}?over=host:${HOST}&${range(SHARED)}`);
+    const stacked = await drawnPanel(page, "mpstat_linux.cpu");
+    await expect(stacked.panel.getByText("Lines instead of areas, so that each can be compared.")).toBeVisible();
+    const { panel: util } = await drawnPanel(page, "iostat_linux.util");
+    await util.getByRole("button", { name: /^Menu of/ }).click();
+    await page.getByRole("menuitem", { name: "Several hosts…" }).click();
+    await expect(page).toHaveURL(
+      new RegExp(`/graph\\?v=1&hosts=${HOST}&field=iostat_linux\\.util_pct.*from=${iso(SHARED.start)}`),
+    );
+    await expect(page.locator(".js-line").first()).toBeAttached();
+  },
+);

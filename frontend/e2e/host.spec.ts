@@ -103,7 +103,7 @@ test("keys move, zoom, show a band, add a panel and open the help; the link hold
 test.describe("when a graph fails", () => {
   test.use({ expectedErrors: /status of 503/ });
 
-  test("its panel says why, with code and request id; the others keep working", async ({ page }) => {
+  test("its panel says why, with code and request id; the others keep working", { tag: "@matrix" }, async ({ page }) => {
     await page.route(/\/api\/v1\/series\?.*stat=iostat_linux&/, (route) =>
       route.fulfill({
         status: 503,
@@ -123,23 +123,27 @@ test.describe("when a graph fails", () => {
   });
 });
 
-test("a window without samples leads to the last ones, and a host whose samples ended opens there", async ({ page }) => {
-  const late = { start: WHOLE.end + 3_600_000, end: WHOLE.end + 7_200_000 };
-  await page.clock.setFixedTime(new Date(late.end));
-  await page.goto(`/hosts/${HOST}?${range(late)}`);
-  await expect(page.getByText("no samples in this window").first()).toBeVisible();
-  await page
-    .getByRole("button", { name: /Show the last samples/ })
-    .first()
-    .click();
-  await drawnPanel(page, "mpstat_linux.cpu");
-  await page.goto(`/hosts/${HOST}`);
-  const note = page.getByRole("note").filter({ hasText: /No samples since/ });
-  await expect(note).toBeVisible();
-  await note.getByRole("button", { name: "Go live" }).click();
-  await expect(page).toHaveURL(/last=15m/);
-  await expect(note).toBeHidden();
-});
+test(
+  "a window without samples leads to the last ones, and a host whose samples ended opens there",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    const late = { start: WHOLE.end + 3_600_000, end: WHOLE.end + 7_200_000 };
+    await page.clock.setFixedTime(new Date(late.end));
+    await page.goto(`/hosts/${HOST}?${range(late)}`);
+    await expect(page.getByText("no samples in this window").first()).toBeVisible();
+    await page
+      .getByRole("button", { name: /Show the last samples/ })
+      .first()
+      .click();
+    await drawnPanel(page, "mpstat_linux.cpu");
+    await page.goto(`/hosts/${HOST}`);
+    const note = page.getByRole("note").filter({ hasText: /No samples since/ });
+    await expect(note).toBeVisible();
+    await note.getByRole("button", { name: "Go live" }).click();
+    await expect(page).toHaveURL(/last=15m/);
+    await expect(note).toBeHidden();
+  },
+);
 
 test("a live page moves by itself, and stops when paused", async ({ page }) => {
   await page.goto(`/hosts/${LIVE_HOST}?last=5m`);

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, showIn, test } from "./fixture";
+import { expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
 import { HOST, LIVE_HOST } from "./story";
 
 test("hosts are listed with their state, the live one keeps coming, and one more is added by a command", async ({ page }) => {
@@ -8,7 +8,7 @@ test("hosts are listed with their state, the live one keeps coming, and one more
   const before = await live.locator("time").last().textContent();
   await expect(live.locator("time").last()).not.toHaveText(before ?? "");
   await expect(page.getByRole("link", { name: HOST, exact: true })).toBeVisible();
-  for (const colorScheme of ["dark", "light"] as const) {
+  for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);
     await expectAccessible(page);
   }
@@ -18,7 +18,7 @@ test("hosts are listed with their state, the live one keeps coming, and one more
   await expect(page.getByText(/curl .*install\.sh .*NORMSTAT_JOIN_TOKEN=nsj_/)).toBeVisible();
 });
 
-test("of a thousand hosts only the rows in view are drawn", async ({ page }) => {
+test("of a thousand hosts only the rows in view are drawn", { tag: "@matrix" }, async ({ page }) => {
   await page.route("**/api/v1/fleet*", async (route) => {
     const answer = await route.fetch();
     const fleet = (await answer.json()) as { hosts: { name: string }[] };

@@ -60,54 +60,62 @@ test("files are loaded, told what they are, and shown on the page of their host"
   await drawnPanel(page, "vmstat_linux.run_queue");
 });
 
-test("loading the same file again changes nothing; removing an import keeps its samples", async ({ page }) => {
-  await page.goto("/imports?tz=utc");
-  const table = page.getByRole("table", { name: "Imports" });
-  for (const expected of [/^60 samples$|59 samples/, /all loaded before/]) {
-    await load(page, "filed2", [file("twice.txt", vmstat(10))]);
-    await expect(table.getByRole("row").filter({ hasText: "twice.txt" }).first()).toContainText(expected);
-  }
-  const rows = table.getByRole("row").filter({ hasText: "twice.txt" });
-  await expect(rows).toHaveCount(2);
-  await rows.first().getByRole("button", { name: "Remove twice.txt" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
-  await expect(rows).toHaveCount(1);
-  await page.goto("/hosts?recorded=1");
-  await expect(page.getByRole("link", { name: "filed2", exact: true })).toBeVisible();
-});
+test(
+  "loading the same file again changes nothing; removing an import keeps its samples",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    await page.goto("/imports?tz=utc");
+    const table = page.getByRole("table", { name: "Imports" });
+    for (const expected of [/^60 samples$|59 samples/, /all loaded before/]) {
+      await load(page, "filed2", [file("twice.txt", vmstat(10))]);
+      await expect(table.getByRole("row").filter({ hasText: "twice.txt" }).first()).toContainText(expected);
+    }
+    const rows = table.getByRole("row").filter({ hasText: "twice.txt" });
+    await expect(rows).toHaveCount(2);
+    await rows.first().getByRole("button", { name: "Remove twice.txt" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove", exact: true }).click();
+    await expect(rows).toHaveCount(1);
+    await page.goto("/hosts?recorded=1");
+    await expect(page.getByRole("link", { name: "filed2", exact: true })).toBeVisible();
+  },
+);
 
-test("a file without times is loaded by Retry, without choosing it again, and removed by Undo", async ({ page }) => {
-  await page.goto("/imports?tz=utc");
-  const lines = vmstat(12).toString().split("\n");
-  const timeless = lines.map((line) => line.replace(/ 2026-11-20 [\d:]+$/, "").replace(/ -----timestamp-----$| +UTC$/, ""));
-  await load(page, "filed4", [file("timeless.txt", Buffer.from(timeless.join("\n")))]);
-  const table = page.getByRole("table", { name: "Imports" });
-  const row = table.getByRole("row").filter({ hasText: "timeless.txt" }).first();
-  await expect(row).toContainText(/nothing|no samples|0 samples/);
+test(
+  "a file without times is loaded by Retry, without choosing it again, and removed by Undo",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    await page.goto("/imports?tz=utc");
+    const lines = vmstat(12).toString().split("\n");
+    const timeless = lines.map((line) => line.replace(/ 2026-11-20 [\d:]+$/, "").replace(/ -----timestamp-----$| +UTC$/, ""));
+    await load(page, "filed4", [file("timeless.txt", Buffer.from(timeless.join("\n")))]);
+    const table = page.getByRole("table", { name: "Imports" });
+    const row = table.getByRole("row").filter({ hasText: "timeless.txt" }).first();
+    await expect(row).toContainText(/nothing|no samples|0 samples/);
 
-  await row.getByRole("button", { name: "Files of timeless.txt" }).click();
-  const form = page.getByRole("form", { name: "Complete timeless.txt" });
-  await form.getByLabel(/First report at/).fill("2026-11-20 12:00:00");
-  const interval = form.getByLabel("Seconds between reports");
-  if ((await interval.count()) > 0) {
-    await interval.fill("1");
-  }
-  await form.getByRole("button", { name: "Retry timeless.txt" }).click();
-  const retried = table
-    .getByRole("row")
-    .filter({ hasText: /timeless\.txt.*59 samples/ })
-    .first();
-  await expect(retried).toBeVisible();
+    await row.getByRole("button", { name: "Files of timeless.txt" }).click();
+    const form = page.getByRole("form", { name: "Complete timeless.txt" });
+    await form.getByLabel(/First report at/).fill("2026-11-20 12:00:00");
+    const interval = form.getByLabel("Seconds between reports");
+    if ((await interval.count()) > 0) {
+      await interval.fill("1");
+    }
+    await form.getByRole("button", { name: "Retry timeless.txt" }).click();
+    const retried = table
+      .getByRole("row")
+      .filter({ hasText: /timeless\.txt.*59 samples/ })
+      .first();
+    await expect(retried).toBeVisible();
 
-  await retried.getByRole("button", { name: "Undo timeless.txt" }).click();
-  const dialog = page.getByRole("dialog");
-  await expect(dialog).toContainText("The samples and the raw output");
-  await dialog.getByRole("button", { name: "Undo", exact: true }).click();
-  await expect(dialog).toBeHidden();
-  await expect(table.getByText("undone: 59 samples removed")).toBeVisible();
-});
+    await retried.getByRole("button", { name: "Undo timeless.txt" }).click();
+    const dialog = page.getByRole("dialog");
+    await expect(dialog).toContainText("The samples and the raw output");
+    await dialog.getByRole("button", { name: "Undo", exact: true }).click();
+    await expect(dialog).toBeHidden();
+    await expect(table.getByText("undone: 59 samples removed")).toBeVisible();
+  },
+);
 
-test("files are dropped, left out again, and need a host", async ({ page }) => {
+test("files are dropped, left out again, and need a host", { tag: "@matrix" }, async ({ page }) => {
   await page.goto("/imports");
   const transfer = await page.evaluateHandle(() => {
     const made = new DataTransfer();
@@ -134,7 +142,7 @@ test("files are dropped, left out again, and need a host", async ({ page }) => {
 test.describe("when a file does not get through", () => {
   test.use({ expectedErrors: /status of 413|Failed to load resource/ });
 
-  test("the reason is said, and it can be tried again", async ({ page }) => {
+  test("the reason is said, and it can be tried again", { tag: "@matrix" }, async ({ page }) => {
     let isFull = true;
     await page.route("**/api/v1/imports?*", (route) =>
       isFull && route.request().method() === "POST"

@@ -40,35 +40,39 @@ test("open menus keep to the roles of a menu; a panel fills the window with f, i
   await expect(page.getByText(`${HOST} has no panel iostat_linux.gone`)).toBeVisible();
 });
 
-test("a panel is resized by keys, added to a new view with its size, and the view is found with Ctrl-K", async ({ page }) => {
-  await page.goto(`/hosts/${HOST}?${WINDOW}`);
-  const panel = page.locator('[data-panel="vmstat_linux.memory"]');
-  await expect(panel.locator(".legend-entry").first()).toBeVisible();
-  const title = (await panel.getByRole("heading").textContent()) ?? "";
-  const grip = page.getByRole("separator", { name: `Height of ${title}`, exact: true });
-  await grip.press("ArrowDown");
-  await expect(page).toHaveURL(/height(,|%2C)206/);
-  await grip.press("ArrowDown");
-  await expect(grip).toHaveAttribute("aria-valuenow", "226");
-  await panel.getByRole("button", { name: `Menu of ${title}` }).click();
-  await page.getByRole("menuitem", { name: "Add to a view" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByRole("combobox", { name: "View" }).click();
-  await page.getByRole("option", { name: "A new view" }).click();
-  await dialog.getByLabel("Name").fill("Night watch");
-  await expectAccessible(dialog);
-  await dialog.getByRole("button", { name: "Add panel" }).click();
-  await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
+test(
+  "a panel is resized by keys, added to a new view with its size, and the view is found with Ctrl-K",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    await page.goto(`/hosts/${HOST}?${WINDOW}`);
+    const panel = page.locator('[data-panel="vmstat_linux.memory"]');
+    await expect(panel.locator(".legend-entry").first()).toBeVisible();
+    const title = (await panel.getByRole("heading").textContent()) ?? "";
+    const grip = page.getByRole("separator", { name: `Height of ${title}`, exact: true });
+    await grip.press("ArrowDown");
+    await expect(page).toHaveURL(/height(,|%2C)206/);
+    await grip.press("ArrowDown");
+    await expect(grip).toHaveAttribute("aria-valuenow", "226");
+    await panel.getByRole("button", { name: `Menu of ${title}` }).click();
+    await page.getByRole("menuitem", { name: "Add to a view" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("combobox", { name: "View" }).click();
+    await page.getByRole("option", { name: "A new view" }).click();
+    await dialog.getByLabel("Name").fill("Night watch");
+    await expectAccessible(dialog);
+    await dialog.getByRole("button", { name: "Add panel" }).click();
+    await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
 
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search" }).fill("night wat");
-  await page.getByRole("option", { name: /Night watch/ }).click();
-  await expect(page).toHaveURL(/view=night-watch/);
-  const shown = page.getByRole("region", { name: "Night watch" }).locator(".panel .time-surface");
-  await expect.poll(async () => Math.round((await shown.boundingBox())?.height ?? 0)).toBe(226);
-});
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Search" }).fill("night wat");
+    await page.getByRole("option", { name: /Night watch/ }).click();
+    await expect(page).toHaveURL(/view=night-watch/);
+    const shown = page.getByRole("region", { name: "Night watch" }).locator(".panel .time-surface");
+    await expect.poll(async () => Math.round((await shown.boundingBox())?.height ?? 0)).toBe(226);
+  },
+);
 
-test("a tag is given to selected hosts, found, and taken away", async ({ page }) => {
+test("a tag is given to selected hosts, found, and taken away", { tag: "@matrix" }, async ({ page }) => {
   await page.goto("/hosts?recorded=1");
   const row = page.getByRole("row").filter({ hasText: HOST });
   await row.getByRole("checkbox").click();

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { dragOver, drawnPanel, expect, expectAccessible, shareOf, showIn, test } from "./fixture";
+import { dragOver, drawnPanel, expect, expectAccessible, SCHEMES, shareOf, showIn, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso, range, WHOLE } from "./story";
 
 const HOST_URL = `/hosts/${HOST}?${range(WHOLE)}`;
@@ -8,61 +8,62 @@ interface Answer {
   readonly lines: readonly { readonly window: { readonly n: number; readonly highest: number } }[];
 }
 
-test("a legend of many lines is a table of statistics of all samples, a line stands out, and the axis can be fixed", async ({
-  page,
-  request,
-}) => {
-  await page.goto(HOST_URL);
-  const cpu = await drawnPanel(page, "mpstat_linux.cpu");
-  const table = cpu.panel.getByRole("table", { name: "Lines and their statistics" });
-  await expect(table).toHaveAttribute("aria-busy", "false");
-  const asked = `host=${HOST}&stat=mpstat_linux&field=usr_pct&instance=all&start=${iso(WHOLE.start)}&end=${iso(WHOLE.end)}`;
-  const answer = (await (await request.get(`/api/v1/statistics?${asked}`)).json()) as Answer;
-  const usr = table.getByRole("row", { name: /^%usr/ });
-  await expect(usr.getByRole("cell").last()).toHaveText(String(answer.lines[0]?.window.highest.toFixed(2)));
-  await expect(usr.getByRole("cell").last()).toHaveAttribute("title", /of [\d,]+ samples/);
-  await table.getByRole("button", { name: "max" }).click();
-  await expect(table.getByRole("columnheader", { name: "max" })).toHaveAttribute("aria-sort", "descending");
-  await expect(page).toHaveURL(/look=mpstat_linux\.cpu:sort,-highest/);
-  const highest = await table.getByRole("row").locator("td:last-child").allTextContents();
-  expect(highest.map(Number)).toEqual(highest.map(Number).toSorted((a, b) => b - a));
+test(
+  "a legend of many lines is a table of statistics of all samples, a line stands out, and the axis can be fixed",
+  { tag: "@matrix" },
+  async ({ page, request }) => {
+    await page.goto(HOST_URL);
+    const cpu = await drawnPanel(page, "mpstat_linux.cpu");
+    const table = cpu.panel.getByRole("table", { name: "Lines and their statistics" });
+    await expect(table).toHaveAttribute("aria-busy", "false");
+    const asked = `host=${HOST}&stat=mpstat_linux&field=usr_pct&instance=all&start=${iso(WHOLE.start)}&end=${iso(WHOLE.end)}`;
+    const answer = (await (await request.get(`/api/v1/statistics?${asked}`)).json()) as Answer;
+    const usr = table.getByRole("row", { name: /^%usr/ });
+    await expect(usr.getByRole("cell").last()).toHaveText(String(answer.lines[0]?.window.highest.toFixed(2)));
+    await expect(usr.getByRole("cell").last()).toHaveAttribute("title", /of [\d,]+ samples/);
+    await table.getByRole("button", { name: "max" }).click();
+    await expect(table.getByRole("columnheader", { name: "max" })).toHaveAttribute("aria-sort", "descending");
+    await expect(page).toHaveURL(/look=mpstat_linux\.cpu:sort,-highest/);
+    const highest = await table.getByRole("row").locator("td:last-child").allTextContents();
+    expect(highest.map(Number)).toEqual(highest.map(Number).toSorted((a, b) => b - a));
 
-  const { panel } = await drawnPanel(page, "iostat_linux.util");
-  const traces = panel.locator(".scatterlayer > .trace");
-  await expect(traces).toHaveCount(2);
-  await panel.getByRole("button", { name: /^sdb/ }).hover();
-  await expect
-    .poll(() => traces.evaluateAll((nodes) => nodes.filter((node) => (node as SVGElement).style.opacity !== "").length))
-    .toBe(1);
-  await panel.getByRole("button", { name: /^sdb/ }).click({ modifiers: ["ControlOrMeta"] });
-  await expect(traces).toHaveCount(1);
-  await expect(page).toHaveURL(/look=iostat_linux\.util:hide,/);
+    const { panel } = await drawnPanel(page, "iostat_linux.util");
+    const traces = panel.locator(".scatterlayer > .trace");
+    await expect(traces).toHaveCount(2);
+    await panel.getByRole("button", { name: /^sdb/ }).hover();
+    await expect
+      .poll(() => traces.evaluateAll((nodes) => nodes.filter((node) => (node as SVGElement).style.opacity !== "").length))
+      .toBe(1);
+    await panel.getByRole("button", { name: /^sdb/ }).click({ modifiers: ["ControlOrMeta"] });
+    await expect(traces).toHaveCount(1);
+    await expect(page).toHaveURL(/look=iostat_linux\.util:hide,/);
 
-  await panel.getByRole("button", { name: /^Menu of/ }).click();
-  await page.getByRole("menuitem", { name: "Axis and lines…" }).click();
-  const dialog = page.getByRole("dialog", { name: /^Axis and lines/ });
-  await dialog.getByRole("switch", { name: "Logarithmic axis" }).check({ force: true });
-  await expect(page).toHaveURL(/look=iostat_linux\.util:log/);
-  await dialog.getByRole("switch", { name: "Logarithmic axis" }).uncheck({ force: true });
-  await dialog.getByRole("textbox", { name: /^Highest value/ }).fill("250");
-  await expect(page).toHaveURL(/look=iostat_linux\.util:(hide,[^&]*:)?high,250/);
-  await expect(panel.locator(".ytick").filter({ hasText: "200" })).toBeAttached();
-  await dialog.getByRole("textbox", { name: /^Lowest value/ }).fill("300");
-  await expect(dialog.getByText("The lowest value must be below the highest")).toBeVisible();
-  await page.keyboard.press("Escape");
-  await expect(dialog).toBeHidden();
+    await panel.getByRole("button", { name: /^Menu of/ }).click();
+    await page.getByRole("menuitem", { name: "Axis and lines…" }).click();
+    const dialog = page.getByRole("dialog", { name: /^Axis and lines/ });
+    await dialog.getByRole("switch", { name: "Logarithmic axis" }).check({ force: true });
+    await expect(page).toHaveURL(/look=iostat_linux\.util:log/);
+    await dialog.getByRole("switch", { name: "Logarithmic axis" }).uncheck({ force: true });
+    await dialog.getByRole("textbox", { name: /^Highest value/ }).fill("250");
+    await expect(page).toHaveURL(/look=iostat_linux\.util:(hide,[^&]*:)?high,250/);
+    await expect(panel.locator(".ytick").filter({ hasText: "200" })).toBeAttached();
+    await dialog.getByRole("textbox", { name: /^Lowest value/ }).fill("300");
+    await expect(dialog.getByText("The lowest value must be below the highest")).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(dialog).toBeHidden();
 
-  // The link holds all of it.
-  await page.reload();
-  await drawnPanel(page, "iostat_linux.util");
-  await expect(traces).toHaveCount(1);
-  await expect(panel.getByRole("button", { name: /^sda/ })).toHaveAttribute("aria-pressed", "false");
-  await drawnPanel(page, "mpstat_linux.cpu");
-  await expect(table.getByRole("columnheader", { name: "max" })).toHaveAttribute("aria-sort", "descending");
-  await cpu.panel.getByRole("button", { name: "Legend without statistics" }).click();
-  await expect(table).toBeHidden();
-  await expect(page).toHaveURL(/look=mpstat_linux\.cpu:compact:sort/);
-});
+    // The link holds all of it.
+    await page.reload();
+    await drawnPanel(page, "iostat_linux.util");
+    await expect(traces).toHaveCount(1);
+    await expect(panel.getByRole("button", { name: /^sda/ })).toHaveAttribute("aria-pressed", "false");
+    await drawnPanel(page, "mpstat_linux.cpu");
+    await expect(table.getByRole("columnheader", { name: "max" })).toHaveAttribute("aria-sort", "descending");
+    await cpu.panel.getByRole("button", { name: "Legend without statistics" }).click();
+    await expect(table).toBeHidden();
+    await expect(page).toHaveURL(/look=mpstat_linux\.cpu:compact:sort/);
+  },
+);
 
 test("a selection shows its lines beside normal and the largest differences, and moves nothing", async ({ page, request }) => {
   const made = await request.post("/api/v1/baselines", {
@@ -99,7 +100,7 @@ test("a selection shows its lines beside normal and the largest differences, and
   const isApart = of !== null && over !== null && (over.y >= of.y + of.height || over.y + over.height <= of.y);
   expect(isApart).toBe(true);
 
-  for (const colorScheme of ["dark", "light"] as const) {
+  for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);
     await expectAccessible(page);
   }

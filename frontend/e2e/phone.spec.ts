@@ -28,7 +28,7 @@ const PAGES: readonly (readonly [path: string, shown: string])[] = [
   ["/accounts?tab=users", "h1"],
 ];
 
-test("no page is wider than a phone", async ({ page }) => {
+test("no page is wider than a phone", { tag: "@matrix" }, async ({ page }) => {
   for (const [path, shown] of PAGES) {
     await page.goto(path);
     await expect(page.locator("main").locator(shown).first()).toBeAttached();

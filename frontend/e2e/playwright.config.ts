@@ -1,4 +1,5 @@
 import { defineConfig } from "@playwright/test";
+import { IS_PUSH } from "./selection";
 import { BASE_URL, STATE } from "./story";
 
 /** Tests the page in the installed Chromium, against a server that backend/tests/e2e/page.py starts and fills. */
@@ -9,6 +10,7 @@ export default defineConfig({
   workers: 1,
   fullyParallel: false,
   forbidOnly: true,
+  ...(IS_PUSH ? { grepInvert: /@matrix/ } : {}),
   // Other stages of `make test` run at the same time.
   timeout: 60_000,
   expect: { timeout: 15_000 },
@@ -24,7 +26,12 @@ export default defineConfig({
     contextOptions: { reducedMotion: "reduce" },
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-      args: ["--no-sandbox", "--disable-background-networking"],
+      args: [
+        "--no-sandbox",
+        "--disable-background-networking",
+        // A page is open for seconds: code would be optimised for longer than it runs.
+        "--js-flags=--no-turbofan --no-maglev --single-threaded-gc",
+      ],
     },
   },
   projects: [

@@ -1,5 +1,5 @@
 import { sendStream } from "./agent";
-import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
+import { drawnPanel, expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
 import { SCREENSHOT_DIR } from "./story";
 
 const HOST = "procs1";
@@ -58,7 +58,7 @@ test("a command opens to its processes, and a process tells who started it and w
   await expect(facts).toContainText("root");
   await expect(facts).toContainText("dd if=/dev/zero of=/tmp/x");
   await expect(page.locator('[data-panel="linux_process.process_cpu"] .legend-frame')).toBeVisible();
-  for (const scheme of ["dark", "light"] as const) {
+  for (const scheme of SCHEMES) {
     await showIn(page, scheme);
     await expectAccessible(page);
     if (SCREENSHOT_DIR !== null) {
@@ -79,50 +79,56 @@ test("a command opens to its processes, and a process tells who started it and w
   await expect(page.locator('[data-panel="linux_command.cpu"]')).toBeVisible();
 });
 
-test("Enter and a click in a graph show the processes of that instant, and arrow keys go from report to report", async ({
-  page,
-}) => {
-  await page.goto(`/hosts/${HOST}?${WINDOW}`);
-  const { surface } = await drawnPanel(page, "linux_command.cpu");
-  await surface.focus();
-  await page.keyboard.press("ArrowLeft");
-  await page.keyboard.press("Enter");
-  const sheet = page.getByRole("region", { name: "Processes at an instant" });
-  await expect(sheet).toContainText("Processes (Linux) at 00:00:30, covers 5 s");
-  await expect(page).toHaveURL(/[?&]at=2026-11-22T00:00:30Z/);
-  await expectAccessible(sheet);
+test(
+  "Enter and a click in a graph show the processes of that instant, and arrow keys go from report to report",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    await page.goto(`/hosts/${HOST}?${WINDOW}`);
+    const { surface } = await drawnPanel(page, "linux_command.cpu");
+    await surface.focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Enter");
+    const sheet = page.getByRole("region", { name: "Processes at an instant" });
+    await expect(sheet).toContainText("Processes (Linux) at 00:00:30, covers 5 s");
+    await expect(page).toHaveURL(/[?&]at=2026-11-22T00:00:30Z/);
+    await expectAccessible(sheet);
 
-  const slider = sheet.getByRole("slider", { name: "Instant" });
-  for (const second of ["25", "20", "15", "10"]) {
-    await slider.press("ArrowLeft");
-    await expect(sheet).toContainText(`Processes (Linux) at 00:00:${second}, covers 5 s`);
-  }
-  const table = sheet.getByRole("table", { name: "Processes at this instant" });
-  await expect(table.getByRole("row").nth(1)).toContainText("dd (20)");
-  await expect(table.getByRole("row").nth(1)).toContainText("root");
-  await table.getByRole("button", { name: "Command" }).click();
-  await expect(table.getByRole("row").nth(1)).toContainText("cc1");
-  await page.keyboard.press("Escape");
-  await expect(sheet).toBeHidden();
-  await surface.click({ position: { x: 300, y: 80 } });
-  await expect(sheet).toBeVisible();
-  await page.goBack();
-  await expect(sheet).toBeHidden();
-});
-
-test("of thousands of processes only those on the screen are drawn, and the search finds one", async ({ page }) => {
-  await page.goto(`/hosts/${HOST}?${WINDOW}&tab=processes&open=cc1`);
-  const table = page.getByRole("table", { name: "Commands and processes" });
-  await expect(table).toHaveAttribute("aria-rowcount", /^2\d{3}$/);
-  expect(await table.getByRole("row").count()).toBeLessThan(150);
-  for (const scheme of ["dark", "light"] as const) {
-    await showIn(page, scheme);
-    await expectAccessible(page);
-    if (SCREENSHOT_DIR !== null) {
-      await page.screenshot({ path: `${SCREENSHOT_DIR}/processes-list-${scheme}-1280.png` });
+    const slider = sheet.getByRole("slider", { name: "Instant" });
+    for (const second of ["25", "20", "15", "10"]) {
+      await slider.press("ArrowLeft");
+      await expect(sheet).toContainText(`Processes (Linux) at 00:00:${second}, covers 5 s`);
     }
-  }
-  await page.getByRole("textbox", { name: "Search commands" }).fill("ja");
-  await expect(page.getByText("1 command", { exact: true })).toBeVisible();
-  await expect(table.getByRole("button", { name: "java", exact: true })).toBeVisible();
-});
+    const table = sheet.getByRole("table", { name: "Processes at this instant" });
+    await expect(table.getByRole("row").nth(1)).toContainText("dd (20)");
+    await expect(table.getByRole("row").nth(1)).toContainText("root");
+    await table.getByRole("button", { name: "Command" }).click();
+    await expect(table.getByRole("row").nth(1)).toContainText("cc1");
+    await page.keyboard.press("Escape");
+    await expect(sheet).toBeHidden();
+    await surface.click({ position: { x: 300, y: 80 } });
+    await expect(sheet).toBeVisible();
+    await page.goBack();
+    await expect(sheet).toBeHidden();
+  },
+);
+
+test(
+  "of thousands of processes only those on the screen are drawn, and the search finds one",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    await page.goto(`/hosts/${HOST}?${WINDOW}&tab=processes&open=cc1`);
+    const table = page.getByRole("table", { name: "Commands and processes" });
+    await expect(table).toHaveAttribute("aria-rowcount", /^2\d{3}$/);
+    expect(await table.getByRole("row").count()).toBeLessThan(150);
+    for (const scheme of SCHEMES) {
+      await showIn(page, scheme);
+      await expectAccessible(page);
+      if (SCREENSHOT_DIR !== null) {
+        await page.screenshot({ path: `${SCREENSHOT_DIR}/processes-list-${scheme}-1280.png` });
+      }
+    }
+    await page.getByRole("textbox", { name: "Search commands" }).fill("ja");
+    await expect(page.getByText("1 command", { exact: true })).toBeVisible();
+    await expect(table.getByRole("button", { name: "java", exact: true })).toBeVisible();
+  },
+);

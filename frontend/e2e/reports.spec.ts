@@ -78,7 +78,7 @@ test("a report of text, graph, artefact and experiment is written, shown and sav
 test.describe("two editors", () => {
   test.use({ expectedErrors: /409/ });
 
-  test("who comes second to a change is told so, and loads again", async ({ page, request }) => {
+  test("who comes second to a change is told so, and loads again", { tag: "@matrix" }, async ({ page, request }) => {
     const started = await request.post("/api/v1/reports", { headers: OURS, data: { title: "Two editors", hosts: [HOST] } });
     const { id, revision } = ((await started.json()) as { report: { id: number; revision: number } }).report;
     await page.goto(`/reports/${String(id)}`);

@@ -37,56 +37,60 @@ async function giveNameAndPassword(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Log in", exact: true }).click();
 }
 
-test("a second factor is set up, asked for, and replaced by a recovery code", async ({ page, browser, baseURL }) => {
-  const made = await page.request.post("/api/v1/users", {
-    data: { name: "ada", password: PASSWORD, role: "viewer" },
-    headers: { "X-Normstat-Request": "1" },
-  });
-  expect(made.ok()).toBe(true);
-  const ada = await strangersPage(browser, baseURL);
-  await giveNameAndPassword(ada);
-  await expect(ada.getByRole("heading", { name: "Hosts" })).toBeVisible();
-  await ada.goto("/accounts");
-  await ada.getByRole("textbox", { name: "Password", exact: true }).fill(PASSWORD);
-  await ada.getByRole("button", { name: "Set up…" }).click();
-  await expect(ada.getByRole("img", { name: "QR code for the authenticator app" })).toBeVisible();
-  await expectAccessible(ada);
-  const secret = await ada
-    .locator("pre")
-    .filter({ hasText: /^[A-Z2-7 ]{16,}$/ })
-    .innerText();
-  await ada.getByLabel("2. Code that the app shows").fill(codeOf(secret));
-  await ada.getByRole("button", { name: "Turn on" }).click();
-  await expect(ada.getByText("Recovery codes (shown only once)")).toBeVisible();
-  const codes = (await ada.getByRole("alert").locator("pre").innerText()).split("\n");
-  await ada.getByRole("button", { name: "I have stored them" }).click();
-  await expect(ada.getByText(`${codes.length.toString()} recovery codes are left`)).toBeVisible();
-  await ada.context().close();
+test(
+  "a second factor is set up, asked for, and replaced by a recovery code",
+  { tag: "@matrix" },
+  async ({ page, browser, baseURL }) => {
+    const made = await page.request.post("/api/v1/users", {
+      data: { name: "ada", password: PASSWORD, role: "viewer" },
+      headers: { "X-Normstat-Request": "1" },
+    });
+    expect(made.ok()).toBe(true);
+    const ada = await strangersPage(browser, baseURL);
+    await giveNameAndPassword(ada);
+    await expect(ada.getByRole("heading", { name: "Hosts" })).toBeVisible();
+    await ada.goto("/accounts");
+    await ada.getByRole("textbox", { name: "Password", exact: true }).fill(PASSWORD);
+    await ada.getByRole("button", { name: "Set up…" }).click();
+    await expect(ada.getByRole("img", { name: "QR code for the authenticator app" })).toBeVisible();
+    await expectAccessible(ada);
+    const secret = await ada
+      .locator("pre")
+      .filter({ hasText: /^[A-Z2-7 ]{16,}$/ })
+      .innerText();
+    await ada.getByLabel("2. Code that the app shows").fill(codeOf(secret));
+    await ada.getByRole("button", { name: "Turn on" }).click();
+    await expect(ada.getByText("Recovery codes (shown only once)")).toBeVisible();
+    const codes = (await ada.getByRole("alert").locator("pre").innerText()).split("\n");
+    await ada.getByRole("button", { name: "I have stored them" }).click();
+    await expect(ada.getByText(`${codes.length.toString()} recovery codes are left`)).toBeVisible();
+    await ada.context().close();
 
-  // With the app: a wrong code is told, and one that was used opens nothing.
-  const withApp = await strangersPage(browser, baseURL);
-  await giveNameAndPassword(withApp);
-  const code = withApp.getByRole("textbox", { name: "Code" });
-  await expect(code).toBeFocused();
-  await expect(withApp.getByRole("alert")).toBeHidden();
-  await code.fill("000000");
-  await withApp.getByRole("button", { name: "Log in", exact: true }).click();
-  await expect(withApp.getByRole("alert")).toBeVisible();
-  await code.fill(codeOf(secret, 1));
-  await withApp.getByRole("button", { name: "Log in", exact: true }).click();
-  await expect(withApp.getByRole("heading", { name: "Hosts" })).toBeVisible();
-  await withApp.context().close();
+    // With the app: a wrong code is told, and one that was used opens nothing.
+    const withApp = await strangersPage(browser, baseURL);
+    await giveNameAndPassword(withApp);
+    const code = withApp.getByRole("textbox", { name: "Code" });
+    await expect(code).toBeFocused();
+    await expect(withApp.getByRole("alert")).toBeHidden();
+    await code.fill("000000");
+    await withApp.getByRole("button", { name: "Log in", exact: true }).click();
+    await expect(withApp.getByRole("alert")).toBeVisible();
+    await code.fill(codeOf(secret, 1));
+    await withApp.getByRole("button", { name: "Log in", exact: true }).click();
+    await expect(withApp.getByRole("heading", { name: "Hosts" })).toBeVisible();
+    await withApp.context().close();
 
-  // Without the phone.
-  const withoutPhone = await strangersPage(browser, baseURL);
-  await giveNameAndPassword(withoutPhone);
-  await withoutPhone.getByRole("textbox", { name: "Code" }).fill(codes[0] ?? "");
-  await withoutPhone.getByRole("button", { name: "Log in", exact: true }).click();
-  await expect(withoutPhone.getByRole("heading", { name: "Hosts" })).toBeVisible();
-  await withoutPhone.goto("/accounts");
-  await expect(withoutPhone.getByText(`${(codes.length - 1).toString()} recovery codes are left`)).toBeVisible();
-  await withoutPhone.context().close();
-});
+    // Without the phone.
+    const withoutPhone = await strangersPage(browser, baseURL);
+    await giveNameAndPassword(withoutPhone);
+    await withoutPhone.getByRole("textbox", { name: "Code" }).fill(codes[0] ?? "");
+    await withoutPhone.getByRole("button", { name: "Log in", exact: true }).click();
+    await expect(withoutPhone.getByRole("heading", { name: "Hosts" })).toBeVisible();
+    await withoutPhone.goto("/accounts");
+    await expect(withoutPhone.getByText(`${(codes.length - 1).toString()} recovery codes are left`)).toBeVisible();
+    await withoutPhone.context().close();
+  },
+);
 
 test("a login provider lets in whose groups have a role, and leads to the page asked for", async ({ browser, baseURL }) => {
   const guest = await strangersPage(browser, baseURL);

@@ -1,5 +1,5 @@
 import { OURS, sendStream } from "./agent";
-import { drawnPanel, expect, expectAccessible, showIn, test } from "./fixture";
+import { drawnPanel, expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
 
 const NAME = "shop_time";
 const SAMPLE = `time      logins  orders  wait_ms
@@ -13,7 +13,7 @@ test("every spec is listed; one shows what its fields mean", async ({ page }) =>
   const filter = page.getByRole("textbox", { name: "Filter specs" });
   await filter.fill("vmstat linux");
   await expect(page).toHaveURL(/filter=vmstat/);
-  for (const scheme of ["dark", "light"] as const) {
+  for (const scheme of SCHEMES) {
     await showIn(page, scheme);
     await expectAccessible(page);
   }
@@ -69,7 +69,7 @@ test("an add-on is drafted from a pasted sample, previewed, saved, edited and de
   expect(gone.status()).toBe(404);
 });
 
-test("samples of an add-on are drawn; after an edit, its streams are reparsed", async ({ page, request }) => {
+test("samples of an add-on are drawn; after an edit, its streams are reparsed", { tag: "@matrix" }, async ({ page, request }) => {
   const name = "shop_rate";
   const text = "time      logins  orders\n2026-11-21 10:00:10 12 340\n2026-11-21 10:00:20 14 355\n2026-11-21 10:00:30 11 351\n";
   const draft = await request.post("/api/v1/specs/draft", { headers: OURS, data: { name, sample: text, shape: "single" } });
@@ -100,23 +100,27 @@ test("samples of an add-on are drawn; after an edit, its streams are reparsed", 
 test.describe("a spec that contradicts itself", () => {
   test.use({ expectedErrors: /status of 4\d\d/ });
 
-  test("shows the error, and a click does not lose the edits; one that is unknown is said so", async ({ page }) => {
-    await page.goto("/specs/new");
-    await page.getByRole("textbox", { name: "Name" }).fill("wrong_one");
-    await page.getByRole("textbox", { name: "Sample" }).fill(SAMPLE);
-    await page.getByRole("button", { name: "Draft columns" }).click();
-    await expect(page.getByRole("table", { name: "Rows of wrong_one" })).toBeVisible();
-    await page.getByRole("textbox", { name: "Key of logins" }).fill("Not A Key");
-    await expect(page.getByText("This spec cannot be used")).toBeVisible();
-    await expect(page.getByRole("alert").filter({ hasText: "Not A Key" })).toBeVisible();
-    await page.getByRole("link", { name: "Hosts", exact: true }).click();
-    const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
-    await dialog.getByRole("button", { name: "Cancel" }).click();
-    await expect(page.getByRole("textbox", { name: "Key of logins" })).toHaveValue("Not A Key");
-    await page.getByRole("link", { name: "Hosts", exact: true }).click();
-    await dialog.getByRole("button", { name: "Leave" }).click();
-    await expect(page).toHaveURL(/\/hosts/);
-    await page.goto("/specs/nothing_such");
-    await expect(page.getByText("Spec nothing_such not found")).toBeVisible();
-  });
+  test(
+    "shows the error, and a click does not lose the edits; one that is unknown is said so",
+    { tag: "@matrix" },
+    async ({ page }) => {
+      await page.goto("/specs/new");
+      await page.getByRole("textbox", { name: "Name" }).fill("wrong_one");
+      await page.getByRole("textbox", { name: "Sample" }).fill(SAMPLE);
+      await page.getByRole("button", { name: "Draft columns" }).click();
+      await expect(page.getByRole("table", { name: "Rows of wrong_one" })).toBeVisible();
+      await page.getByRole("textbox", { name: "Key of logins" }).fill("Not A Key");
+      await expect(page.getByText("This spec cannot be used")).toBeVisible();
+      await expect(page.getByRole("alert").filter({ hasText: "Not A Key" })).toBeVisible();
+      await page.getByRole("link", { name: "Hosts", exact: true }).click();
+      const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await expect(page.getByRole("textbox", { name: "Key of logins" })).toHaveValue("Not A Key");
+      await page.getByRole("link", { name: "Hosts", exact: true }).click();
+      await dialog.getByRole("button", { name: "Leave" }).click();
+      await expect(page).toHaveURL(/\/hosts/);
+      await page.goto("/specs/nothing_such");
+      await expect(page.getByText("Spec nothing_such not found")).toBeVisible();
+    },
+  );
 });

@@ -24,7 +24,7 @@ test("six stories fit a screen of 1280 x 900, the others are one press away", as
   await expect(page.locator(".story")).toHaveCount(9);
 });
 
-test("the replayed incident is told with its process first", async ({ page }) => {
+test("the replayed incident is told with its process first", { tag: "@matrix" }, async ({ page }) => {
   const window = ({ start, end }: { readonly start: number; readonly end: number }) => `${iso(start)}/${iso(end)}`;
   await page.goto(`/comparison?host=${HOST}&baseline_window=${window(BASELINE)}&incident=${window(INCIDENT)}&tz=utc`);
   await expect(page.locator(".lead")).toContainText("tar (28110)");

@@ -99,35 +99,43 @@ test("from samples to a ranked answer", async ({ page }) => {
   await expect(own.panel.getByText(/band of “Quiet hour before the backup”: p5 to p95/)).toBeVisible();
 });
 
-test("the comparison and the host page fit 1280 and 1920 pixels; without inputs there is a form", async ({ page, request }) => {
-  const made = await request.post("/api/v1/baselines", {
-    headers: { "X-Normstat-Request": "1" },
-    data: { name: "Quiet morning", note: "", hosts: [HOST], windows: [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }] },
-  });
-  const { id } = (await made.json()) as { id: number };
-  const incident = `${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`;
-  const address = `/comparison?host=${HOST}&baseline=${String(id)}&incident=${incident}&tz=utc`;
-  const opened = [
-    [address, "comparison", page.locator(".story .sketch-incident").first()],
-    [`/hosts/${HOST}?${range(WHOLE)}&mark=${incident}`, "host", page.locator('[data-panel="mpstat_linux.cpu"] .js-line').first()],
-  ] as const;
-  for (const [url, name, drawn] of opened) {
-    await page.goto(url);
-    await expect(drawn).not.toHaveAttribute("d", "");
-    for (const width of [1920, 1280]) {
-      await page.setViewportSize({ width, height: width === 1280 ? 900 : 1080 });
-      // Graphs follow the width of the window when they are drawn again.
-      await expect
-        .poll(() => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), {
-          message: `${name} at ${String(width)}: nothing sticks out to the right`,
-        })
-        .toBe(0);
+test(
+  "the comparison and the host page fit 1280 and 1920 pixels; without inputs there is a form",
+  { tag: "@matrix" },
+  async ({ page, request }) => {
+    const made = await request.post("/api/v1/baselines", {
+      headers: { "X-Normstat-Request": "1" },
+      data: { name: "Quiet morning", note: "", hosts: [HOST], windows: [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }] },
+    });
+    const { id } = (await made.json()) as { id: number };
+    const incident = `${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`;
+    const address = `/comparison?host=${HOST}&baseline=${String(id)}&incident=${incident}&tz=utc`;
+    const opened = [
+      [address, "comparison", page.locator(".story .sketch-incident").first()],
+      [
+        `/hosts/${HOST}?${range(WHOLE)}&mark=${incident}`,
+        "host",
+        page.locator('[data-panel="mpstat_linux.cpu"] .js-line').first(),
+      ],
+    ] as const;
+    for (const [url, name, drawn] of opened) {
+      await page.goto(url);
+      await expect(drawn).not.toHaveAttribute("d", "");
+      for (const width of [1920, 1280]) {
+        await page.setViewportSize({ width, height: width === 1280 ? 900 : 1080 });
+        // Graphs follow the width of the window when they are drawn again.
+        await expect
+          .poll(() => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), {
+            message: `${name} at ${String(width)}: nothing sticks out to the right`,
+          })
+          .toBe(0);
+      }
+      if (SCREENSHOT_DIR !== null && name === "comparison") {
+        await page.screenshot({ path: `${SCREENSHOT_DIR}/comparison.png` });
+      }
     }
-    if (SCREENSHOT_DIR !== null && name === "comparison") {
-      await page.screenshot({ path: `${SCREENSHOT_DIR}/comparison.png` });
-    }
-  }
-  await page.goto("/comparison");
-  await expect(page.getByRole("heading", { name: "Compare an incident with a baseline" })).toBeVisible();
-  await expectAccessible(page);
-});
+    await page.goto("/comparison");
+    await expect(page.getByRole("heading", { name: "Compare an incident with a baseline" })).toBeVisible();
+    await expectAccessible(page);
+  },
+);

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, showIn, test } from "./fixture";
+import { expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
 import { HOST, range, WHOLE } from "./story";
 
 test("a host's matrix has values with their limits, and how to get what is not recorded", async ({ page }) => {
@@ -10,7 +10,7 @@ test("a host's matrix has values with their limits, and how to get what is not r
   await expect(files.getByRole("cell").first()).toContainText("Not recorded. To ask the host:");
   await expect(files.getByRole("cell").first().locator("code")).toHaveCount(2);
   await expect(files.locator('[data-state="fine"]')).toHaveCount(0);
-  for (const colorScheme of ["light", "dark"] as const) {
+  for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);
     await expectAccessible(page);
   }

@@ -1,7 +1,7 @@
 import type { APIRequestContext, Page } from "@playwright/test";
 import { OURS } from "./agent";
 import { contentionOf } from "./contention";
-import { expect, expectAccessible, showIn, test } from "./fixture";
+import { expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
 
 const SUN = `sun${String(Date.now() % 1_000_000)}`;
 const sendContention = contentionOf(SUN);
@@ -34,7 +34,7 @@ test("what is on is told, acknowledged, muted and marked as an incident, and eac
   await row.getByRole("button", { name: `Acknowledge ${name}` }).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("textbox", { name: "Note, such as who looks after it" })).toBeFocused();
-  for (const colorScheme of ["dark", "light"] as const) {
+  for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);
     await expectAccessible(page);
   }
@@ -62,7 +62,7 @@ test("what is on is told, acknowledged, muted and marked as an incident, and eac
   expect((await listed()).filter(({ host }) => host === SUN)).toHaveLength(0);
 });
 
-test("it is seen in the fleet, on the host's graphs and in the history", async ({ page, request }) => {
+test("it is seen in the fleet, on the host's graphs and in the history", { tag: "@matrix" }, async ({ page, request }) => {
   await openNow(page, request);
   await page.goto(`/hosts?filter=${SUN}`);
   await page.getByRole("link", { name: `critical on ${SUN}:` }).click();
@@ -93,7 +93,7 @@ test("a rule is copied, edited, tried on the past and only then enabled", async 
   await page.goto("/watch?tab=rules");
   await page.getByRole("link", { name: "Kernel mutexes" }).click();
   await expect(page.getByRole("table", { name: "Hosts" }).getByRole("row").nth(1)).toContainText(/critical|fine/);
-  for (const colorScheme of ["dark", "light"] as const) {
+  for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);
     await expectAccessible(page);
   }
@@ -123,7 +123,7 @@ test("a rule is copied, edited, tried on the past and only then enabled", async 
   await expect(page.getByRole("link", { name: "Spinning CPUs" })).toBeHidden();
 });
 
-test("a maintenance window is planned and ended", async ({ page, request }) => {
+test("a maintenance window is planned and ended", { tag: "@matrix" }, async ({ page, request }) => {
   await sendContention(request);
   await page.goto("/watch?tab=mutes");
   await page.getByRole("combobox", { name: "Host" }).fill(SUN);
@@ -147,7 +147,7 @@ test("a maintenance window is planned and ended", async ({ page, request }) => {
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  test("nothing is wider than the screen, and the count leads to what is on", async ({ page, request }) => {
+  test("nothing is wider than the screen, and the count leads to what is on", { tag: "@matrix" }, async ({ page, request }) => {
     await contentionOf(`${SUN}-as-clouds-name-hosts-7f9c`)(request);
     await openNow(page, request);
     const paths = [

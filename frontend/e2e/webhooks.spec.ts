@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, expectAccessible, showIn, test } from "./fixture";
+import { expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
 
 /** Nothing listens there: the server is refused at once. */
 const REFUSES = "http://127.0.0.1:9/hook";
@@ -7,7 +7,7 @@ const REFUSES = "http://127.0.0.1:9/hook";
 const row = (page: Page, name: string) =>
   page.getByRole("table", { name: "Webhooks", exact: true }).getByRole("row").filter({ hasText: name });
 
-test("a webhook is created, tested, changed and deleted", async ({ page }) => {
+test("a webhook is created, tested, changed and deleted", { tag: "@matrix" }, async ({ page }) => {
   const name = `bot ${String(Date.now() % 1_000_000)}`;
   await page.goto("/watch?tab=webhooks");
   await page.getByRole("button", { name: "New webhook" }).click();
@@ -32,7 +32,7 @@ test("a webhook is created, tested, changed and deleted", async ({ page }) => {
   await expect(webhook).toContainText("none waits, none failed");
   await webhook.getByRole("button", { name: `Send a test: ${name}` }).click();
   await expect(webhook.getByRole("status").filter({ hasText: "Not sent: " })).toBeVisible();
-  for (const colorScheme of ["dark", "light"] as const) {
+  for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);
     await expectAccessible(page);
   }
