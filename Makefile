@@ -116,10 +116,11 @@ dev: setup-dev ## the page with hot reload, against a server started by `make ru
 
 # --- checking ---
 
+check: EXAMPLES = thorough
 check: check-backend check-page ## linters, types, import rules, shell
 
 check-backend: $(VENV)/.dev
-	@$(STAGE) $@ sh backend/setup/check.sh "$(CURDIR)/$(BIN)"
+	@$(STAGE) $@ sh backend/setup/check.sh "$(CURDIR)/$(BIN)" $(if $(filter push,$(EXAMPLES)),normstat)
 	@echo "checks of the backend and the agent passed"
 
 check-page: frontend/node_modules/.made
