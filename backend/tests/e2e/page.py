@@ -70,7 +70,7 @@ def filled_server(folder: Path) -> Iterator[tuple[Server, Story]]:
         postgres.start()
         os.environ["NORMSTAT_PAGE_DIR"] = str(CHECKOUT / "frontend/dist")
         settings = settings_of(stack.enter_context(running_provider()))
-        server = Server(postgres.url, folder / "server.log", settings=settings, is_forked=False)
+        server = Server(postgres.url, folder / "server.log", settings=settings)
         server.normstat("migrate")
         stack.enter_context(server)
         token = server.normstat("agent-token", "create", "page tests")
