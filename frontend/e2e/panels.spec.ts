@@ -65,56 +65,60 @@ test(
   },
 );
 
-test("a selection shows its lines beside normal and the largest differences, and moves nothing", async ({ page, request }) => {
-  const made = await request.post("/api/v1/baselines", {
-    headers: { "X-Normstat-Request": "1" },
-    data: {
-      name: "Before the backup",
-      note: "",
-      hosts: [HOST],
-      windows: [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }],
-    },
-  });
-  const { id } = (await made.json()) as { id: number };
-  await page.goto(`${HOST_URL}&band=${String(id)}`);
-  const { surface } = await drawnPanel(page, "iostat_linux.util");
-  await surface.scrollIntoViewIfNeeded();
-  const before = await surface.boundingBox();
-  await dragOver(page, surface, shareOf(INCIDENT.start, WHOLE), shareOf(INCIDENT.end, WHOLE), true);
-  const sheet = page.getByRole("region", { name: "Selection" });
-  await expect(sheet).toBeVisible();
-  expect((await surface.boundingBox())?.y, "the graph stays where it is").toBe(before?.y);
-  await expect(page).toHaveURL(/of=iostat_linux\.util/);
+test(
+  "a selection shows its lines beside normal and the largest differences, and moves nothing",
+  { tag: "@matrix" },
+  async ({ page, request }) => {
+    const made = await request.post("/api/v1/baselines", {
+      headers: { "X-Normstat-Request": "1" },
+      data: {
+        name: "Before the backup",
+        note: "",
+        hosts: [HOST],
+        windows: [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }],
+      },
+    });
+    const { id } = (await made.json()) as { id: number };
+    await page.goto(`${HOST_URL}&band=${String(id)}`);
+    const { surface } = await drawnPanel(page, "iostat_linux.util");
+    await surface.scrollIntoViewIfNeeded();
+    const before = await surface.boundingBox();
+    await dragOver(page, surface, shareOf(INCIDENT.start, WHOLE), shareOf(INCIDENT.end, WHOLE), true);
+    const sheet = page.getByRole("region", { name: "Selection" });
+    await expect(sheet).toBeVisible();
+    expect((await surface.boundingBox())?.y, "the graph stays where it is").toBe(before?.y);
+    await expect(page).toHaveURL(/of=iostat_linux\.util/);
 
-  const table = sheet.getByRole("table", { name: /^Statistics of/ });
-  const lines = table.locator("tbody");
-  await expect(lines.first()).toContainText("sdb");
-  await expect(lines.first()).toContainText(/\+\d+ points/);
-  await expect(lines.first()).toHaveAttribute("data-tone", "worse");
-  await expect(lines.first().getByRole("row")).toHaveCount(2);
-  const differences = sheet.getByRole("region", { name: `Largest differences on ${HOST}` });
-  await expect(differences.getByRole("listitem").first()).toContainText("tar");
-  expect(await differences.getByRole("listitem").count()).toBeLessThanOrEqual(3);
-  // The sheet does not cover the graph that was dragged over.
-  const [of, over] = [await surface.boundingBox(), await sheet.boundingBox()];
-  const isApart = of !== null && over !== null && (over.y >= of.y + of.height || over.y + over.height <= of.y);
-  expect(isApart).toBe(true);
+    const table = sheet.getByRole("table", { name: /^Statistics of/ });
+    const lines = table.locator("tbody");
+    await expect(lines.first()).toContainText("sdb");
+    await expect(lines.first()).toContainText(/\+\d+ points/);
+    await expect(lines.first()).toHaveAttribute("data-tone", "worse");
+    await expect(lines.first().getByRole("row")).toHaveCount(2);
+    const differences = sheet.getByRole("region", { name: `Largest differences on ${HOST}` });
+    await expect(differences.getByRole("listitem").first()).toContainText("tar");
+    expect(await differences.getByRole("listitem").count()).toBeLessThanOrEqual(3);
+    // The sheet does not cover the graph that was dragged over.
+    const [of, over] = [await surface.boundingBox(), await sheet.boundingBox()];
+    const isApart = of !== null && over !== null && (over.y >= of.y + of.height || over.y + over.height <= of.y);
+    expect(isApart).toBe(true);
 
-  for (const colorScheme of SCHEMES) {
-    await showIn(page, colorScheme);
-    await expectAccessible(page);
-  }
-  await page.reload();
-  await expect(differences.getByRole("listitem").first()).toContainText("tar");
-  await sheet.getByRole("combobox", { name: "Compare the selection with" }).click();
-  await page.getByRole("option", { name: "the hour before it" }).click();
-  await expect(lines.first()).toContainText("sdb");
-  const next = differences.getByRole("link", { name: /what to ask next/ });
-  await expect(next).toHaveAttribute("href", /\/comparison\?.*baseline_window=/);
-  await next.focus();
-  await page.keyboard.press("Escape");
-  await expect(sheet).toBeHidden();
-});
+    for (const colorScheme of SCHEMES) {
+      await showIn(page, colorScheme);
+      await expectAccessible(page);
+    }
+    await page.reload();
+    await expect(differences.getByRole("listitem").first()).toContainText("tar");
+    await sheet.getByRole("combobox", { name: "Compare the selection with" }).click();
+    await page.getByRole("option", { name: "the hour before it" }).click();
+    await expect(lines.first()).toContainText("sdb");
+    const next = differences.getByRole("link", { name: /what to ask next/ });
+    await expect(next).toHaveAttribute("href", /\/comparison\?.*baseline_window=/);
+    await next.focus();
+    await page.keyboard.press("Escape");
+    await expect(sheet).toBeHidden();
+  },
+);
 
 test("a panel is taken along as a picture and as its lines; a range is typed, or picked from the calendar", async ({ page }) => {
   await page.goto(HOST_URL);
