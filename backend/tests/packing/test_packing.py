@@ -196,6 +196,7 @@ async def test_agents_go_on_and_their_new_chunks_follow_the_packed_ones(
 
 @on_either_database
 @pytest.mark.usefixtures("small_packs")
+@pytest.mark.matrix
 async def test_readers_see_all_bytes_while_two_processes_pack(
     engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ async def test_an_episode_begins_lasts_and_ends(sessions: Sessions) -> None:
     assert [round(step or 0) for step, _ in changes[1:]] == [64, 76]
 
 
+@pytest.mark.matrix
 async def test_whoever_judges_when_the_result_is_the_same(sessions: Sessions) -> None:
     contended = [*range(20, 25), *range(30, 33), *range(60, 90)]
     await send_mpstat(sessions, "sun1", range(120), contended)
