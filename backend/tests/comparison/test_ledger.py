@@ -206,6 +206,36 @@ def test_a_busy_disk_is_told_by_its_time() -> None:
     assert "; vda was busy 89 % of the time (normally 2.9 to 3.0 %)" in lines["disk"].sentence
 
 
+def solaris_host(*, java: float, n_lwps: int, busy: float) -> Host:
+    """Two CPUs without a sum of all, prstat -m with a java of many LWPs, a disk."""
+    host: Host = {name: ({}, {}) for name in ("mpstat_solaris", "prstat_solaris_micro", "iostat_solaris")}
+    for side, n in ((0, N), (1, M)):
+        used = java if side else 10.0
+        cpus, processes, disks = (host[name][side] for name in host)
+        for cpu in ("0", "1"):
+            cpus[cpu, "idl_pct"], cpus[cpu, "wt_pct"] = np.full(n, 95.0 - used / N_CPUS), np.zeros(n)
+        for name, usr, lwps in (("815/java", used / n_lwps, n_lwps), ("3/fsflush", 1.0, 1)):
+            processes[name, "usr_pct"], processes[name, "sys_pct"] = np.full(n, usr), np.zeros(n)
+            processes[name, "trp_pct"], processes[name, "nlwp"] = np.zeros(n), np.full(n, float(lwps))
+        disks["sd3", "b_pct"] = steady(busy if side else 4.0, n)
+        for key in ("r_per_s", "w_per_s", "kr_per_s", "kw_per_s"):
+            disks["sd3", key] = steady(20.0, n)
+    return host
+
+
+def test_a_solaris_host_is_told_by_microstates_and_mpstat() -> None:
+    """The microstates of a process are means of its LWPs."""
+    lines = ledger_of(solaris_host(java=80.0, n_lwps=20, busy=70.0))
+    assert lines["cpu"].sentence == (
+        "java (815) used 80 % of a CPU (normally 10 %), 100 % of the rise; the CPUs were busy 45 % of the time (normally 10 %)."
+    )
+    # What the CPUs were busy with beside the two: 10 % of one of them.
+    assert lines["cpu"].remainder is not None
+    assert lines["cpu"].remainder.incident == pytest.approx(9.0)
+    assert lines["disk"].sentence.startswith("sd3 was busy 70 % of the time (normally 3.9 to 4.0 %)")
+    assert lines["disk"].sentence.endswith("; no recorded tool shows which process it was.")
+
+
 def test_traffic_is_nobodys_and_that_is_said() -> None:
     sides: tuple[Side, Side] = ({}, {})
     for side, n, mean in zip(sides, (N, M), (2_000.0, 200_000.0), strict=True):

@@ -48,7 +48,10 @@ def _note_gap(line: LedgerLine, reading: Reading, start_s: float) -> LedgerLine:
     is_more = line.outside > 0 or line.is_full
     if not is_more or any(part.quantity in ("written", "read") for part in find_culprits(line)):
         return line
-    noted = replace(line, note=describe_io_gap({stat: sides.incident for stat, sides in reading.stats.items()}) or "")
+    note = describe_io_gap({stat: sides.incident for stat, sides in reading.stats.items()}) or ""
+    if not any(users.command in reading.stats for users in (*sources.WRITERS, *sources.READERS)):
+        note = "no recorded tool shows which process it was"
+    noted = replace(line, note=note)
     return replace(noted, sentence=describe(noted, start_s))
 
 
