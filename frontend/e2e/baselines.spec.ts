@@ -77,8 +77,14 @@ test("recurring hours are a baseline; it is copied, archived and restored", { ta
 });
 
 test("an excluded period is on the strip and listed, and included again; hosts are grouped", async ({ page }) => {
+  const asked = new Set<string>();
+  page.on("request", (request) => {
+    if (request.url().includes("/api/v1/comparison/stream?")) asked.add(request.url());
+  });
   await page.goto(`/hosts/${HOST}?${range(WHOLE)}&mark=${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`);
   await drawnPanel(page, "mpstat_linux.cpu");
+  // That with the hour before is not begun until the baselines are known.
+  await expect.poll(() => asked.size).toBe(1);
   await page.getByRole("region", { name: "Selection" }).getByRole("button", { name: "Exclude from baselines…" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("textbox", { name: "Name" }).fill("The backup");
