@@ -24,7 +24,8 @@ test("from samples to a ranked answer", async ({ page }) => {
   const save = marked.getByRole("button", { name: "Save as baseline…" });
   const place = await save.boundingBox();
   gate.open?.();
-  await expect(marked.getByRole("table")).toBeVisible();
+  await expect(marked.getByRole("region", { name: /^Selected lines/ }).getByRole("table")).toBeVisible();
+  await expect(marked.getByRole("table", { name: "Who took what" })).toBeAttached();
   expect(await save.boundingBox()).toEqual(place);
   await save.click();
   await page.getByRole("textbox", { name: "Name" }).fill("Quiet hour before the backup");
@@ -52,6 +53,11 @@ test("from samples to a ranked answer", async ({ page }) => {
   await expect(page.getByRole("region", { name: /^Baseline: .*Quiet hour before the backup/ })).toBeVisible();
   await expect(page.locator(".lead")).toContainText("tar");
   await expect(page.locator(".story").first()).toContainText("Disk I/O");
+  // Who took what of the CPUs, opened by keyboard.
+  const ledger = page.getByRole("table", { name: "Who took what" });
+  await expect(ledger.locator("[data-resource=disk]")).toContainText("sdb");
+  await ledger.getByRole("button", { name: "CPU" }).press("Enter");
+  await expect(ledger.getByRole("table", { name: "Parts of CPU" })).toContainText("Not seen");
   await page.locator(".list-switch").getByText("All changes").click();
   await expect(page).toHaveURL(/list=changes/);
   const findings = page.locator(".finding");

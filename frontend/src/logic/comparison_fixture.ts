@@ -1,6 +1,6 @@
 /** A synthetic comparison for tests, with any number of groups and all kinds of change. */
 
-import type { Comparison, Finding, FindingGroup, SideValues, Sparkline, Story } from "./api";
+import type { Comparison, Finding, FindingGroup, LedgerLine, LedgerPart, SideValues, Sparkline, Story } from "./api";
 import { FINDING_KINDS, SUBSYSTEMS } from "./group";
 
 const START = Date.UTC(2026, 10, 21, 9, 35);
@@ -137,6 +137,74 @@ export function madeStory(rank: number, ranks: readonly number[], change: Partia
       })),
     also_seen_by: ["bo (vmstat)", "pgpgout/s (proc)"],
     ranks: [...ranks],
+    ...change,
+  };
+}
+
+/** A user of a resource: a new process that took 85 of 100 % of a CPU more. */
+export function madeLedgerPart(change: Partial<LedgerPart> = {}): LedgerPart {
+  return {
+    name: "yes (812)",
+    stat: "linux_process",
+    instance: "812/yes",
+    kind: "process",
+    command: "yes",
+    pids: [812],
+    quantity: "cpu",
+    unit: "%",
+    baseline: 0,
+    incident: 170,
+    low: 0,
+    high: 0,
+    change: 170,
+    share: 0.97,
+    is_outside: true,
+    is_new: true,
+    is_gone: false,
+    start_ms: null,
+    ...change,
+  };
+}
+
+/** What two CPUs did. */
+export function madeLedgerLine(change: Partial<LedgerLine> = {}): LedgerLine {
+  return {
+    host: "web1",
+    resource: "cpu",
+    name: "the CPUs",
+    stat: "linux_cpu",
+    fields: ["idle_pct", "iowait_pct"],
+    instance: "all",
+    unit: "%",
+    capacity: 200,
+    baseline: 30,
+    incident: 196,
+    low: 24,
+    high: 38,
+    change: 166,
+    outside: 158,
+    is_full: false,
+    certainty: "sure",
+    ratio: 3.14,
+    weight: 0.79,
+    parts: [madeLedgerPart()],
+    remainder: madeLedgerPart({
+      name: "not seen",
+      stat: "",
+      instance: "",
+      kind: "remainder",
+      command: "",
+      pids: [],
+      incident: 4,
+      low: 1,
+      high: 5,
+      change: 1,
+      share: null,
+      is_outside: false,
+      is_new: false,
+    }),
+    sentence: "yes (812), which is new, used 170 % of a CPU; the CPUs were busy 98 % of the time (normally 12 to 19 %).",
+    note: "",
     ...change,
   };
 }

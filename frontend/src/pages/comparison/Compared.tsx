@@ -3,6 +3,7 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
 import { statsQuery } from "../../api/queries";
+import { Ledger } from "../../components/Ledger";
 import { useZone } from "../../components/zone";
 import type { ComparisonInputs } from "../../logic/against";
 import type { Comparison, StatInfo } from "../../logic/api";
@@ -44,6 +45,7 @@ export function Compared({ comparison, inputs, incident, view, note, actions, on
       </Row>
       {note}
       <Lead comparison={comparison} place={place} zone={zone} />
+      <Ledger comparison={comparison} stats={stats} window={incident} clock={clock} />
       <Sides comparison={comparison} incident={incident} zone={zone} clock={view.clock} onNewest={onNewest} />
       <Results comparison={comparison} inputs={inputs} stats={stats} view={view} place={place} zone={zone} onChange={onChange} />
     </>

@@ -12,11 +12,12 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import { useLayoutEffect, useRef, useState } from "react";
 import { comparisonQuery } from "../../api/comparison";
-import { statisticsQuery } from "../../api/queries";
+import { statisticsQuery, statsQuery } from "../../api/queries";
+import { Ledger } from "../../components/Ledger";
 import { PageLink } from "../../components/PageLink";
 import { ErrorLine } from "../../components/StateView";
 import type { ComparisonInputs } from "../../logic/against";
-import type { BaselineInfo } from "../../logic/api";
+import type { BaselineInfo, StatInfo } from "../../logic/api";
 import { fieldsAsked, type PanelPlan } from "../../logic/panel";
 import {
   againstOf,
@@ -193,9 +194,12 @@ interface DifferencesProps {
   readonly clock: Clock;
 }
 
+const NO_STATS: readonly StatInfo[] = [];
+
 /** The three largest differences over the host: the same comparison as the page that the link opens, which then needs no time. */
 function Differences({ host, inputs, clock }: DifferencesProps) {
   const { data, error, isFetching } = useQuery(comparisonQuery(inputs));
+  const stats = useQuery(statsQuery).data?.stats ?? NO_STATS;
   const found = data === undefined ? [] : largestDifferences(data);
   return (
     <section className="mark-differences" aria-label={words.host.markBar.largestDifferencesOn(host)} aria-busy={isFetching}>
@@ -213,6 +217,7 @@ function Differences({ host, inputs, clock }: DifferencesProps) {
         </ol>
       )}
       {data !== undefined && found.length === 0 && <p>{data.verdict}</p>}
+      {data !== undefined && <Ledger comparison={data} stats={stats} window={inputs.incident} clock={clock} />}
       {data?.notes?.map((note) => (
         <p key={note} className="soft">
           {note}

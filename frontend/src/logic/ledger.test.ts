@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import type { LedgerLine, LedgerPart } from "./api";
+import { madeLedgerLine, madeLedgerPart } from "./comparison_fixture";
+import {
+  barOf,
+  culpritsOf,
+  describeAmount,
+  describeChange,
+  describeNormal,
+  describeNow,
+  describeReason,
+  describeShare,
+  describeTaken,
+  describeUnseen,
+  formatAmount,
+  ledgersOf,
+} from "./ledger";
+
+const GIB = 2 ** 20;
+const MEMORY: Partial<LedgerLine> = { resource: "memory", unit: "KiB", capacity: 23.6 * GIB, instance: "" };
+
+function names(parts: readonly LedgerPart[]): readonly string[] {
+  return parts.map(({ name }) => name);
+}
+
+describe("an amount", () => {
+  test.each([
+    [0, "%", "0 %"],
+    [98.4, "%", "98 %"],
+    [1.24, "%", "1.2 %"],
+    [-9.3, "%", "−9.3 %"],
+    [1.3 * GIB, "KiB", "1.3 GiB"],
+    [1.806 * GIB, "KiB/s", "1.81 GiB/s"],
+    [296.2, "KiB/s", "296 KiB/s"],
+    [10.55, "1/s", "10.6/s"],
+    [54, "requests/s", "54 requests/s"],
+  ])("%d %s is %s", (value, unit, text) => {
+    expect(formatAmount(value, unit)).toBe(text);
+  });
+});
+
+describe("a line", () => {
+  test("tells CPU time as a part of all CPUs", () => {
+    expect([describeNow(madeLedgerLine()), describeNormal(madeLedgerLine())]).toEqual(["98 %", "12 to 19 %"]);
+  });
+
+  test("tells memory with the capacity, and a unit that both share once", () => {
+    const line = madeLedgerLine({ ...MEMORY, incident: 1.3 * GIB, low: GIB / 2, high: 1.2 * GIB });
+    expect([describeNow(line), describeNormal(line)]).toEqual(["1.3 of 23.6 GiB", "512 MiB to 1.2 GiB"]);
+  });
+
+  test("tells requests of a disk, and other rates as such", () => {
+    expect(describeNow(madeLedgerLine({ resource: "disk", unit: "1/s", capacity: null, incident: 427 }))).toBe("427 requests/s");
+    const forks = madeLedgerLine({ resource: "processes", unit: "1/s", capacity: null, incident: 427, low: 0, high: 46.2 });
+    expect([describeNow(forks), describeNormal(forks)]).toEqual(["427/s", "0 to 46.2/s"]);
+  });
+
+  test("has a bar up to its capacity, or a little beyond what is known", () => {
+    expect(barOf(madeLedgerLine())).toEqual({ low: 12, width: 7, now: 98, isWhole: true });
+    const { now, isWhole } = barOf(madeLedgerLine({ capacity: null, incident: 100, high: 115 }));
+    expect([Math.round(now), isWhole]).toEqual([76, false]);
+    expect(barOf(madeLedgerLine({ capacity: null, low: 0, high: 0, incident: 0 })).now).toBe(0);
+  });
+
+  test("gives the reason of its certainty", () => {
+    expect(describeReason(madeLedgerLine())).toBe(
+      "3.1 times as far outside its normal range as a normal window goes; 79 % of the capacity is more or less than normal.",
+    );
+    expect(describeReason(madeLedgerLine({ capacity: null, ratio: 12.3 }))).toBe(
+      "12 times as far outside its normal range as a normal window goes.",
+    );
+    expect(describeReason(madeLedgerLine({ ratio: 0, outside: 0 }))).toBe("within its normal range.");
+    expect(describeReason(madeLedgerLine({ ratio: 0.2, outside: 3 }))).toContain("no farther outside");
+  });
+});
+
+describe("who did it", () => {
+  const first = madeLedgerPart();
+  const other = (name: string, change: Partial<LedgerPart>) => madeLedgerPart({ name, is_new: false, ...change });
+
+  test("is who is outside its normal range, with those that made a good part of it", () => {
+    const parts = [first, other("node", { share: 0.3 }), other("sh", { share: 0.01 }), other("init", { is_outside: false })];
+    expect(names(culpritsOf(madeLedgerLine({ parts })))).toEqual(["yes (812)", "node"]);
+  });
+
+  test("is nobody of a line that is as normal, and never the others together", () => {
+    expect(culpritsOf(madeLedgerLine({ certainty: "nothing" }))).toEqual([]);
+    const parts = [other("others", { kind: "others", share: null })];
+    expect(culpritsOf(madeLedgerLine({ parts }))).toEqual([]);
+  });
+
+  test("is not who took less while the total rose, but who took less where it fell", () => {
+    const parts = [other("tar", { change: -50, share: 1 })];
+    expect(culpritsOf(madeLedgerLine({ parts }))).toEqual([]);
+    expect(names(culpritsOf(madeLedgerLine({ parts, outside: -20 })))).toEqual(["tar"]);
+  });
+
+  test("is told with its amount, in the measure of the total or its own", () => {
+    const line = madeLedgerLine();
+    expect([describeTaken(line, first), describeShare(first), describeChange(line, first)]).toEqual([
+      "85 %",
+      "97 % of the rise",
+      "+85 %",
+    ]);
+    const gone = other("tar", { is_gone: true, baseline: 50, incident: 0, change: -50, share: 0.5 });
+    expect([describeTaken(line, gone), describeShare(gone)]).toEqual(["25 % in the baseline", "50 % of the fall"]);
+    const disk = madeLedgerLine({ resource: "disk", capacity: 100 });
+    const written = other("dd", { quantity: "written", unit: "KiB/s", incident: 1.81 * GIB });
+    expect(describeAmount(disk, written, written.incident)).toBe("wrote 1.81 GiB/s");
+    const blocked = other("dd", { quantity: "blocked", unit: "tasks", incident: 0.5 });
+    expect([describeAmount(disk, blocked, blocked.incident), describeShare(blocked)]).toEqual([
+      "waited for a disk 50 % of the time",
+      "",
+    ]);
+  });
+
+  test("is said to be unknown in the words of the resource", () => {
+    expect(describeUnseen(madeLedgerLine({ parts: [] }))).toMatch(/^Not seen: processes too short/);
+    expect(describeUnseen(madeLedgerLine({ parts: [], remainder: null }))).toBe("No recorded tool shows who");
+    const quiet = madeLedgerLine({ resource: "disk", parts: [], remainder: null, certainty: "nothing" });
+    expect(describeUnseen(quiet)).toBe("Nobody that was recorded took much more or less");
+    expect(describeUnseen(madeLedgerLine({ note: "the agent may not read it" }))).toBe("the agent may not read it");
+  });
+});
+
+test("each host has its ledger; what is as normal comes last", () => {
+  const quiet = madeLedgerLine({ ...MEMORY, certainty: "nothing" });
+  const ledger = [quiet, madeLedgerLine(), madeLedgerLine({ host: "web2" })];
+  expect(ledgersOf({ ledger }).map(({ host, lines }) => [host, lines.map(({ resource }) => resource)])).toEqual([
+    ["web1", ["cpu", "memory"]],
+    ["web2", ["cpu"]],
+  ]);
+  expect(ledgersOf({})).toEqual([]);
+});

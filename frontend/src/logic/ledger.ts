@@ -1,0 +1,236 @@
+/** The ledger of a comparison on the page: what each resource took, what is normal of it, and who took it. */
+
+import type { Comparison, LedgerLine, LedgerPart } from "./api";
+import { formatValue } from "./number";
+import { scaleFor } from "./unit";
+import { words } from "../words";
+
+/** Names in a row; all parts are in the opened row. */
+const MAX_TOLD = 3;
+/** Beside the first, those with this part of its share. */
+const BESIDE = 0.25;
+/** Who made this much of a change is named without being outside its own normal range. */
+const MOST = 0.5;
+/** Of a bar whose end is not known, beyond what is drawn. */
+const HEADROOM = 1.15;
+const MAX_DIGITS = 3;
+
+/** Lines of one host; those that are as normal come last. */
+export interface HostLedger {
+  readonly host: string;
+  readonly lines: readonly LedgerLine[];
+}
+
+/** Return the ledgers of the hosts. Empty for a comparison that has none. */
+export function ledgersOf({ ledger }: Pick<Comparison, "ledger">): readonly HostLedger[] {
+  const lines = ledger ?? [];
+  return [...new Set(lines.map(({ host }) => host))].map((host) => {
+    const own = lines.filter((line) => line.host === host);
+    return { host, lines: [...own.filter((line) => !isNormal(line)), ...own.filter(isNormal)] };
+  });
+}
+
+export function isNormal({ certainty }: Pick<LedgerLine, "certainty">): boolean {
+  return certainty === "nothing";
+}
+
+const RESOURCES: Readonly<Record<LedgerLine["resource"], string>> = {
+  cpu: "CPU",
+  memory: words.common.memory,
+  disk: words.common.disk,
+  network: words.common.network,
+  processes: words.logic.ledger.newProcesses,
+  waiting: words.logic.ledger.waiting,
+};
+
+/** Return the name of a resource: `Disk`, with that of the device: `vda`. */
+export function resourceOf({ resource, instance }: LedgerLine): { readonly title: string; readonly device: string } {
+  return { title: RESOURCES[resource], device: resource === "disk" || resource === "network" ? instance : "" };
+}
+
+const CERTAINTIES: Readonly<Record<LedgerLine["certainty"], string>> = {
+  sure: words.logic.ledger.sure,
+  likely: words.logic.ledger.likely,
+  nothing: words.logic.ledger.asNormal,
+};
+
+export function certaintyOf({ certainty }: LedgerLine): string {
+  return CERTAINTIES[certainty];
+}
+
+/** Return an amount as in the server's sentences: three digits, two of a percentage. */
+export function formatAmount(value: number, unit: string): string {
+  const { factor, unit: scaled, suffix } = scaleFor(unit, Math.abs(value));
+  const size = value / factor;
+  const digits = unit === "%" ? 2 : MAX_DIGITS;
+  const decimals = size === 0 ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(size))));
+  const rounded = Number(size.toFixed(Math.min(decimals, unit === "%" ? 1 : MAX_DIGITS)));
+  const shown = formatValue(rounded, decimalsOf(rounded)) + suffix;
+  return scaled === "" || scaled === "1" ? shown : `${shown}${scaled.startsWith("1/") ? scaled.slice(1) : ` ${scaled}`}`;
+}
+
+function decimalsOf(value: number): number {
+  return /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0;
+}
+
+/** Return a range; a unit that both ends share is said once: `12 to 19 %`. */
+function formatRange(low: number, high: number, unit: string): string {
+  const [first, last] = [formatAmount(low, unit), formatAmount(high, unit)];
+  return first === last ? last : words.logic.ledger.range(withoutSharedUnit(first, last, low), last);
+}
+
+/** Return an amount without the unit that the other one has, too. */
+function withoutSharedUnit(amount: string, other: string, value: number): string {
+  const [, number = amount, unit = ""] = /^([^ /]+)(.*)$/.exec(amount) ?? [];
+  return value === 0 || other.endsWith(unit) ? number : amount;
+}
+
+interface Measure {
+  readonly factor: number;
+  readonly unit: string;
+}
+
+/** Return how a total is shown: CPU time as a part of all CPUs. */
+function measureOf({ resource, unit, capacity }: LedgerLine): Measure {
+  if (resource === "cpu" && capacity !== null) {
+    return { factor: 100 / capacity, unit: "%" };
+  }
+  return { factor: 1, unit: resource === "disk" && unit === "1/s" ? words.logic.ledger.requestsPerSecond : unit };
+}
+
+/** Return how a part is shown: in the measure of its total, or in its own. */
+function measureOfPart(line: LedgerLine, { quantity, unit }: LedgerPart): Measure {
+  if (quantity === "cpu") {
+    return measureOf(line);
+  }
+  // Of one process that waited half of the time: 0.5.
+  return quantity === "blocked" ? { factor: 100, unit: "%" } : { factor: 1, unit };
+}
+
+/** Return what was used: `98 %`, `1.3 of 23.6 GiB`. */
+export function describeNow(line: LedgerLine): string {
+  const { factor, unit } = measureOf(line);
+  const now = formatAmount(factor * line.incident, unit);
+  if (line.resource !== "memory" || line.capacity === null) {
+    return now;
+  }
+  const whole = formatAmount(line.capacity, unit);
+  return words.logic.ledger.of(withoutSharedUnit(now, whole, line.incident), whole);
+}
+
+export function describeNormal(line: LedgerLine): string {
+  const { factor, unit } = measureOf(line);
+  return formatRange(factor * line.low, factor * line.high, unit);
+}
+
+/** Where the normal range and the amount lie on a bar, in per cent of its length. */
+export interface Bar {
+  readonly low: number;
+  readonly width: number;
+  readonly now: number;
+  /** Whether its end is the capacity. */
+  readonly isWhole: boolean;
+}
+
+export function barOf({ capacity, low, high, incident }: LedgerLine): Bar {
+  const whole = capacity ?? HEADROOM * Math.max(high, incident);
+  const place = (value: number): number => (whole > 0 ? Math.min(100, Math.max(0, (100 * value) / whole)) : 0);
+  return { low: place(low), width: place(high) - place(low), now: place(incident), isWhole: capacity !== null };
+}
+
+/** Return who made the change of a line, at most three. Empty: nobody that was seen, or there is none. */
+export function culpritsOf(line: LedgerLine): readonly LedgerPart[] {
+  if (isNormal(line)) {
+    return [];
+  }
+  const sign = line.is_full || line.outside >= 0 ? 1 : -1;
+  // Less of what a process does is no reason for more.
+  const same = line.parts.filter(({ change, kind }) => change * sign > 0 && kind !== "others");
+  const outside = same.filter(({ is_outside }) => is_outside);
+  const [first] = outside;
+  if (first === undefined) {
+    return line.outside === 0 ? [] : same.filter(({ share }) => (share ?? 0) >= MOST).slice(0, 1);
+  }
+  return outside.filter((part) => part === first || (part.share ?? 0) >= BESIDE * (first.share ?? 1)).slice(0, MAX_TOLD);
+}
+
+/** Return an amount of a part: `98 %`, `wrote 1.81 GiB/s`. */
+export function describeAmount(line: LedgerLine, part: LedgerPart, value: number): string {
+  const { factor, unit } = measureOfPart(line, part);
+  return QUANTITIES[part.quantity](formatAmount(factor * value, unit));
+}
+
+const QUANTITIES: Readonly<Record<LedgerPart["quantity"], (amount: string) => string>> = {
+  cpu: (amount) => amount,
+  memory: (amount) => amount,
+  read: words.logic.ledger.read,
+  written: words.logic.ledger.wrote,
+  blocked: words.logic.ledger.waited,
+  children: words.logic.ledger.children,
+};
+
+/** Return what a part took: `98 %`; of one that is gone what it took before. */
+export function describeTaken(line: LedgerLine, part: LedgerPart): string {
+  return part.is_gone
+    ? words.logic.ledger.before(describeAmount(line, part, part.baseline))
+    : describeAmount(line, part, part.incident);
+}
+
+/** Return the normal range of a part. */
+export function describePartNormal(line: LedgerLine, part: LedgerPart): string {
+  const { factor, unit } = measureOfPart(line, part);
+  return formatRange(factor * part.low, factor * part.high, unit);
+}
+
+/** Return the change of a part: `+85 %`. */
+export function describeChange(line: LedgerLine, part: LedgerPart): string {
+  const { factor, unit } = measureOfPart(line, part);
+  const text = formatAmount(factor * part.change, unit);
+  return part.change > 0 ? `+${text}` : text;
+}
+
+/** Return which part of the change it made: `97 % of the rise`. Empty where that is not known. */
+export function describeShare({ share, change, quantity }: LedgerPart): string {
+  if (share === null || quantity === "children" || quantity === "blocked") {
+    return "";
+  }
+  const text = formatAmount(100 * share, "%");
+  return change > 0 ? words.logic.ledger.ofTheRise(text) : words.logic.ledger.ofTheFall(text);
+}
+
+/** Return what is said where nobody is named. */
+export function describeUnseen(line: LedgerLine): string {
+  if (line.note !== "") {
+    return line.note;
+  }
+  if (line.remainder === null && line.parts.length === 0) {
+    // No tool that is read tells whose traffic it was.
+    return isNormal(line) && line.resource !== "network" ? words.logic.ledger.nobodyChanged : words.logic.ledger.noToolShowsWho;
+  }
+  return describeRemainder(line);
+}
+
+/** Return the name of a part: what the server calls it, but for those that are no names. */
+export function nameOf(line: LedgerLine, { kind, name }: LedgerPart): string {
+  return kind === "others" ? words.logic.ledger.others : kind === "remainder" ? describeRemainder(line) : name;
+}
+
+/** Return the name of what no part explains. */
+function describeRemainder({ resource }: LedgerLine): string {
+  return resource === "memory"
+    ? words.logic.ledger.notSeenOfMemory
+    : resource === "cpu"
+      ? words.logic.ledger.notSeenOfCpu
+      : words.logic.ledger.notSeen;
+}
+
+/** Return why a line is sure, likely or as normal. */
+export function describeReason(line: LedgerLine): string {
+  const { ratio, weight, capacity, is_full, outside } = line;
+  if (ratio < 1) {
+    return outside === 0 ? words.logic.ledger.withinItsNormalRange : words.logic.ledger.noFarther;
+  }
+  const times = words.logic.ledger.timesAsFar(formatValue(ratio, ratio < 10 ? 1 : 0));
+  const part = capacity === null || is_full ? "" : words.logic.ledger.ofTheCapacity(formatAmount(100 * weight, "%"));
+  return `${times}${part}.`;
+}
