@@ -22,6 +22,7 @@ from normstat.cli.ci_check import (
 from normstat.cli.compare_series import find_series, has_no_verdict, print_differences, print_series
 from normstat.cli.db_session import exit_with, print_table, run_or_exit
 from normstat.comparison.csv_comparison import MetricScore, compare_tables
+from normstat.comparison.ledger.ledger_table import describe_ledger
 from normstat.comparison.long_csv import LongTable, read_long_csv
 from normstat.comparison.plain_diff import plain_differences
 from normstat.comparison.saved_format import to_json
@@ -145,6 +146,8 @@ async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Whol
 def _print(whole: WholeComparison) -> None:
     result = whole.comparison
     typer.echo(result.verdict)
+    for sentence in describe_ledger(result.ledger, said=result.verdict):
+        typer.echo(sentence)
     for one in result.circumstances:
         typer.echo(f"{describe_times(one, result)}  {one.sentence}.".lstrip())
     for note in (result.seasonal_note, result.divisor_note, *result.notes):

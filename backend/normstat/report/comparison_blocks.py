@@ -6,6 +6,7 @@ from normstat.comparison.model import Comparison, FindingGroup, Story
 from normstat.report.around import describe_times
 from normstat.report.blocks import Block, BlockColumn, ListBlock, SaidBlock, SidesBlock, StoryBlock, TableBlock
 from normstat.report.charts import draw_finding
+from normstat.report.ledger_section import CAPTION, HEAD, rows_by_host, texts_of
 from normstat.report.numbers import write_csv
 from normstat.report.stories import MAX_PROCESSES, drawn_group, lead_of, story_facts
 from normstat.report.tables import ARROWS, WORSE, median_change
@@ -21,8 +22,8 @@ RANKED: Final = (
 
 
 def comparison_blocks(record: Comparison) -> list[Block]:
-    """Return all blocks: the answer, the stories, the findings."""
-    return [*answer_blocks(record), *story_blocks(record), finding_table(record)]
+    """Return all blocks: the answer, the ledger, the stories, the findings."""
+    return [*answer_blocks(record), *ledger_blocks(record), *story_blocks(record), finding_table(record)]
 
 
 def answer_blocks(record: Comparison) -> list[Block]:
@@ -58,6 +59,15 @@ def sides_block(record: Comparison) -> SidesBlock:
             f"{duration(sides.incident.covered_s)} with samples, {count(sides.incident.n_samples, 'sample')}",
         ],
     )
+
+
+def ledger_blocks(record: Comparison) -> list[Block]:
+    """Return a table for each host of who took what. Empty for a comparison without a ledger."""
+    columns = [BlockColumn(title, share=share) for title, share in zip(HEAD, (0.9, 1.0, 1.2, 3.2, 0.7), strict=True)]
+    return [
+        TableBlock(columns, [texts_of(row) for row in rows], f"Who took what on {host}. {CAPTION}")
+        for host, rows in rows_by_host(record)
+    ]
 
 
 def story_blocks(record: Comparison, limit: int = MAX_STORIES) -> list[Block]:

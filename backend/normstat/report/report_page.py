@@ -13,6 +13,7 @@ from normstat.query.host_events import HostEvent
 from normstat.report.around import circumstance_list
 from normstat.report.charts import draw_finding
 from normstat.report.event_section import event_section
+from normstat.report.ledger_section import ledger_section
 from normstat.report.markup import Markup, join, tag
 from normstat.report.numbers import write_csv
 from normstat.report.stories import lead_of, story_section
@@ -48,6 +49,7 @@ def render_report(record: Comparison, cover: Cover) -> str:
     body = tag(
         "body",
         _header(record, cover),
+        ledger_section(record),
         _summary(record),
         story_section(record),
         event_section(record, cover.events),

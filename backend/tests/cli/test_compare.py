@@ -68,3 +68,20 @@ async def test_a_host_against_a_baseline_by_its_name(database_url: str, sessions
     assert await run(database_url, *INCIDENT, "--baseline", "loud days") == (
         1, "", "normstat: There is no baseline 'loud days'; `normstat baseline list` shows them\n",
     )  # fmt: skip
+
+
+async def test_the_ledger_follows_the_verdict(database_url: str, sessions: Sessions) -> None:
+    rng = np.random.default_rng(5)
+    seconds = np.arange(N)
+    time_us = to_us(START) + seconds * 1_000_000
+    idle = np.where(seconds < N_NORMAL, 90.0, 10.0) + np.round(rng.uniform(-1, 1, N), 2)
+    cpu = {"idle_pct": idle, "iowait_pct": np.zeros(N), "usr_pct": 100 - idle}
+    await fill_values(sessions, "web1", "mpstat_linux", time_us=time_us, instances=("all",) * N, values=cpu)
+    moved = {key: 10 + np.round(rng.uniform(-1, 1, N), 2) for key in ("rxkb_per_s", "txkb_per_s")}
+    await fill_values(sessions, "web1", "sar_linux_net_dev", time_us=time_us, instances=("eth0",) * N, values=moved)
+    code, out, _ = await run(database_url, *INCIDENT, "--baseline-from", FROM, "--baseline-to", MIDDLE)
+    lines = out.splitlines()
+    assert code == 0
+    # The verdict is the sentence of the CPU, and the ledger does not repeat it.
+    assert "he CPUs were busy 90 % of the time (normally " in lines[0]
+    assert lines[1].startswith("As normal: network eth0 "), out

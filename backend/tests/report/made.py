@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from normstat.comparison.ledger.model import LedgerLine, LedgerPart
 from normstat.comparison.model import (
     ChangeRatios,
     Command,
@@ -146,5 +147,78 @@ def comparison(*groups: FindingGroup, **change: Any) -> Comparison:
         counts=Counts(0, 0, 0, 0),
         spec_versions={"mpstat_linux": 2},
         elapsed_ms=12,
+    )
+    return replace(given, **change)
+
+
+def ledger_part(**change: Any) -> LedgerPart:
+    """A new process that used 170 % of a CPU."""
+    given = LedgerPart(
+        name="yes (812)",
+        stat="linux_process",
+        instance="812/yes",
+        kind="process",
+        command="yes",
+        pids=[812],
+        quantity="cpu",
+        unit="%",
+        baseline=0.0,
+        incident=170.0,
+        low=0.0,
+        high=0.0,
+        change=170.0,
+        share=0.97,
+        is_outside=True,
+        is_new=True,
+        is_gone=False,
+        start_ms=None,
+    )
+    return replace(given, **change)
+
+
+def ledger_line(**change: Any) -> LedgerLine:
+    """What two CPUs did."""
+    given = LedgerLine(
+        host="web1",
+        resource="cpu",
+        name="the CPUs",
+        stat="linux_cpu",
+        fields=["idle_pct", "iowait_pct"],
+        instance="all",
+        unit="%",
+        capacity=200.0,
+        baseline=30.0,
+        incident=196.0,
+        low=24.0,
+        high=38.0,
+        change=166.0,
+        outside=158.0,
+        is_full=False,
+        certainty="sure",
+        ratio=3.1,
+        weight=0.79,
+        parts=[ledger_part()],
+        remainder=None,
+        sentence="yes (812), which is new, used 170 % of a CPU; the CPUs were busy 98 % of the time (normally 12 to 19 %).",
+    )
+    return replace(given, **change)
+
+
+def ledger_of_memory(**change: Any) -> LedgerLine:
+    """Memory, as normal."""
+    gib = 2.0**20
+    given = ledger_line(
+        resource="memory",
+        name="memory",
+        instance="",
+        unit="KiB",
+        capacity=23.6 * gib,
+        incident=1.3 * gib,
+        low=1.1 * gib,
+        high=1.4 * gib,
+        outside=0.0,
+        certainty="nothing",
+        parts=[],
+        sentence="1.3 of 23.6 GiB of memory were used (normally 1.1 to 1.4 GiB).",
     )
     return replace(given, **change)
