@@ -8468,7 +8468,7 @@ export interface components {
        * Resource
        * @enum {string}
        */
-      resource: "cpu" | "memory" | "disk" | "network" | "processes" | "waiting";
+      resource: "cpu" | "memory" | "disk" | "network" | "processes";
       /** Sentence */
       sentence: string;
       /**

@@ -40,7 +40,6 @@ const RESOURCES: Readonly<Record<LedgerLine["resource"], string>> = {
   disk: words.common.disk,
   network: words.common.network,
   processes: words.logic.ledger.newProcesses,
-  waiting: words.logic.ledger.waiting,
 };
 
 /** Return the name of a resource: `Disk`, with that of the device: `vda`. */

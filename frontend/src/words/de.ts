@@ -2699,7 +2699,6 @@ export const de: Words = {
     },
     ledger: {
       newProcesses: "Neue Prozesse",
-      waiting: "Warten",
       sure: "sicher",
       likely: "wahrscheinlich",
       asNormal: "wie normal",

@@ -2670,7 +2670,6 @@ export const en = {
     },
     ledger: {
       newProcesses: "New processes",
-      waiting: "Waiting",
       sure: "sure",
       likely: "likely",
       asNormal: "as normal",

@@ -14,7 +14,6 @@ RESOURCES: Final[dict[Resource, str]] = {
     "disk": "disk",
     "network": "network",
     "processes": "new processes",
-    "waiting": "waiting",
 }
 CERTAINTIES: Final[dict[Certainty, str]] = {"sure": "sure", "likely": "likely", "nothing": "as normal"}
 AMOUNTS: Final = {

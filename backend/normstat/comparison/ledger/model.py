@@ -5,7 +5,7 @@ from typing import Literal
 
 from normstat.field_docs import Documented
 
-Resource = Literal["cpu", "memory", "disk", "network", "processes", "waiting"]
+Resource = Literal["cpu", "memory", "disk", "network", "processes"]
 Certainty = Literal["sure", "likely", "nothing"]
 # CPU time; anonymous memory; data read and written; processes that waited for a disk; CPU time of ended children.
 Quantity = Literal["cpu", "memory", "read", "written", "blocked", "children"]
