@@ -7,6 +7,7 @@ from typing import Literal
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.rolling_baseline import LENGTH, MIN_PROFILED_S, MIN_RECORDED, SENDING
+from normstat.baselines.window_sets import Windows, intersect, length_s
 from normstat.field_docs import Documented
 from normstat.fleet.baseline_normals import choose_profiles
 from normstat.fleet.fleet_words import HOUR, describe_last_days, describe_learning
@@ -38,6 +39,9 @@ class ScoreNormal(Documented):
     too_short: str | None
     """The newest baseline of the host, if it is shorter than 8 minutes and therefore not what it is compared with."""
 
+    unbuilt: str | None
+    """The newest baseline of the host, if it has no profile with samples yet and the one before serves until it has."""
+
     sentence: str
 
 
@@ -45,13 +49,20 @@ async def read_score_normal(session: AsyncSession, host_id: int, now: datetime) 
     """Return what a host is compared with now."""
     newest = (await read_covering_baselines(session)).get(host_id)
     own = (await read_covering_baselines(session, min_s=MIN_PROFILED_S, now=now)).get(host_id)
-    too_short = newest.name if newest is not None and not newest.is_rolling and (own is None or own.id != newest.id) else None
+    other = newest if newest is not None and not newest.is_rolling and (own is None or own.id != newest.id) else None
+    is_short = other is not None and length_s(_until(other.windows, now)) < MIN_PROFILED_S
+    too_short = other.name if other is not None and is_short else None
     if own is None:
         return await _without_baseline(session, host_id, now, too_short)
     name = _name(own)
     if host_id not in await choose_profiles(session, {host_id: own}, Window(now - HOUR / 60, now)):
         return _make("building", f"the profile of {name} is being built", too_short, own)
-    return _make("rolling" if own.is_rolling else "baseline", f"compared with {name}", too_short, own)
+    unbuilt = other.name if other is not None and not is_short else None
+    return _make("rolling" if own.is_rolling else "baseline", f"compared with {name}", too_short, own, unbuilt=unbuilt)
+
+
+def _until(windows: Windows, now: datetime) -> Windows:
+    return intersect(windows, [Window(windows[0].start, now)]) if windows and windows[0].start < now else ()
 
 
 async def _without_baseline(session: AsyncSession, host_id: int, now: datetime, too_short: str | None) -> ScoreNormal:
@@ -67,10 +78,14 @@ def _make(
     too_short: str | None,
     own: CoveringBaseline | None = None,
     recorded_h: float | None = None,
+    *,
+    unbuilt: str | None = None,
 ) -> ScoreNormal:  # fmt: skip
     note = (
         "" if too_short is None else f"; the baseline {too_short} is shorter than {MIN_PROFILED_S // 60} minutes, too short for it"
     )
+    if unbuilt is not None:
+        note = f"; the baseline {unbuilt} has no profile yet"
     return ScoreNormal(
         kind=kind,
         baseline=None if own is None else own.id,
@@ -78,6 +93,7 @@ def _make(
         recorded_h=recorded_h,
         needed_h=MIN_RECORDED / HOUR,
         too_short=too_short,
+        unbuilt=unbuilt,
         sentence=sentence + note,
     )
 

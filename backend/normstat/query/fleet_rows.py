@@ -44,7 +44,10 @@ READ_BASELINES: Final = """
         SELECT sum(extract(epoch FROM least(upper(part), %(now)s::timestamptz) - lower(part))) FROM unnest(own.windows) AS part
         WHERE lower(part) < %(now)s::timestamptz
     ) >= %(min_s)s::float8)
-    ORDER BY bh.host_id, b.rolling_host_id IS NOT NULL, b.recording_until IS NOT NULL, b.id DESC
+    ORDER BY bh.host_id, %(min_s)s::float8 > 0 AND NOT EXISTS (
+        SELECT FROM profiles AS p WHERE p.baseline_id = b.id AND p.host_id = bh.host_id AND p.slot = -1 AND p.spec_versions <> '{}'
+            AND p.version IN (b.version, CASE WHEN b.rolling_host_id IS NOT NULL THEN b.version - 1 END)
+    ), b.rolling_host_id IS NOT NULL, b.recording_until IS NOT NULL, b.id DESC
 """
 READ_PROFILES: Final = """
     SELECT p.baseline_id, p.version, p.host_id, p.slot, p.method, p.made_at, p.until_at, p.effective::text, p.is_stale, p.sources
@@ -147,7 +150,11 @@ async def read_past_streams(session: AsyncSession, at: datetime) -> dict[int, Pa
 async def read_covering_baselines(
     session: AsyncSession, *, min_s: float = 0.0, now: datetime | None = None
 ) -> dict[int, CoveringBaseline]:  # fmt: skip
-    """Return the baseline of each host that one covers, by the host's id; with `min_s` only those that long by `now`."""
+    """Return the baseline of each host that one covers, by the host's id.
+
+    With `min_s`: only those that long by `now`, and one that has a profile with samples before one that has none yet: a new
+    baseline does not end the comparison with the one before.
+    """
     cursor = await (await driver_of(session)).execute(READ_BASELINES, {"min_s": min_s, "now": now})
     return {
         int(str(host_id)): CoveringBaseline(

@@ -12,6 +12,7 @@ from normstat.continuous.score_history import ScoreHistory, read_history
 from normstat.continuous.score_job import ContinuousComparison, backfill
 from normstat.fleet.minute_store import MINUTE_US, MinuteStore
 from normstat.retention.chunk_removal import note_replaced
+from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.episode_rows import read_episodes_after
 from normstat.storage.ingest_rows import note_late
 from normstat.storage.score_rows import list_unscored
@@ -220,6 +221,36 @@ async def test_a_baseline_too_short_for_a_profile_says_so(sessions: Sessions) ->
     assert own.sentence.endswith("; the baseline normal is shorter than 8 minutes, too short for it")
     silent = (await history(sessions, end=START + timedelta(hours=9))).normal
     assert (silent.kind, silent.recorded_h) == ("none", None)
+
+
+async def test_a_new_baseline_without_samples_does_not_end_the_comparison(sessions: Sessions) -> None:
+    await with_baseline(sessions)
+    await send(sessions, 0, 20)
+    # Of hours in which nothing was recorded, as those of a rule are that begins tomorrow.
+    async with open_write_session(sessions) as session:
+        await create_baseline(session, BaselineDraft("office", "", ("web1",), (hours(START - timedelta(days=2), 1),), "ann"))
+    own, now = continuous(), END + timedelta(minutes=20) + SETTLED
+    assert await own.run(sessions, now=now) == 15
+    normal = (await history(sessions, end=now)).normal
+    assert (normal.kind, normal.name, normal.unbuilt, normal.too_short) == ("baseline", "normal", "office", None)
+    assert normal.sentence == "compared with normal; the baseline office has no profile yet"
+    # Nor does what the job makes of it: there is nothing in it.
+    await make(sessions)
+    await send(sessions, 20, 25)
+    assert await continuous().run(sessions, now=now + timedelta(minutes=5)) > 0
+
+
+async def test_the_last_days_serve_until_the_baseline_of_a_person_has_a_profile(sessions: Sessions) -> None:
+    await store(sessions, START, np.arange(0, 26 * 3600, 60))
+    now = START + timedelta(hours=26)
+    await update_rolling_baselines(sessions, now)
+    await make(sessions, now)
+    await create(sessions, hours(START, 3))
+    await update_rolling_baselines(sessions, now)
+    normal = (await history(sessions, end=now)).normal
+    assert (normal.kind, normal.unbuilt) == ("rolling", "normal")
+    await make(sessions, now)
+    assert (await history(sessions, end=now)).normal.sentence == "compared with normal"
 
 
 async def test_a_host_without_a_baseline_has_no_scores_and_a_backfill_gives_the_past(sessions: Sessions) -> None:

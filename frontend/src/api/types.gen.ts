@@ -11377,6 +11377,11 @@ export interface components {
        * @description The newest baseline of the host, if it is shorter than 8 minutes and therefore not what it is compared with.
        */
       too_short: string | null;
+      /**
+       * Unbuilt
+       * @description The newest baseline of the host, if it has no profile with samples yet and the one before serves until it has.
+       */
+      unbuilt: string | null;
     };
     /**
      * ScoreStep

@@ -12,6 +12,7 @@ const NORMAL: ScoreHistory["normal"] = {
   recorded_h: null,
   needed_h: 24,
   too_short: null,
+  unbuilt: null,
   sentence: "compared with quiet",
 };
 
@@ -98,6 +99,8 @@ describe("what a host is compared with", () => {
       /because the baseline brief is shorter/,
     );
     expect(describeScoreNormal({ ...NORMAL, kind: "learning", recorded_h: 5.7 })).toContain("5 h of 24 h");
+    expect(describeScoreNormal({ ...NORMAL, unbuilt: "office" })).toMatch(/an earlier baseline, until office has a profile$/);
+    expect(describeScoreNormal({ ...NORMAL, kind: "rolling", unbuilt: "office" })).toMatch(/last days, until the baseline office/);
     expect(describeScoreNormal({ ...NORMAL, kind: "none", too_short: "brief" })).toMatch(/^the baseline brief is shorter/);
   });
 });

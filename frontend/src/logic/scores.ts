@@ -96,6 +96,9 @@ export function countJudged(history: ScoreHistory): number | null {
 /** Return what the host is compared with, or why with nothing. Missing: "" for a person's baseline, and where there is none */
 export function describeScoreNormal(normal: ScoreHistory["normal"]): string {
   const own = words.logic.scores;
+  if (normal.unbuilt !== null) {
+    return (normal.kind === "rolling" ? own.rollingUntil : own.earlierInstead)(normal.unbuilt);
+  }
   if (normal.kind === "rolling") {
     return normal.too_short === null ? own.rolling : own.rollingInstead(normal.too_short);
   }

@@ -2821,6 +2821,8 @@ export const de: Words = {
       learning: (hours, needed) =>
         `noch nicht verglichen: lernt, was normal ist, ${String(hours)} h von ${String(needed)} h aufgezeichnet`,
       tooShort: (name) => `die Baseline ${name} ist kürzer als 8 Minuten, zu kurz dafür`,
+      earlierInstead: (name) => `normal ist hier eine frühere Baseline, bis ${name} ein Profil hat`,
+      rollingUntil: (name) => `normal sind hier die letzten Tage des Hosts, bis die Baseline ${name} ein Profil hat`,
     },
     selection: { theHourBeforeIt: "die Stunde davor" },
     series: {

@@ -2792,6 +2792,8 @@ export const en = {
       learning: (hours: number, needed: number) =>
         `not compared yet: learning what is normal, ${String(hours)} h of ${String(needed)} h recorded`,
       tooShort: (name: string) => `the baseline ${name} is shorter than 8 minutes, too short for this`,
+      earlierInstead: (name: string) => `normal here: an earlier baseline, until ${name} has a profile`,
+      rollingUntil: (name: string) => `normal here: the host's last days, until the baseline ${name} has a profile`,
     },
     selection: { theHourBeforeIt: "the hour before it" },
     series: {
