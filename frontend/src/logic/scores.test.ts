@@ -100,7 +100,9 @@ describe("what a host is compared with", () => {
     );
     expect(describeScoreNormal({ ...NORMAL, kind: "learning", recorded_h: 5.7 })).toContain("5 h of 24 h");
     expect(describeScoreNormal({ ...NORMAL, unbuilt: "office" })).toMatch(/an earlier baseline, until office has a profile$/);
-    expect(describeScoreNormal({ ...NORMAL, kind: "rolling", unbuilt: "office" })).toMatch(/last days, until the baseline office/);
+    expect(describeScoreNormal({ ...NORMAL, kind: "rolling", unbuilt: "office" })).toMatch(
+      /last days, until the baseline office/,
+    );
     expect(describeScoreNormal({ ...NORMAL, kind: "none", too_short: "brief" })).toMatch(/^the baseline brief is shorter/);
   });
 });
