@@ -131,6 +131,12 @@ def test_what_stops_is_told_as_gone() -> None:
     assert line.sentence.startswith("gzip (5) is gone; it used 60 % of a CPU in the baseline; the CPUs were busy 1")
 
 
+def test_a_little_less_that_nobody_made_is_no_news() -> None:
+    processes = {"5/cc1": (np.full(N, 100.0), np.full(M, 100.0))}
+    lines = [ledger_of(host_of(processes, unseen=(90.0, now)))["cpu"] for now in (75.0, 40.0)]
+    assert [(line.outside, line.certainty) for line in lines] == [(-15.0, "nothing"), (-50.0, "sure")]
+
+
 def test_two_processes_of_a_command_are_one_part() -> None:
     processes = {"6/java": (steady(20, N, seed=2), steady(20, M, seed=3))}
     processes |= {f"{pid}/yes": (np.zeros(N), steady(40, M, seed=pid)) for pid in (8, 9)}

@@ -19,6 +19,7 @@ LIKELY: Final = 1.25
 # A line that weighs less is nothing, or no more than likely.
 MIN_WEIGHT: Final = 0.02
 MIN_SURE_WEIGHT: Final = 0.05
+MIN_FALL_WEIGHT: Final = 0.15
 # At its capacity a total cannot rise.
 FULL: Final = 0.95
 # What a total without a known capacity weighs for each decade, and at most.
@@ -88,8 +89,10 @@ def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], st
         if ratio >= LIKELY:
             strongest, weight = max(strongest, ratio), max(weight, float(user.amounts.outside()[0]))
     weight = min(1.0, weight / capacity) if capacity else _weigh_rate(now, low, high, total.least)
+    # That less is used is news where somebody stopped, or where it is much less.
+    has_culprit = any(abs(ratio) >= LIKELY and ratio * outside >= 0 for _, parts in judged for _, _, ratio in parts)
     certainty: Certainty = "nothing"
-    if strongest >= LIKELY and weight >= MIN_WEIGHT:
+    if strongest >= LIKELY and weight >= (MIN_WEIGHT if outside >= 0 or has_culprit else MIN_FALL_WEIGHT):
         certainty = "sure" if strongest >= SURE and weight >= MIN_SURE_WEIGHT else "likely"
     line = LedgerLine(
         host=host,
