@@ -247,7 +247,7 @@ def compare_sides(
         n_unchanged=n_unchanged,
         n_findings=len(rows),
         groups=groups,
-        stories=lead_with_ledger(build_stories(task.host, groups, all_sides, task.incident), ledger),
+        stories=lead_with_ledger(build_stories(task.host, groups, all_sides, task.incident), groups, ledger),
         ledger=ledger,
         small_processes=describe_small(unmatched, new_and_gone),
         appeared=unscored.appeared,

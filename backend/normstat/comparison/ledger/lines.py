@@ -8,7 +8,7 @@ import numpy as np
 
 from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.human import name_processes
-from normstat.comparison.ledger.ledger_words import describe
+from normstat.comparison.ledger.ledger_words import describe, find_culprits
 from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart, PartKind, Quantity, Resource
 from normstat.comparison.ledger.readings import ResourceUser, add_up
 from normstat.comparison.ledger.windows import Amounts
@@ -16,10 +16,12 @@ from normstat.comparison.ledger.windows import Amounts
 # How many times what a normal window does, to be sure, and to be likely.
 SURE: Final = 2.5
 LIKELY: Final = 1.25
-# A line that weighs less is nothing, or no more than likely.
+# A line that weighs less is nothing: with a capacity, without one (twice as much is 0.045), and less than normal that nobody made.
 MIN_WEIGHT: Final = 0.02
-MIN_SURE_WEIGHT: Final = 0.05
+MIN_RATE_WEIGHT: Final = 0.045
 MIN_FALL_WEIGHT: Final = 0.15
+# One that weighs less is no more than likely.
+MIN_SURE_WEIGHT: Final = 0.05
 # At its capacity a total cannot rise.
 FULL: Final = 0.95
 # What a total without a known capacity weighs for each decade, and at most.
@@ -89,11 +91,6 @@ def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], st
         if ratio >= LIKELY:
             strongest, weight = max(strongest, ratio), max(weight, float(user.amounts.outside()[0]))
     weight = min(1.0, weight / capacity) if capacity else _weigh_rate(now, low, high, total.least)
-    # That less is used is news where somebody stopped, or where it is much less.
-    has_culprit = any(abs(ratio) >= LIKELY and ratio * outside >= 0 for _, parts in judged for _, _, ratio in parts)
-    certainty: Certainty = "nothing"
-    if strongest >= LIKELY and weight >= (MIN_WEIGHT if outside >= 0 or has_culprit else MIN_FALL_WEIGHT):
-        certainty = "sure" if strongest >= SURE and weight >= MIN_SURE_WEIGHT else "likely"
     line = LedgerLine(
         host=host,
         resource=total.resource,
@@ -110,14 +107,24 @@ def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], st
         change=round_value(float(amounts.incident[0] - amounts.baseline[0])),
         outside=round_value(outside),
         is_full=capacity is not None and now >= FULL * capacity and high >= FULL * capacity,
-        certainty=certainty,
+        certainty="nothing",
         ratio=round_value(strongest),
         weight=round_value(weight),
         parts=_to_parts(judged, np.sign(outside) or 1.0),
         remainder=_remainder(amounts, splits),
         sentence="",
     )
-    return replace(line, sentence=describe(line, start_s))
+    return replace(line, certainty=_certainty_of(line), sentence=describe(line, start_s))
+
+
+def _certainty_of(line: LedgerLine) -> Certainty:
+    least = MIN_WEIGHT if line.capacity is not None else MIN_RATE_WEIGHT
+    # That less is used is news where somebody stopped, or where it is much less.
+    if line.outside < 0 and not find_culprits(line):
+        least = MIN_FALL_WEIGHT
+    if line.ratio < LIKELY or line.weight < least:
+        return "nothing"
+    return "sure" if line.ratio >= SURE and line.weight >= MIN_SURE_WEIGHT else "likely"
 
 
 def _weigh_rate(now: float, low: float, high: float, least: float) -> float:

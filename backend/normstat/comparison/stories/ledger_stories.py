@@ -8,10 +8,10 @@ from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.human import join_words
 from normstat.comparison.ledger.ledger_words import find_culprits
 from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart
-from normstat.comparison.model import ProcessChange, Story, StoryProcess
+from normstat.comparison.model import FindingGroup, ProcessChange, Story, StoryProcess
 from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, HostStory
 from normstat.comparison.stories.story_table import title_of
-from normstat.comparison.stories.story_words import join_clauses
+from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, representative
 
 TOPICS: Final = {"cpu": "cpu", "memory": "memory", "disk": "disk", "network": "network", "processes": "cpu"}
 # What waited for it, or failed, of the series that changed.
@@ -23,10 +23,10 @@ MIN_SCORES: Final[Mapping[Certainty, float]] = {"sure": 0.3, "likely": 0.15, "no
 UNTOLD_FACTOR: Final = 0.5
 
 
-def lead_with_ledger(stories: Sequence[HostStory], lines: Sequence[LedgerLine]) -> list[HostStory]:
+def lead_with_ledger(stories: Sequence[HostStory], groups: Sequence[FindingGroup], lines: Sequence[LedgerLine]) -> list[HostStory]:
     """Return the stories, those that a line of the ledger tells first: each by its sentence, with who did it.
 
-    `lines`: of the host, heaviest first; one that is nothing leads no story
+    `groups`: those that the stories name by place; `lines`: of the host, heaviest first; one that is nothing leads no story
     """
     left = list(stories)
     told: list[HostStory] = []
@@ -38,6 +38,7 @@ def lead_with_ledger(stories: Sequence[HostStory], lines: Sequence[LedgerLine]) 
         left = [item for item in left if item is not same]
         told.append(_lead(line, topic, same))
     as_normal = {TOPICS[line.resource] for line in lines} - {item.story.topic for item in told}
+    left = [item for item in left if item.story.topic not in as_normal or not _is_within(item, groups)]
     stories = [*told, *(_weaken(item) if item.story.topic in as_normal else item for item in left)]
     return sorted(stories, key=lambda item: -item.story.anomaly_score)
 
@@ -47,6 +48,17 @@ def _weaken(item: HostStory) -> HostStory:
     if any(line.role == "errors" for _, line in item.lines):
         return item
     return replace(item, story=replace(item.story, anomaly_score=round_value(UNTOLD_FACTOR * item.story.anomaly_score)))
+
+
+def _is_within(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
+    """Return whether all evidence of a story is within the middle 90 % of the baseline. Errors never are."""
+    found = [representative(groups[at]) for at, _ in item.lines]
+    return (
+        not item.story.processes
+        and bool(found)
+        and all(line.role != "errors" for _, line in item.lines)
+        and all(is_usual(finding) and is_in_band(finding.incident.mean, finding.baseline) for finding in found)
+    )
 
 
 def _score_of(line: LedgerLine) -> float:
