@@ -189,6 +189,14 @@ def test_rows_under_a_part_of_a_header_are_not_read() -> None:
     assert "a header that was folded" in result.rejected[0].reason
 
 
+def test_a_line_of_dashes_under_groups_takes_no_longer_than_others() -> None:
+    """It may be the rest of the groups, up to the word that is none: each dash of each word could be tried as its end."""
+    dashes = " ".join(["-" * 24] * 5)
+    groups = "   kthr       memory              page              faults        cpu       time".ljust(len(dashes))
+    text = f"{groups}\n{dashes} é\n{VMSTAT}"
+    assert read_text("vmstat_unix", text).rejected
+
+
 def test_the_last_number_of_a_line_as_wide_as_a_terminal_goes_on_in_the_next() -> None:
     """The header has room in the terminal, a row has not."""
     row = " 0  0    524 763388 147216 819640    0    0     0     0   62  122  0  0 100  0 10"

@@ -46,8 +46,10 @@ NUMBER_IN: Final = re.compile(r"(?:^|[ \t])[-+]?[\d.,]+[%\w]?(?=[ \t]|$)", re.AS
 LEAD_EPOCH: Final = re.compile(r"^\s*\d{9,10}(?=\s)", re.ASCII)
 FIRST_WORD: Final = re.compile(r"^[^ \t]+")
 LAST_WORD: Final = re.compile(r"[^ \t]+$")
-# The rest of a line of groups: procs -----------memory---------- ---swap--
-GROUP_REST: Final = re.compile(r"\s*-*[\w-]*-+(?:\s+-+[\w-]*-+)*\s*", re.ASCII)
+# A word in the rest of a line of groups: procs -----------memory---------- ---swap--. The first one may have lost its beginning.
+# One pattern for all of them would try each dash of each word as its end.
+GROUP_END: Final = re.compile(r"[\w-]*-", re.ASCII)
+GROUP: Final = re.compile(r"-[\w-]*-", re.ASCII)
 BANNER: Final = "Linux "
 # What a terminal shows of Ctrl-C.
 INTERRUPT: Final = "^C"
@@ -151,7 +153,7 @@ class Folding:
                 and _length(rest) <= _length(text) + MAX_LONGER
                 and not self._is_known(rest)
             )
-            if not is_names or _has_number(_without_ends(rest)) or (is_group and GROUP_REST.fullmatch(rest) is None):
+            if not is_names or _has_number(_without_ends(rest)) or (is_group and not _is_group_rest(rest)):
                 break
             parts.append(rest)
         return parts
@@ -430,6 +432,12 @@ def _has_number(text: str) -> bool:
 
 def _joined(text: str, n_lines: int) -> Joined:
     return Joined(text.encode("utf-8", "surrogateescape"), n_lines)
+
+
+def _is_group_rest(text: str) -> bool:
+    """Return whether a line may be the rest of a line of groups."""
+    first, *others = text.split()
+    return GROUP_END.fullmatch(first) is not None and all(GROUP.fullmatch(word) for word in others)
 
 
 def _hard(parts: Sequence[str], width: int) -> str:
