@@ -276,12 +276,16 @@ class _Rows:
         n_whole = n_bytes - (decimals + 1 if decimals else 0)
         # A zero in front is canonical only where it is the whole part.
         is_good = (n_whole >= 1) & ((first != ZERO) | (n_whole == 1))
-        is_long = n_bytes > WORD_BYTES
+        if decimals >= MAX_DIGITS:
+            return np.zeros(end.shape, np.int64), np.zeros(end.shape, np.bool_)
         if decimals > WORD_BYTES - 2:
-            is_long[:] = True
-        total = self._sum_eight(end, n_bytes, decimals, is_good)
-        if is_long.any():
-            total[is_long], is_good[is_long] = self._sum_characters(end[is_long], n_whole[is_long], decimals, is_good[is_long])
+            # The point is not within eight characters.
+            total, is_good = self._sum_characters(end, n_whole, decimals, is_good)
+        else:
+            is_long = n_bytes > WORD_BYTES
+            total = self._sum_eight(end, n_bytes, decimals, is_good)
+            if is_long.any():
+                total[is_long], is_good[is_long] = self._sum_characters(end[is_long], n_whole[is_long], decimals, is_good[is_long])
         if has_negative:
             is_good &= ~(is_negative & (total == 0))
             total = np.where(is_negative, -total, total)

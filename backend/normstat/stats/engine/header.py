@@ -124,7 +124,7 @@ def _may_be_header(line: HeaderLine) -> bool:
     return all(COLUMN_WORD.fullmatch(word) for word in line.words)
 
 
-def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str, renamed: Mapping[str, str]) -> Header:
+def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str, renamed: Mapping[str, str]) -> Header | None:
     zone_name = ""
     words = list(line.words)
     last_group = group_line.rstrip().rpartition(" ")[2]
@@ -135,6 +135,9 @@ def _header(spec: Spec, table: ColumnTable, line: HeaderLine, group_line: str, r
         zone_name = words[-1]
         words = words[:-1]
     words = _join([word for word in words if word not in table.titles], table)
+    if not words:
+        # Titles alone, or the word for a zone.
+        return None
     has_clock_after = words[-1] in table.clock_after and len(words) > 1
     words = words[:-1] if has_clock_after else words
     title = words.pop(0) if table.is_titled and len(words) > 1 else ""
