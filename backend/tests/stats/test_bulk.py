@@ -53,12 +53,12 @@ def test_decimals_of_any_form() -> None:
     read_ways("mpstat_linux", "mpstat -P ALL 1", text.encode())
 
 
-@pytest.mark.parametrize("n_decimals", [6, 7, 8, 9, 15, 20, 300])
+@pytest.mark.parametrize("n_decimals", [6, 7, 8, 9, 13, 20])
 def test_more_decimals_than_a_tool_prints(n_decimals: int) -> None:
     head = "12:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
     text = "Linux 6.1.0-40-amd64 (host) \t2026-11-21 \t_x86_64_\t(16 CPU)\n\n" + head
     word = f"1.{'2' * n_decimals}"
-    text += "".join(f"12:00:{second:02}    all {' '.join([word] * 10)}\n" for second in range(3))
+    text += "".join(f"12:00:{second:02}    all {' '.join([word] * 10)}\n" for second in range(30))
     read_ways("mpstat_linux", "mpstat -P ALL 1", text.encode())
 
 
