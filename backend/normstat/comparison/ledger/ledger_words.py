@@ -47,7 +47,10 @@ def describe(line: LedgerLine, start_s: float) -> str:
 
 def find_culprits(line: LedgerLine) -> list[LedgerPart]:
     """Return who made the change of a line: those outside their normal range, or the one that made most of it. Empty: nobody."""
-    sign = 1.0 if line.is_full or line.outside >= 0 else -1.0
+    outside = [part for part in line.parts if part.is_outside and part.kind not in ("others", "remainder")]
+    # On a host that is less busy than normal somebody may have begun, too.
+    only_rose = bool(outside) and all(part.change > 0 for part in outside)
+    sign = 1.0 if line.is_full or line.outside >= 0 or only_rose else -1.0
     # Less of what a process does is no reason for more.
     same = [part for part in line.parts if part.change * sign > 0 and part.kind not in ("others", "remainder")]
     outside = [part for part in same if part.is_outside]
@@ -77,7 +80,7 @@ def _clause(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
         words = f"{part.name}{when} {VERBS[part.quantity].format(value) if part.incident else NOTHING[part.quantity]}"
     normal = "" if part.is_new else f" (normally {describe_range(*_range(part), _unit(part))})"
     share = ""
-    if part.share is not None and line.outside and not line.is_full and part.unit == line.unit:
+    if part.share is not None and line.outside * part.change > 0 and not line.is_full and part.unit == line.unit:
         share = f", {format_human(100.0 * part.share, '%')} of the {'rise' if part.change > 0 else 'fall'}"
     return f"{words}{normal}{share}"
 
