@@ -142,7 +142,10 @@ export function culpritsOf(line: LedgerLine): readonly LedgerPart[] {
   if (isNormal(line)) {
     return [];
   }
-  const sign = line.is_full || line.outside >= 0 ? 1 : -1;
+  const beyond = line.parts.filter(({ is_outside, kind }) => is_outside && kind !== "others" && kind !== "remainder");
+  // On a host that is less busy than normal somebody may have begun, too.
+  const onlyRose = beyond.length > 0 && beyond.every(({ change }) => change > 0);
+  const sign = line.is_full || line.outside >= 0 || onlyRose ? 1 : -1;
   // Less of what a process does is no reason for more.
   const same = line.parts.filter(({ change, kind }) => change * sign > 0 && kind !== "others");
   const outside = same.filter(({ is_outside }) => is_outside);
