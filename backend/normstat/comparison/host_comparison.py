@@ -232,6 +232,8 @@ def compare_sides(
     changed = [] if scored is None else _to_groups(task.host, scored, rows, around)
     groups = _draw(task, rank_groups([*changed, *new_and_gone]), by_name)
     ledger = _to_ledger(task, all_stats, of_ledger, around.n_cpus)
+    # Once for all that ask: a host may have had thousands.
+    pids = find_pids(all_sides)
     return HostComparison(
         host=task.host,
         windows=task.baseline,
@@ -247,7 +249,7 @@ def compare_sides(
         n_unchanged=n_unchanged,
         n_findings=len(rows),
         groups=groups,
-        stories=lead_with_ledger(build_stories(task.host, groups, all_sides, task.incident), groups, ledger),
+        stories=lead_with_ledger(build_stories(task.host, groups, all_sides, task.incident, pids), groups, ledger),
         ledger=ledger,
         small_processes=describe_small(unmatched, new_and_gone),
         appeared=unscored.appeared,
@@ -264,7 +266,7 @@ def compare_sides(
                 left_out=left_out,
                 is_muted=lambda series: _is_muted(series, task.mutes),
             ),
-            commands={str(pid): command for command, pids in find_pids(all_sides).items() for pid in pids},
+            commands={str(pid): command for command, of_command in pids.items() for pid in of_command},
         ),
         observers=find_observers(all_stats, scored),
         # Without load there is no quotient: that is no silence.

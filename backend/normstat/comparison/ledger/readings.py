@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
 from normstat import work_budget
 from normstat.comparison.ledger.sources import Users
 from normstat.comparison.ledger.windows import Amounts, Spans, cut
+from normstat.comparison.model import SideName
 from normstat.comparison.read_side import StatSide
 from normstat.scoring.summary import FloatArray
 from normstat.stats.engine.report_sums import split_process
 from normstat.window import Window
 
-SideName = Literal["baseline", "incident"]
 # A process began within the incident when it is missing from this many reports before its first one.
 MIN_REPORTS_BEFORE: Final = 2
 # A process stands for itself so many times as far outside its range as one of a normal window.
@@ -35,11 +35,8 @@ class PairedSides:
     incident: StatSide
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessRows:
-    """Where the samples of the processes of a side are, by command: process id, instance, rows."""
-
-    by_command: Mapping[str, Sequence[tuple[int, str, slice]]]
+# Where the samples of the processes of a side are, by command: process id, instance, rows.
+ProcessRows = Mapping[str, Sequence[tuple[int, str, slice]]]
 
 
 def find_rows(side: StatSide) -> ProcessRows:
@@ -50,7 +47,7 @@ def find_rows(side: StatSide) -> ProcessRows:
         split = split_process(name)
         if split is not None:
             found.setdefault(split[1], []).append((int(split[0]), name, slice(bounds[number], bounds[number + 1])))
-    return ProcessRows(found)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +249,7 @@ def _name(
     if abs(change) < user.noise or (users.is_held and change < 0) or not _has_processes(reading, users):
         return [user]
     sides = reading.stats[users.process]
-    rows = [reading.rows(users.process, side).by_command.get(user.command, ()) for side in ("baseline", "incident")]
+    rows = [reading.rows(users.process, side).get(user.command, ()) for side in ("baseline", "incident")]
     then = _of_command(sides.baseline, users, rows[0], _all_of(sides.baseline))
     now = _of_command(sides.incident, users, rows[1], incident)
     changes = {pid: now.get(pid, NOTHING)[0] - then.get(pid, NOTHING)[0] for pid in {*now, *then}}

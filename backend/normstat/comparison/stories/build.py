@@ -13,7 +13,7 @@ from normstat.comparison.findings.human import join_words
 from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
 from normstat.comparison.read_side import StatSide
-from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors, find_pids
+from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors
 from normstat.comparison.stories.story_table import StoryPlace, find_place, title_of
 from normstat.comparison.stories.story_words import (
     column_with_tool,
@@ -71,8 +71,17 @@ def _weigh(group: FindingGroup) -> FindingGroup:
     return replace(group, anomaly_score=_half(group.anomaly_score), members=members)
 
 
-def build_stories(host: str, groups: Sequence[FindingGroup], sides: Mapping[str, StatSide], incident: Window) -> list[HostStory]:
-    """Return the stories of a host, highest anomaly score first. `groups`: as `rank_groups` orders them; `sides`: the incident"""
+def build_stories(
+    host: str,
+    groups: Sequence[FindingGroup],
+    sides: Mapping[str, StatSide],
+    incident: Window,
+    pids: Mapping[str, Mapping[int, float]],
+) -> list[HostStory]:
+    """Return the stories of a host, highest anomaly score first.
+
+    `groups`: as `rank_groups` orders them; `sides`: the incident; `pids`: `find_pids` of the sides
+    """
     actors = find_actors(groups)
     topic_of = {actor.command: actor.topic for actor in actors}
     by_topic: dict[str, list[Placed]] = {}
@@ -85,8 +94,7 @@ def build_stories(host: str, groups: Sequence[FindingGroup], sides: Mapping[str,
             # A process that writes belongs to the disk with all that it does.
             topic = topics.pop() if len(topics) == 1 else topic
         by_topic.setdefault(topic, []).append((at, group, place))
-    # Once for all processes: a host may have had thousands.
-    samples = Incident(sides, incident.start.timestamp(), find_pids(sides) if actors else {})
+    samples = Incident(sides, incident.start.timestamp(), pids)
     stories = [
         _build(host, topic, placed, [actor for actor in actors if topic_of[actor.command] == topic], samples)
         for topic, placed in by_topic.items()
