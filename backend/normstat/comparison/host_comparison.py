@@ -45,7 +45,7 @@ from normstat.window import Window
 MAX_DRAWN: Final = 80
 MEMBERS_DRAWN: Final = 3
 
-# Where a baseline has a profile, the ledger reads so many windows of it, no longer than this.
+# Where the baseline has a stored profile, the ledger reads this many of its windows, each at most this long.
 LEDGER_WINDOWS: Final = 24
 MAX_LEDGER_WINDOW_S: Final = 600.0
 

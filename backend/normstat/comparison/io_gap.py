@@ -12,13 +12,13 @@ STAT: Final = "linux_command"
 READ, WRITTEN, MEMORY = "kb_rd_per_s", "kb_wr_per_s", "rss_kb"
 # The first snapshot of a process has no rates yet.
 MIN_SAMPLES: Final = 2
-# Some processes show their I/O to nobody.
+# A few processes hide their I/O from everybody.
 MAX_UNSEEN_SHARE: Final = 0.05
 MAX_UNSEEN: Final = 1
 
 
 class IoGap(StrEnum):
-    """Of whose processes the I/O was recorded."""
+    """Whose I/O was recorded: that of all processes, of the agent's own user, or of none."""
 
     ALL = "all"
     OWN = "own"
@@ -56,6 +56,6 @@ def io_gap(sides: Mapping[str, StatSide]) -> IoGap | None:
 
 
 def describe_io_gap(sides: Mapping[str, StatSide]) -> str | None:
-    """Return the clause that says why nobody is named for a disk. Missing: None where all I/O was recorded, or no processes"""
+    """Return a clause that says why a disk's line names nobody. Missing: None where all I/O was recorded, or no processes were"""
     gap = io_gap(sides)
     return None if gap is None else CLAUSES.get(gap)

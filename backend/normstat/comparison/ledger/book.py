@@ -16,9 +16,9 @@ from normstat.comparison.ledger.sources import CpuTotal, Users
 from normstat.comparison.ledger.windows import Amounts, Spans
 from normstat.stats.summaries import is_summary
 
-# A smaller change is nobody's incident: in per cent of one CPU, of the time of a disk, KiB, KiB/s, tasks, per second.
+# Smaller changes are ignored: in per cent of one CPU, per cent of the time of a disk, KiB, KiB/s, tasks, per second.
 MIN_CHANGES: Final = {"cpu": 5.0, "disk": 5.0, "memory": 64 * 1024.0, "data": 1024.0, "blocked": 0.2, "requests": 50.0}
-# Of the memory, where that is more.
+# Share of the memory; the larger of the two limits counts.
 MIN_SHARE_OF_MEMORY: Final = 0.01
 # Memory is held, not spent: the part of the incident in which it differs most tells what was held.
 MEMORY_PARTS: Final = 4
@@ -30,13 +30,13 @@ def open_book(host: str, reading: Reading, n_cpus: int) -> list[LedgerLine]:
     found = [_cpu(reading, n_cpus), _memory(reading), *_network(reading), *_processes(reading)]
     lines = [_note_traffic(make_line(host, total, splits, start_s), start_s) for total, splits in filter(None, found)]
     disks = [make_line(host, total, splits, start_s) for total, splits in _disks(reading)]
-    # Of the disks, and of what is told of each, the one that changed most.
+    # Only the disk that changed most, by the measure that shows it best.
     lines += [_note_gap(line, reading, start_s) for line in sorted(disks, key=_order)[:1]]
     return sorted(lines, key=_order)
 
 
 def _note_traffic(line: LedgerLine, start_s: float) -> LedgerLine:
-    """Return the line of a network that carried more with why nobody is named."""
+    """Return the line; where a network carried more, with the reason why nobody is named."""
     if line.resource != "network" or line.certainty == "nothing" or line.outside <= 0:
         return line
     noted = replace(line, note="no recorded tool shows whose traffic it was")
@@ -44,7 +44,10 @@ def _note_traffic(line: LedgerLine, start_s: float) -> LedgerLine:
 
 
 def _note_gap(line: LedgerLine, reading: Reading, start_s: float) -> LedgerLine:
-    """Return the line of a disk that did more with why nobody is named. Who waits for a disk need not be who keeps it busy."""
+    """Return the line; where a disk did more, with the reason why nobody is named.
+
+    Whoever waits for a disk may not be keeping it busy.
+    """
     is_more = line.outside > 0 or line.is_full
     if not is_more or any(part.quantity in ("written", "read") for part in find_culprits(line)):
         return line

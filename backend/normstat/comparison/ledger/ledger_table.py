@@ -28,7 +28,7 @@ NOT_SEEN: Final[dict[Resource, str]] = {
     "cpu": "not seen: processes too short to be sampled, the kernel",
     "memory": "not seen: the kernel, and processes that were not recorded",
 }
-# Of what the share says little: these do not add up to the total.
+# Shares of these mean little: they do not add up to the total.
 WITHOUT_SHARE: Final = frozenset({"blocked", "children"})
 
 

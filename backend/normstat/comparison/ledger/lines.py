@@ -10,12 +10,12 @@ from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.human import name_processes
 from normstat.comparison.ledger.ledger_words import describe, find_culprits
 from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart, PartKind, Quantity, Resource
-from normstat.comparison.ledger.readings import ResourceUser, add_up
+from normstat.comparison.ledger.readings import STANDS_OUT, ResourceUser, add_up
 from normstat.comparison.ledger.windows import Amounts
 
 # How many times what a normal window does, to be sure, and to be likely.
 SURE: Final = 2.5
-LIKELY: Final = 1.25
+LIKELY: Final = STANDS_OUT
 # A line that weighs less is nothing: with a capacity, without one (twice as much is 0.045), and less than normal that nobody made.
 MIN_WEIGHT: Final = 0.02
 MIN_RATE_WEIGHT: Final = 0.045
@@ -35,7 +35,7 @@ MAX_PIDS: Final = 20
 class ResourceTotal:
     """How much of a resource was used. `fields` of `stat` and `instance` make it.
 
-    `capacity`: None where it is not known; `least`: a smaller change is nobody's incident
+    `capacity`: None where it is not known; `least`: smaller changes are ignored
     """
 
     resource: Resource
