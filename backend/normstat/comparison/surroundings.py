@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.findings.coming_and_going import Surroundings
+from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, StatPair
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
 from normstat.stats.catalogue import load_catalogue
@@ -28,7 +29,9 @@ def find_surroundings(stats: Sequence[StatPair], scored: ScoredSeries | None) ->
             _add_samples(stat, come_and_go, totals)
     if scored is not None and any(stat.baseline is None for stat in stats):
         _add_profile(scored, come_and_go, totals)
-    return Surroundings(_count_cpus(stats), _memory_of(stats), come_and_go, totals, _find_long_enough(stats, scored))
+    return Surroundings(
+        count_cpus([stat.incident for stat in stats]), _memory_of(stats), come_and_go, totals, _find_long_enough(stats, scored)
+    )
 
 
 def _find_long_enough(stats: Sequence[StatPair], scored: ScoredSeries | None) -> frozenset[str]:
@@ -74,12 +77,13 @@ def _add_profile(scored: ScoredSeries, come_and_go: dict[Key, float], totals: di
             come_and_go[key] = max(come_and_go.get(key, 0.0), float(means[row] * in_window[row]))
 
 
-def _count_cpus(stats: Sequence[StatPair]) -> int:
+def count_cpus(sides: Sequence[StatSide]) -> int:
+    """Return the number of CPUs that the stats of a host have samples of, at least 1."""
     known = load_catalogue().stats
     counts = [
-        sum(not is_summary(stat.incident.stat.name, name) for name in stat.incident.names)
-        for stat in stats
-        if stat.incident.stat.name in known and known[stat.incident.stat.name][1].instance_title == "CPU"
+        sum(not is_summary(side.stat.name, name) for name in side.names)
+        for side in sides
+        if side.stat.name in known and known[side.stat.name][1].instance_title == "CPU"
     ]
     return max([1, *counts])
 

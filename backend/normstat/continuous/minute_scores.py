@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from normstat.comparison.findings.classify import BETTER_FACTOR, DECADES, HALF_SIGNIFICANCE, MIN_IMPACT_FACTOR, UNBOUNDED_IMPACT
+from normstat.comparison.findings.classify import BETTER_FACTOR, DECADES, HALF_GRADE, MIN_IMPACT_FACTOR, UNBOUNDED_IMPACT
 from normstat.continuous.host_bands import NOT_SCORED, SUBSYSTEMS, StatBands
 from normstat.query.minute_means import Float32Array
 from normstat.scoring.summary import FloatArray
@@ -134,7 +134,7 @@ def _score(total: FloatArray, count: FloatArray, n_minutes: int, own: StatBands,
         impact = np.where(own.is_percent[None, :], np.minimum(1, np.abs(moved) / 100), unbounded)
         is_better = np.sign(value - own.middle) == -own.worse[None, :]
         factor = np.where(is_better & (own.worse[None, :] != 0), BETTER_FACTOR, 1.0)
-        score = ratio / (ratio + HALF_SIGNIFICANCE) * (MIN_IMPACT_FACTOR + (1 - MIN_IMPACT_FACTOR) * np.sqrt(impact)) * factor
+        score = ratio / (ratio + HALF_GRADE) * (MIN_IMPACT_FACTOR + (1 - MIN_IMPACT_FACTOR) * np.sqrt(impact)) * factor
     return _Window(value, ratio, np.where(own.subsystem == NOT_SCORED, np.nan, score))
 
 

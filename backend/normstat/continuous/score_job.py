@@ -9,11 +9,12 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.continuous.culprits import AskedSpells
 from normstat.continuous.host_scoring import N_BEFORE, ScoreMemory, score_hosts
-from normstat.continuous.spells import SOURCE, EarlierSpell, find_spells
+from normstat.continuous.spells import EarlierSpell, find_spells
 from normstat.fleet.minute_store import MINUTE_US, MinuteStore
 from normstat.rules.rule_file import Colour
-from normstat.storage.episode_rows import WITHDRAWN, read_all_episodes_after, replace_episodes
+from normstat.storage.episode_rows import CONTINUOUS, WITHDRAWN, read_all_episodes_after, replace_episodes
 from normstat.storage.schema.watch_models import EpisodeRow
 from normstat.storage.score_rows import (
     ScoreRow,
@@ -48,6 +49,7 @@ class ContinuousComparison:
     """What the scheduled run keeps between two minutes. `written`: the rows of the live minutes, which are not written twice"""
 
     memory: ScoreMemory
+    culprits: AskedSpells = field(default_factory=AskedSpells)
     written: dict[tuple[int, datetime], ScoreRow] = field(default_factory=dict)
 
     async def run(self, sessions: Sessions, *, now: datetime | None = None) -> int:
@@ -63,11 +65,11 @@ class ContinuousComparison:
         for piece in hours_of(live):
             async with open_read_session(sessions) as session:
                 rows += await score_hosts(session, self.memory, sending, piece, now_us=to_us(at))
-        await note_spells(sessions, rows, live, now=at)
+        await note_spells(sessions, rows, live, self.culprits, now=at)
         changed = [row for row in rows if self.written.get((row.host_id, row.minute_at)) != row]
         await _write(sessions, changed)
         self.written = {(row.host_id, row.minute_at): row for row in rows}
-        return n_written + len(changed) + await _score_again(sessions, live, at)
+        return n_written + len(changed) + await _score_again(sessions, live, self.culprits, at)
 
     async def _catch_up(
         self, sessions: Sessions, host_ids: Sequence[int], last: dict[int, datetime], live: range, now: datetime
@@ -82,11 +84,11 @@ class ContinuousComparison:
                 n_written += await backfill(sessions, host_id, missed, now=now)
                 async with open_read_session(sessions) as session:
                     rows = await read_scores(session, host_id, _to_window(missed))
-                await note_spells(sessions, rows, missed, now=now, only=host_id)
+                await note_spells(sessions, rows, missed, self.culprits, now=now, only=host_id)
         return n_written
 
 
-async def _score_again(sessions: Sessions, live: range, now: datetime) -> int:
+async def _score_again(sessions: Sessions, live: range, culprits: AskedSpells, now: datetime) -> int:
     """Score the minutes again whose samples came later than the live ones reach, or were replaced; return how many have scores.
 
     Nothing older than MAX_CATCH_UP; what takes longer than RESCORE_S waits for the next run.
@@ -102,13 +104,15 @@ async def _score_again(sessions: Sessions, live: range, now: datetime) -> int:
             break
         minutes = range(max(oldest, to_us(host.first_at) // MINUTE_US), live.start)
         if minutes:
-            n_written += await _replace_scores(sessions, host.host_id, minutes, live.stop, now)
+            n_written += await _replace_scores(sessions, host.host_id, minutes, live.stop, culprits, now=now)
         async with open_write_session(sessions) as session:
             await clear_unscored(session, host.late)
     return n_written
 
 
-async def _replace_scores(sessions: Sessions, host_id: int, minutes: range, until: int, now: datetime) -> int:
+async def _replace_scores(
+    sessions: Sessions, host_id: int, minutes: range, until: int, culprits: AskedSpells, *, now: datetime
+) -> int:  # fmt: skip
     """Score minutes again, and find the spells from the first of them up to now again."""
     scored = await _score_past(sessions, host_id, minutes, now)
     if not scored:
@@ -119,7 +123,7 @@ async def _replace_scores(sessions: Sessions, host_id: int, minutes: range, unti
     whole = range(minutes.start, until)
     async with open_read_session(sessions) as session:
         rows = await read_scores(session, host_id, _to_window(whole))
-    await note_spells(sessions, rows, whole, now=now, only=host_id)
+    await note_spells(sessions, rows, whole, culprits, now=now, only=host_id)
     return len(scored)
 
 
@@ -128,27 +132,38 @@ def _to_window(minutes: range) -> Window:
 
 
 async def note_spells(
-    sessions: Sessions, rows: Sequence[ScoreRow], minutes: range, *, now: datetime, only: int | None = None
-) -> None:  # fmt: skip
+    sessions: Sessions,
+    rows: Sequence[ScoreRow],
+    minutes: range,
+    culprits: AskedSpells,
+    *,
+    now: datetime,
+    only: int | None = None,
+) -> None:
     """Store the spells of these minutes as episodes. `only`: the host that the rows are of; None: all that send"""
     start, until = from_us(minutes.start * MINUTE_US), from_us(minutes.stop * MINUTE_US)
     by_host: dict[int, list[ScoreRow]] = {}
     for row in rows:
         by_host.setdefault(row.host_id, []).append(row)
+    async with open_read_session(sessions) as session:
+        stored = await read_all_episodes_after(session, CONTINUOUS, start)
+    stored = [row for row in stored if row.host_id is not None and only in {None, row.host_id}]
+    known = {row.host_id for row in stored if row.host_id is not None}
+    earlier: dict[int, list[EarlierSpell]] = {}
+    for episode in stored:
+        if episode.host_id is not None and episode.start_at < start and episode.ended_by != WITHDRAWN:
+            earlier.setdefault(episode.host_id, []).append(_to_earlier(episode))
+    found = {
+        host_id: find_spells(
+            sorted(by_host.get(host_id, ()), key=lambda row: row.minute_at), earlier.get(host_id, ()), start, until
+        )
+        for host_id in sorted(by_host.keys() | known)
+    }
+    named = await culprits.name_culprits(sessions, found, stored, now)
     async with open_write_session(sessions) as session:
-        earlier: dict[int, list[EarlierSpell]] = {}
-        known = set()
-        for episode in await read_all_episodes_after(session, SOURCE, start):
-            if episode.host_id is None or only not in {None, episode.host_id}:
-                continue
-            known.add(episode.host_id)
-            if episode.start_at < start and episode.ended_by != WITHDRAWN:
-                earlier.setdefault(episode.host_id, []).append(_to_earlier(episode))
-        for host_id in sorted(by_host.keys() | known):
-            own = sorted(by_host.get(host_id, ()), key=lambda row: row.minute_at)
-            found = find_spells(own, earlier.get(host_id, ()), start, until)
-            if found or host_id in known:
-                await replace_episodes(session, host_id, SOURCE, found, after=start, now=now)
+        for host_id, spells in named.items():
+            if spells or host_id in known:
+                await replace_episodes(session, host_id, CONTINUOUS, spells, after=start, now=now)
 
 
 def _to_earlier(row: EpisodeRow) -> EarlierSpell:

@@ -15,10 +15,9 @@ from normstat.continuous.minute_scores import UnusualSeries
 from normstat.continuous.score_words import describe_series
 from normstat.rules.episode_tracker import EpisodeEnd
 from normstat.rules.rule_file import COLOURS, Colour
-from normstat.storage.episode_rows import FoundEpisode
+from normstat.storage.episode_rows import CONTINUOUS, FoundEpisode
 from normstat.storage.score_rows import ScoreRow
 
-SOURCE: Final = "comparison"
 # Measured over weeks of made-up hosts (bench_alarms): the highest calm minute has 0.28, and 0.4 misses what 0.3 finds.
 ON: Final = 0.3
 OFF: Final = 0.15
@@ -125,7 +124,7 @@ class _Finder:
 
 def _to_episode(earlier: EarlierSpell) -> FoundEpisode:
     return FoundEpisode(
-        source=SOURCE,
+        source=CONTINUOUS,
         source_version=1,
         instance=earlier.instance,
         start_at=earlier.start_at,
@@ -144,7 +143,7 @@ def _to_episode(earlier: EarlierSpell) -> FoundEpisode:
 def _begin(row: ScoreRow, subsystem: str) -> FoundEpisode:
     at = row.minute_at
     return FoundEpisode(
-        SOURCE, row.method, subsystem, at, at, None, None, Colour.AMBER, at, _title(subsystem), "", ACTION, ()
+        CONTINUOUS, row.method, subsystem, at, at, None, None, Colour.AMBER, at, _title(subsystem), "", ACTION, ()
     )  # fmt: skip
 
 

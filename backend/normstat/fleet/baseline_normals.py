@@ -10,6 +10,7 @@ import anyio.to_thread
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baselines.rolling_baseline import MIN_PROFILED_S
 from normstat.baselines.window_sets import length_s
 from normstat.fleet.key_metrics import KeyField
 from normstat.fleet.normals import HostNormals, SeriesName, SeriesNormal, normals_of_band, normals_of_samples
@@ -100,6 +101,13 @@ async def find_normals(session: AsyncSession, cache: NormalsCache, request: Norm
     stored = await _read_stored(session, cache, profiles, request)
     left = {host_id: own for host_id, own in covering.items() if host_id not in stored}
     sampled = await _read_sampled(session, cache, left, request)
+    unbuilt = [host_id for host_id in left if host_id not in sampled]
+    if unbuilt:
+        # Until the profile of a new baseline is built the one before serves, as for the continuous comparison.
+        earlier = await read_covering_baselines(session, min_s=MIN_PROFILED_S, now=request.now)
+        covering |= {host_id: earlier[host_id] for host_id in unbuilt if host_id in earlier}
+        profiles = await choose_profiles(session, {host_id: covering[host_id] for host_id in unbuilt}, request.at)
+        stored |= await _read_stored(session, cache, profiles, request)
     return {host_id: CoveredHost(own, stored.get(host_id, sampled.get(host_id))) for host_id, own in covering.items()}
 
 

@@ -70,6 +70,8 @@ class FleetParts:
     at: datetime | None = None
     # Of hosts without any baseline that send now: the seconds recorded in the last days, by id.
     learned_s: Mapping[int, float] = field(default_factory=dict)
+    # What the continuous comparison says of hosts that are unusual at that moment, by id.
+    said: Mapping[int, str] = field(default_factory=dict)
 
 
 class _Row(NamedTuple):
@@ -96,7 +98,7 @@ def make_fleet(parts: FleetParts) -> Fleet:
     for at, host in enumerate(parts.hosts):
         own = range(bounds[at], bounds[at + 1])
         said = [(rows[row], recent[row], ratios[row]) for row in own]
-        answer = _judge_host(parts.covered.get(host.id), said, parts.learned_s.get(host.id))
+        answer = _judge_host(parts.covered.get(host.id), said, parts.learned_s.get(host.id), parts.said.get(host.id))
         shown = _with(host, answer, ribbons[at], [lines[row] for row in own if row in lines])
         hosts.append(shown if parts.at is None else _in_past(host, shown, has_data[at].tolist(), parts.at))
     return Fleet(
@@ -217,9 +219,12 @@ class _Verdict:
 
 
 def _judge_host(
-    covered: CoveredHost | None, rows: Sequence[tuple[_Row, float, float]], learned_s: float | None
+    covered: CoveredHost | None, rows: Sequence[tuple[_Row, float, float]], learned_s: float | None, who: str | None
 ) -> _Verdict:  # fmt: skip
-    """Return what is said of a host. `rows`: its series, each with the mean of the last minutes and its change ratio"""
+    """Return what is said of a host. `rows`: its series, each with the mean of the last minutes and its change ratio
+
+    `who`: the sentence of the continuous comparison, which names who did it where somebody is known
+    """
     if covered is None:
         if learned_s is not None:
             return _Verdict("learning", describe_learning(learned_s))
@@ -237,6 +242,8 @@ def _judge_host(
     row, recent, ratio = max(judged, key=lambda found: found[2])
     if ratio < 1 or row.normal is None:
         return _Verdict("judged", describe_calm(len(judged), name), ratio, *own)
+    if who is not None:
+        return _Verdict("judged", who, ratio, *own)
     sentence = describe_series(row.key, row.instance, recent, row.normal)
     return _Verdict("judged", f"{sentence} in {name}" if baseline.is_rolling else sentence, ratio, *own)
 

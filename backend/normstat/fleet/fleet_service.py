@@ -24,6 +24,7 @@ from normstat.query.fleet_rows import (
     read_stat_names,
 )
 from normstat.query.host_lists import list_hosts
+from normstat.storage.episode_rows import CONTINUOUS, read_episodes_at
 from normstat.storage.lookup import StatRef, find_stats
 from normstat.storage.natural_order import natural_key
 from normstat.storage.rolling_rows import read_recorded
@@ -32,6 +33,8 @@ from normstat.window import Window, from_us, to_us
 N_MINUTES: Final = 60
 # The hour is read for so long at a request; what is left, at the next one.
 BUDGET_S: Final = 0.3
+# The colour of an episode that is told before others of its host.
+WORST: Final = "red"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,19 @@ async def read_fleet(
         n_read=n_read,
         at=None if at is None else window.end,
         learned_s=learned,
+        said=await _read_said(session, now if at is None else window.end),
     )
     return await anyio.to_thread.run_sync(make_fleet, parts)
+
+
+async def _read_said(session: AsyncSession, at: datetime) -> dict[int, str]:
+    """Return the sentence of the worst thing that the continuous comparison finds unusual at a moment, by the host's id."""
+    said: dict[int, tuple[int, str]] = {}
+    for row in await read_episodes_at(session, CONTINUOUS, at):
+        if row.host_id is not None:
+            found = (row.colour == WORST, row.sentence)
+            said[row.host_id] = max(said.get(row.host_id, found), found, key=lambda one: one[0])
+    return {host_id: sentence.removesuffix(".") for host_id, (_, sentence) in said.items()}
 
 
 async def _read_learned(session: AsyncSession, host_ids: Sequence[int], now: datetime) -> dict[int, float]:

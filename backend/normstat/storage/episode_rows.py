@@ -13,6 +13,8 @@ from normstat.storage.named_rows import require_row
 from normstat.storage.schema.watch_models import EpisodeRow, WatchedHost, WatchedState
 
 WITHDRAWN: Final = "withdrawn"
+# The source of the episodes that the continuous comparison finds; the others are rules.
+CONTINUOUS: Final = "comparison"
 COLUMNS: Final = (
     "source", "source_version", "instance", "start_at", "last_at", "ended_at", "ended_by", "colour", "worst_at", "title",
     "sentence", "action",
@@ -75,6 +77,16 @@ async def read_all_episodes_after(session: AsyncSession, source: str, after: dat
     """Return the episodes of all hosts by a source that had not ended at an instant."""
     query = select(EpisodeRow).where(EpisodeRow.source == source, or_(EpisodeRow.ended_at.is_(None), EpisodeRow.ended_at > after))
     return list(await session.scalars(query.order_by(EpisodeRow.start_at, EpisodeRow.id)))
+
+
+async def read_episodes_at(session: AsyncSession, source: str, at: datetime) -> list[EpisodeRow]:
+    """Return the episodes of all hosts by a source that lasted at an instant, the newest first."""
+    query = select(EpisodeRow).where(
+        EpisodeRow.source == source,
+        EpisodeRow.start_at <= at,
+        or_(EpisodeRow.ended_at.is_(None), EpisodeRow.ended_at > at),
+    )
+    return list(await session.scalars(query.order_by(EpisodeRow.start_at.desc(), EpisodeRow.id.desc())))
 
 
 async def read_open_episodes(session: AsyncSession, sources: Sequence[str]) -> list[EpisodeRow]:
