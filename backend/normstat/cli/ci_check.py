@@ -86,7 +86,7 @@ def cases_of_files(scores: Sequence[MetricScore]) -> list[CheckCase]:
         CheckCase(
             FailOn.UNUSUAL,
             score.metric,
-            [f"{score.metric} is {score.verdict}: significance {score.significance:.1f}"] if score.verdict == "unusual" else [],
+            [f"{score.metric} is {score.verdict}: strength {score.strength:.1f}"] if score.verdict == "unusual" else [],
         )
         for score in scores
         if score.verdict not in {"appeared", "insufficient-data"}

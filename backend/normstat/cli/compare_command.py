@@ -210,7 +210,7 @@ def _compare_files(baseline: Path, incident: Path, before: Path | None) -> list[
             typer.echo(f"{_on_one_line(plain.metric)}\t0.000\tinsufficient-data\t{plain.describe()}")
         return scores
     for item in scores:
-        typer.echo(f"{_on_one_line(item.metric)}\t{item.significance:.3f}\t{item.verdict}")
+        typer.echo(f"{_on_one_line(item.metric)}\t{item.strength:.3f}\t{item.verdict}")
     return scores
 
 

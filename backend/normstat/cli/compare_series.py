@@ -33,7 +33,7 @@ def print_series(answer: AskedSeriesPage, search: str) -> None:
 def has_no_verdict(rows: Sequence[SeriesRows]) -> bool:
     """Return whether no series has enough samples for a verdict."""
     counts = ask_series(rows, SeriesQuestion(limit=1)).counts
-    n_judged = counts.unusual + counts.unchanged + counts.explained_by_load + counts.out_of_range + counts.muted
+    n_judged = counts.unusual + counts.likely + counts.unchanged + counts.muted
     return counts.insufficient_data > 0 and n_judged == 0
 
 

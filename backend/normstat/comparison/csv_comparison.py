@@ -10,6 +10,7 @@ from normstat.comparison.long_csv import LongTable, names_of
 from normstat.comparison.series_comparison import UNUSUAL, Verdict, families_of, verdicts_of
 from normstat.profiles.adhoc_profile import Block, compare_blocks
 from normstat.scoring.appearance import appearance_significance
+from normstat.scoring.contamination import find_contaminated, find_ends
 from normstat.scoring.host_profile import MIN_BASELINE
 from normstat.scoring.summary import FloatArray
 
@@ -17,6 +18,8 @@ from normstat.scoring.summary import FloatArray
 MAX_ODD: Final = 0.02
 # Intervals whose ratio is below this count as equal.
 SAME_INTERVAL: Final = 1.1
+# After so many times the usual interval a new piece of the baseline begins.
+MAX_STEPS: Final = 3.0
 NOTHING: Final = np.empty(0)
 
 Samples = tuple[FloatArray, FloatArray]
@@ -26,17 +29,20 @@ Sides = tuple[Samples, Samples, Samples]
 
 @dataclass(frozen=True, slots=True)
 class MetricScore:
-    """The score of a metric. Missing: significance 0 where the data is insufficient."""
+    """The score of a metric. Missing: strength 0 where the data is insufficient.
+
+    `strength`: how far it moved and how rare that is, which orders them; of one that appeared its significance
+    """
 
     metric: str
-    significance: float
+    strength: float
     verdict: Verdict
 
 
 def compare_tables(baseline: LongTable, incident: LongTable, before: LongTable | None = None) -> list[MetricScore]:
-    """Return every metric of both files once: most significant first, those with insufficient data last.
+    """Return every metric of both files once: the strongest change first, those with insufficient data last.
 
-    A metric of the incident that the baseline does not have has the significance of its appearance.
+    A metric of the incident that the baseline does not have has the significance of its appearance as its strength.
     `before`: the time right before the incident
     """
     names = names_of([baseline, incident])
@@ -50,16 +56,45 @@ def compare_tables(baseline: LongTable, incident: LongTable, before: LongTable |
     result: list[MetricScore] = []
     if scored:
         groups = _group_by_interval({name: series[name] for name in scored})
+        series |= _without_foreign_ends(series, groups)
         ordered = [name for group in groups for name in group]
         _, scores = compare_blocks([_to_block([series[name] for name in group]) for group in groups], families_of(ordered))
         result = [
-            MetricScore(name, significance, verdict)
-            for name, significance, verdict in zip(ordered, scores.significance.tolist(), verdicts_of(scores), strict=True)
+            MetricScore(name, strength, verdict)
+            for name, strength, verdict in zip(ordered, scores.strength.tolist(), verdicts_of(scores), strict=True)
         ]
     result += _judge_appeared(series)
     listed = {item.metric for item in result}
     result += [MetricScore(name, 0.0, "insufficient-data") for name in names if name not in listed]
-    return sorted(result, key=lambda item: (item.verdict == "insufficient-data", -item.significance, item.metric))
+    return sorted(result, key=lambda item: (item.verdict == "insufficient-data", -item.strength, item.metric))
+
+
+def _without_foreign_ends(series: dict[str, Sides], groups: Sequence[Sequence[str]]) -> dict[str, Sides]:
+    """Return the metrics without the ends of the baseline that show the incident, or are like nothing else in it.
+
+    The metrics of the commonest interval judge.
+    """
+    block = _to_block([series[name] for name in max(groups, key=len)])
+    times, codes = block.times_baseline, find_contaminated(block.baseline, block.incident)
+    steps = np.diff(times)
+    pieces = np.split(np.arange(len(times)), 1 + np.flatnonzero(steps > MAX_STEPS * np.median(steps))) if len(steps) else []
+    spans: list[tuple[float, float]] = []
+    for piece in pieces:
+        first, last = find_ends(codes[piece])
+        if first:
+            spans.append((float(times[piece[0]]), float(times[piece[first - 1]])))
+        if last:
+            spans.append((float(times[piece[-last]]), float(times[piece[-1]])))
+    if not spans:
+        return {}
+    kept: dict[str, Sides] = {}
+    for name, ((own, values), incident, before) in series.items():
+        is_kept = np.ones(len(own), np.bool_)
+        for begin, end in spans:
+            is_kept &= (own < begin) | (own > end)
+        if np.isfinite(values[is_kept]).sum() >= MIN_BASELINE:
+            kept[name] = ((own[is_kept], values[is_kept]), incident, before)
+    return kept
 
 
 def _judge_appeared(series: dict[str, Sides]) -> list[MetricScore]:

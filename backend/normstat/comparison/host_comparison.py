@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -9,13 +10,15 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat import work_budget
-from normstat.baselines.window_sets import Windows, length_s, sample_evenly
+from normstat.baselines.window_sets import Windows
+from normstat.comparison.baseline_check import CheckedBaseline, check_baseline
 from normstat.comparison.compared_group import join_sides
 from normstat.comparison.divisor import Divisor, LeftOut, describe_left_out, divide_pair
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
 from normstat.comparison.findings.coming_and_going import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.grouping import group_findings
-from normstat.comparison.findings.stalls import describe_rhythm, describe_stalls, find_stalls
+from normstat.comparison.findings.stalls import describe_bouts, describe_rhythm, find_stalls
+from normstat.comparison.host_ledger import some_windows
 from normstat.comparison.ledger.book import open_book
 from normstat.comparison.ledger.model import LedgerLine
 from normstat.comparison.ledger.readings import PairedSides, Reading
@@ -25,12 +28,12 @@ from normstat.comparison.model import Finding, FindingGroup, InsufficientData, M
 from normstat.comparison.observers import Observer, find_observers
 from normstat.comparison.read_side import StatSide, before_window
 from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
-from normstat.comparison.series_comparison import UNUSUAL
+from normstat.comparison.series_comparison import UNUSUAL, likely_of
 from normstat.comparison.series_rows import SeriesRows, make_rows
 from normstat.comparison.side_reader import SideRequest, read_sides
 from normstat.comparison.sparklines import DrawnSides, samples_of, sparkline_of
 from normstat.comparison.stories.actors import find_pids
-from normstat.comparison.stories.build import HostStory, build_stories, rank_groups
+from normstat.comparison.stories.build import HostStory, build_stories, is_noticeable, rank_groups
 from normstat.comparison.stories.ledger_stories import lead_with_ledger
 from normstat.comparison.surroundings import find_surroundings
 from normstat.comparison.unscored_series import UnscoredSeries
@@ -44,10 +47,6 @@ from normstat.window import Window
 # The first groups have sparklines, for this many members each.
 MAX_DRAWN: Final = 80
 MEMBERS_DRAWN: Final = 3
-
-# Where the baseline has a stored profile, the ledger reads this many of its windows, each at most this long.
-LEDGER_WINDOWS: Final = 24
-MAX_LEDGER_WINDOW_S: Final = 600.0
 
 # Called with (done, total, next step).
 Progress = Callable[[int, int, str], Awaitable[None]]
@@ -96,6 +95,7 @@ class HostComparison:
     observers: list[Observer]
     silences: list[Silence]
     divisor_note: str = ""
+    baseline_notes: tuple[str, ...] = ()
 
     @property
     def n_listed(self) -> int:
@@ -109,7 +109,38 @@ class HostComparison:
 
 
 async def compare_host(session: AsyncSession, task: Task, progress: Progress, *, max_rows: int) -> HostComparison:
-    """Return the result for one host."""
+    """Return the result for one host, against its baseline without ends that are not normal."""
+    with ExitStack() as memory:
+        memory.enter_context(work_budget.host_memory())
+        read = await _read_host(session, task, progress, max_rows=max_rows)
+        checked = CheckedBaseline(task.baseline, ())
+        if task.profile is None and task.divisor is None and len(task.baseline_host_ids) == 1:
+            checked = await work_budget.run_in_thread(check_baseline, task.baseline, task.incident, read.stats)
+        if checked.notes:
+            del read
+        else:
+            # The samples stay.
+            memory.pop_all()
+    if checked.notes:
+        task = replace(task, baseline=checked.windows)
+        read = await _read_host(session, task, progress, max_rows=max_rows)
+    await progress(read.n_stats, read.n_stats + 1, f"scoring {task.host}")
+    found = await work_budget.run_in_thread(compare_sides, task, read.stats, read.spec_versions, read.left_out, read.of_ledger)
+    return replace(found, baseline_notes=checked.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadHost:
+    """The samples of both sides of a host. `of_ledger`: of a baseline that has a profile"""
+
+    n_stats: int
+    stats: list[StatPair]
+    spec_versions: dict[str, int]
+    left_out: list[LeftOut]
+    of_ledger: dict[str, StatSide]
+
+
+async def _read_host(session: AsyncSession, task: Task, progress: Progress, *, max_rows: int) -> _ReadHost:
     stats: list[StatPair] = []
     left_out: list[LeftOut] = []
     of_ledger: dict[str, StatSide] = {}
@@ -147,8 +178,7 @@ async def compare_host(session: AsyncSession, task: Task, progress: Progress, *,
             sides, by_divisor = divide_pair(sides, task.divisor)
             left_out.append(by_divisor)
         stats.append(sides)
-    await progress(len(found), len(found) + 1, f"scoring {task.host}")
-    return await work_budget.run_in_thread(compare_sides, task, stats, spec_versions, left_out, of_ledger)
+    return _ReadHost(len(found), stats, spec_versions, left_out, of_ledger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +216,7 @@ def _is_of_ledger(task: Task, stat: str) -> bool:
 
 def _ledger_windows(task: Task) -> Windows:
     """Return the windows of the baseline that the ledger looks at: all, or where it has a profile some of the incident's length."""
-    if task.profile is None:
-        return task.baseline
-    share = LEDGER_WINDOWS * min(task.incident.length_s, MAX_LEDGER_WINDOW_S) / max(length_s(task.baseline), 1.0)
-    return task.baseline if share >= 1 else sample_evenly(task.baseline, share, LEDGER_WINDOWS)
+    return task.baseline if task.profile is None else some_windows(task.baseline, task.incident)
 
 
 def compare_sides(
@@ -212,14 +239,18 @@ def compare_sides(
     scored = score_samples(stats) if task.profile is None else score_with_profile(task.profile, task.incident, by_name)
     unscored = UnscoredSeries(task.host, by_name, task.profile)
     rows: list[int] = []
+    likely_rows: list[int] = []
     muted_rows: list[int] = []
     n_unchanged = 0
     if scored is not None:
+        is_likely = likely_of(scored.scores)
         for row, series in enumerate(scored.series):
             if series.stat in left_out or unscored.take(scored, row):
                 continue
             if scored.scores.significance[row] < UNUSUAL:
                 n_unchanged += 1
+                if is_likely[row] and not _is_muted(series, task.mutes):
+                    likely_rows.append(row)
             elif _is_muted(series, task.mutes):
                 muted_rows.append(row)
             else:
@@ -230,7 +261,9 @@ def compare_sides(
     unmatched = [one for one in unscored.unmatched if not _is_muted(one.series, task.mutes)]
     new_and_gone = find_unmatched(task.host, unmatched, around)
     changed = [] if scored is None else _to_groups(task.host, scored, rows, around)
-    groups = _draw(task, rank_groups([*changed, *new_and_gone]), by_name)
+    # What is only likely is told where it matters.
+    likely = [] if scored is None else [one for one in _to_groups(task.host, scored, likely_rows, around) if is_noticeable(one)]
+    groups = _draw(task, rank_groups([*changed, *likely, *new_and_gone]), by_name)
     ledger = _to_ledger(task, all_stats, of_ledger, around.n_cpus)
     # Once for all that ask: a host may have had thousands.
     pids = find_pids(all_sides)
@@ -357,7 +390,7 @@ def _draw_member(member: Finding, group: FindingGroup, sides: DrawnSides) -> Fin
     if member.kind == "stall":
         stalls = find_stalls(*samples_of(sides.incident, member.instance, group.field))
         if stalls is not None:
-            sentence = f"{sentence.removesuffix('.')}. It stops {describe_stalls(stalls)}."
+            sentence = f"{sentence.removesuffix('.')}. It stops {describe_bouts(stalls)}."
     elif member.kind == "rhythm":
         sentence = f"{sentence} {describe_rhythm(*samples_of(sides.incident, member.instance, group.field))}".rstrip()
     return replace(member, sentence=sentence, sparkline=sparkline_of(sides, member.instance, group.field))

@@ -9,14 +9,12 @@ import numpy as np
 from normstat.profiles.adhoc_profile import Block, compare_blocks
 from normstat.scoring import significance as method
 from normstat.scoring.host_profile import WindowScores
-from normstat.scoring.summary import FloatArray, IntArray
+from normstat.scoring.summary import BoolArray, Float32Array, FloatArray, IntArray
 
-# `explained-by-load`, `out-of-range`: all samples lie outside the baseline's range, but the change is not unusual, because the load
-# explains most of it, or because the samples are few or the distance is small.
-# `appeared`: only the incident has the series.
-Verdict = Literal["unusual", "explained-by-load", "out-of-range", "normal", "appeared", "insufficient-data"]
-EXPLAINED: Final = 0.5
+# `likely`: it is not certain that the change is unusual; see `are_likely`. `appeared`: only the incident has the series.
+Verdict = Literal["unusual", "likely", "normal", "appeared", "insufficient-data"]
 UNUSUAL: Final = method.UNUSUAL
+AnyFloats = FloatArray | Float32Array
 NUMBER: Final = re.compile(r"\d+")
 
 
@@ -29,7 +27,7 @@ def compare_arrays(
     *,
     before: tuple[FloatArray, FloatArray] | None = None,
 ) -> tuple[FloatArray, list[Verdict]]:
-    """Return the significance of each series' change, and the verdict.
+    """Return the strength of each series' change, and the verdict.
 
     `names`: series whose names differ only in numbers are a family and share their calibration; `before`: instants and values of
     the time right before the incident.
@@ -39,7 +37,22 @@ def compare_arrays(
     times_before, values_before = (None, None) if before is None else before
     block = Block(times_baseline, baseline, times_incident, incident, times_before=times_before, before=values_before)
     _, scores = compare_blocks([block], families)
-    return scores.significance, verdicts_of(scores)
+    return scores.strength, verdicts_of(scores)
+
+
+def are_likely(significance: AnyFloats, alone: AnyFloats, is_disjoint: BoolArray) -> BoolArray:
+    """Return which changes are likely at least: rare, or rare but for the load that explains them, or without a sample in the
+    baseline's range. A range that the baseline never touched is not normal, even where that may be by chance.
+
+    `alone`: the largest significance of a kind, whatever the load. Shape: all (n_series,)
+    """
+    return (significance >= method.LIKELY) | (alone >= UNUSUAL) | is_disjoint
+
+
+def likely_of(scores: WindowScores) -> BoolArray:
+    """Return which series are likely unusual at least. Shape: -> (n_series,)"""
+    alone = scores.kind_significance[: method.LOAD].max(axis=0, initial=0)
+    return are_likely(scores.significance, alone, scores.is_disjoint)
 
 
 def families_of(names: Sequence[str]) -> IntArray:
@@ -49,10 +62,9 @@ def families_of(names: Sequence[str]) -> IntArray:
 
 
 def verdicts_of(scores: WindowScores) -> list[Verdict]:
-    """Return the verdict of each series. One whose samples all lie outside the baseline's range is never `normal`."""
+    """Return the verdict of each series."""
     verdicts = np.full(len(scores.significance), "normal", dtype=object)
-    verdicts[scores.is_disjoint] = "out-of-range"
-    verdicts[scores.is_disjoint & (scores.explained_by_load >= EXPLAINED)] = "explained-by-load"
+    verdicts[likely_of(scores)] = "likely"
     verdicts[scores.significance >= UNUSUAL] = "unusual"
     verdicts[~scores.has_enough_data] = "insufficient-data"
     return verdicts.tolist()

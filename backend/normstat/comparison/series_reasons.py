@@ -28,6 +28,8 @@ SUBJECTS: Final = {
     "rhythm": "Its rhythm", "still": "The share of repeated values", "missing": "The share of missing samples",
 }  # fmt: skip
 BY_LOAD: Final = "Its level at this load"
+# The load is told where it explains at least half of the shift.
+MIN_EXPLAINED: Final = 0.5
 
 
 def explain(rows: SeriesRows, row: int, verdict: SeriesVerdict) -> str:
@@ -43,15 +45,15 @@ def explain(rows: SeriesRows, row: int, verdict: SeriesVerdict) -> str:
     moved = (
         f"{_subject(int(rows.kind[row]))} changed by {format_ratio(float(rows.change_ratio[row]))} times its natural variability"
     )
-    if verdict == "explained_by_load":
-        share = round(100 * float(rows.explained_by_load[row]))
-        return f"{both} {moved}, but the load of the host explains {share} % of the shift."
+    share = float(rows.explained_by_load[row])
+    if verdict == "likely" and share >= MIN_EXPLAINED:
+        return f"{both} {moved}, but the load of the host explains {round(100 * share)} % of the shift."
     significance = float(rows.significance[row])
     needed = f"1 in {round_count(10**UNUSUAL):,}"
-    if verdict in ("unchanged", "out_of_range"):
+    if verdict in ("likely", "unchanged"):
         how_rare = _how_rare(significance)
         as_normal = "as normal windows do" if how_rare is None else f"as about {how_rare} normal windows does"
-        return f"{both} {moved}, {as_normal}. Only a change as rare as {needed} counts as unusual."
+        return f"{both} {moved}, {as_normal}. Only a change as rare as {needed} is sure to be unusual."
     reason = f"{both} {moved}; {_rarer(significance)} normal windows change as much ({needed} is enough to be unusual)."
     return f"{reason} It is muted." if verdict == "muted" else reason
 

@@ -16,20 +16,16 @@ from normstat import work_budget
 from normstat.comparison.findings.classify import SeriesIdentity, add_levels, choose_kinds, round_all
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, StatPair
-from normstat.comparison.series_comparison import UNUSUAL
+from normstat.comparison.series_comparison import UNUSUAL, are_likely
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
 from normstat.profiles.stored_profile import LoadedProfile
 from normstat.scoring.significance import LOAD
 from normstat.scoring.summary import MIDDLE, Float32Array, FloatArray, IntArray, Summary, are_disjoint
 from normstat.stats.spec import Field
 
-SeriesVerdict = Literal[
-    "unusual", "unchanged", "explained_by_load", "out_of_range", "appeared", "disappeared", "insufficient_data", "muted"
-]  # fmt: skip
+SeriesVerdict = Literal["unusual", "likely", "unchanged", "appeared", "disappeared", "insufficient_data", "muted"]
 VERDICTS: Final[tuple[SeriesVerdict, ...]] = get_args(SeriesVerdict)
-UNUSUAL_CODE, UNCHANGED, EXPLAINED, OUT_OF_RANGE, APPEARED, DISAPPEARED, INSUFFICIENT, MUTED = range(len(VERDICTS))
-# The load explains a change when it explains at least half of the shift.
-MIN_EXPLAINED: Final = 0.5
+UNUSUAL_CODE, LIKELY_CODE, UNCHANGED, APPEARED, DISAPPEARED, INSUFFICIENT, MUTED = range(len(VERDICTS))
 NO_KIND: Final = -1
 # Columns of `SeriesRows.values`.
 MEDIAN, LOWEST, HIGHEST = range(3)
@@ -230,10 +226,7 @@ def _verdicts(
     n_baseline, n_incident = part.n
     is_unusual = part.significance >= UNUSUAL
     is_disjoint = _is_disjoint(part.values)
-    has_moved = (part.alone >= UNUSUAL) | is_disjoint
-    is_explained = ~is_unusual & has_moved & (part.explained_by_load >= MIN_EXPLAINED)
-    # A range that the baseline never touched is not unchanged, even where that may be by chance.
-    other = np.where(is_explained, EXPLAINED, np.where(is_disjoint, OUT_OF_RANGE, UNCHANGED))
+    other = np.where(are_likely(part.significance, part.alone, is_disjoint), LIKELY_CODE, UNCHANGED)
     verdict = np.where(is_unusual, UNUSUAL_CODE, other).astype(np.int8)
     for row in np.flatnonzero(verdict == UNUSUAL_CODE).tolist():
         if is_muted(part.series[row]):

@@ -93,9 +93,8 @@ class SeriesCounts(Documented):
     """Series that match the search, by verdict."""
 
     unusual: int
+    likely: int
     unchanged: int
-    explained_by_load: int
-    out_of_range: int
     appeared: int
     disappeared: int
     insufficient_data: int
@@ -221,7 +220,7 @@ def _to_series(rows: SeriesRows, row: int) -> AskedSeries:
     verdict = VERDICTS[int(rows.verdict[row])]
     baseline, incident = (_to_side(rows, row, side) for side in (BASELINE, INCIDENT))
     one, other = baseline.median, incident.median
-    is_scored = verdict in ("unusual", "unchanged", "explained_by_load", "out_of_range", "muted")
+    is_scored = verdict in ("unusual", "likely", "unchanged", "muted")
     return AskedSeries(
         host=rows.host,
         stat=item.stat,

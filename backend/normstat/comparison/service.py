@@ -275,6 +275,7 @@ def _to_notes(hosts: Sequence[HostComparison]) -> list[str]:
         if 0 < minutes < MIN_BASELINE_MINUTES:
             shown = f"{minutes:.0f} minutes" if minutes >= 1.5 else "1 minute" if minutes >= 1 else "less than 1 minute"
             notes.append(f"{where}The baseline has only {shown} of data; use at least {MIN_BASELINE_MINUTES}.")
+        notes += [f"{where}{note}" for note in host.baseline_notes]
         if host.small_processes:
             notes.append(f"{where}{host.small_processes}")
     return notes
@@ -289,7 +290,7 @@ def _to_verdict(hosts: Sequence[HostComparison], stories: Sequence[Story]) -> st
     n_scored = sum(host.n_unchanged for host in hosts)
     if n_scored == 0:
         return f"Insufficient data: none of {n_series:,} series has enough samples on both sides."
-    return f"No clear difference: none of {n_scored:,} series changed more than it usually does."
+    return f"Nothing stands out: none of {n_scored:,} series changed more than it usually does by an amount that matters."
 
 
 async def _require_samples(session: AsyncSession, task: Task, result: HostComparison) -> None:

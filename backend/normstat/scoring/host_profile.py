@@ -31,7 +31,7 @@ from normstat.scoring.change_scale import (
     spread_about_mean,
 )
 from normstat.scoring.load_model import LoadModel, unexplained
-from normstat.scoring.significance import LOAD, Calibration, Constants, calibrate, combine
+from normstat.scoring.significance import LOAD, Calibration, Constants, calibrate, combine, strength_of
 from normstat.scoring.summary import BoolArray, Float32Array, FloatArray, IntArray, Summary, are_disjoint
 
 MIN_BASELINE: Final = 5
@@ -99,8 +99,8 @@ class WindowScores:
     """The scores of a window. Shape: change, change_scale, kind_significance (n_kinds + 1, n_series), the rest (n_series,)
 
     `kind_significance`: minus the decimal logarithm of the chance of such a change in a normal window; `significance`: all kinds in
-    one number; `explained_by_load`: share of the shift, 0..1; `is_disjoint`: all samples lie outside the baseline's range;
-    `has_enough_data`: whether both sides have enough samples
+    one number; `strength`: how far it moved and how rare that is, which orders them; `explained_by_load`: share of the shift, 0..1;
+    `is_disjoint`: all samples lie outside the baseline's range; `has_enough_data`: whether both sides have enough samples
     """
 
     window: Summary
@@ -109,6 +109,7 @@ class WindowScores:
     kind_significance: FloatArray
     explained_by_load: Float32Array
     significance: FloatArray
+    strength: FloatArray
     is_disjoint: BoolArray
     has_enough_data: BoolArray
 
@@ -223,13 +224,14 @@ def score_window(
             explained_by_load = np.nan_to_num(1 - np.minimum(1, np.abs(left) / np.abs(shift))).astype(np.float32)
     change_ratios, is_constant = _ratio(change, change_scale), _is_constant(profile.baseline)
     kind_significance = window_model.calibration.significance(change_ratios, profile.families, is_constant)
-    kind_significance[:, _is_one_step(window, profile.baseline, series_stats)] *= ONE_STEP_FACTOR
+    is_one_step = _is_one_step(window, profile.baseline, series_stats)
+    kind_significance[:, is_one_step] *= ONE_STEP_FACTOR
     # A series that was always present and is gone is scored as missing.
     is_gone = (window.n == 0) & (window.n_reports > 0) & (profile.baseline.missing < MAX_MISSING)
     has_enough_data = (profile.baseline.n >= MIN_BASELINE) & ((window.n >= MIN_INCIDENT) | is_gone)
     significance = np.where(
         has_enough_data,
-        combine(kind_significance, change_ratios, explained_by_load, is_constant),
+        combine(kind_significance, explained_by_load, is_constant),
         0,
     )
     return WindowScores(
@@ -239,6 +241,7 @@ def score_window(
         kind_significance,
         explained_by_load,
         significance,
+        strength_of(change_ratios, significance),
         are_disjoint(*window.range, *profile.baseline.range),
         has_enough_data,
     )

@@ -5,6 +5,7 @@ by the others as the incident is by all of them; the ratios of a family (the sam
 the largest ratios a Pareto tail is fitted. With few windows the calibration is pulled towards that of all families.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,7 +22,6 @@ from normstat.scoring.change_scale import (
     ORDER,
     PART,
     RHYTHM,
-    SHARES,
     SPREAD,
     STEP,
     STILL,
@@ -48,13 +48,20 @@ GROUPS: Final[Groups] = (
     (STEP, JITTER, STILL, SPREAD, RHYTHM),
     (MISSING,),
 )
-# The kinds that decide the place of a series in the ranking. The others only make it unusual: they say the same again, or, as a
-# spread of three samples, move by themselves.
-DECIDING: Final[Groups] = ((VALUE, LOAD), (TOP, BOTTOM), (STEP, STILL), (MISSING,))
-# Groups depend on each other: a second one is no second proof, only support. So are the kinds that do not decide.
+# Groups depend on each other: a second one is no second proof, only support.
 SECOND_SHARE: Final = 0.2
 # From this significance on a series is unusual: one normal window in a hundred thousand reaches it.
 UNUSUAL: Final = 5.0
+# From this one on, one normal window in ten thousand, it is likely.
+LIKELY: Final = 4.0
+# What the change ratio of a kind counts for the order of the series. A level that moved is what somebody sees; movement, stops and
+# samples beyond the ends count half, the ends themselves and a rhythm a fifth: each alone costs hits on published incidents when it
+# counts more. The other kinds say the same again, or move by themselves; they only make a series unusual.
+EFFECT_WEIGHTS: Final[Mapping[int, float]] = {
+    VALUE: 1.0, LOAD: 1.0,
+    LOW: 0.5, HIGH: 0.5, STEP: 0.5, STILL: 0.5, MISSING: 0.5, HOLLOW: 0.5,
+    TOP: 0.2, BOTTOM: 0.2, RHYTHM: 0.2,
+}  # fmt: skip
 # The level follows the load, and with it how many samples lie beyond the baseline's ends. What the load explains counts half, for
 # the load model may err.
 OF_LEVEL: Final = (VALUE, ORDER, PART, TREND, LOW, HIGH)
@@ -139,39 +146,30 @@ def _calibrate_constants(calibration: Calibration, constants: Constants) -> None
         calibration.threshold[kind, -1] = (constants.chance / TAIL_SHARE) ** tail
 
 
-def combine(
-    kind_significance: FloatArray, change_ratios: Float32Array, explained_by_load: Float32Array, is_constant: BoolArray
-) -> FloatArray:
+def combine(kind_significance: FloatArray, explained_by_load: Float32Array, is_constant: BoolArray) -> FloatArray:
     """Return the significance of each series: that of the most significant group of kinds, plus a share of the second.
 
     All kinds of a constant series show the same first move, so there a second group adds nothing. Less where the load explains the
-    change. Any kind can make a series unusual. How far above UNUSUAL it stands, only the deciding kinds say: chances far beyond the
-    baseline's windows are extrapolated, so there the size decides as well, and what is above UNUSUAL grows by itself with each
-    decade of the change ratio.
-
-    Shape: kind_significance, change_ratios (n_kinds, n_series), explained_by_load, is_constant (n_series,) ->
-    (n_series,)
+    change. Shape: kind_significance (n_kinds, n_series), explained_by_load, is_constant (n_series,) -> (n_series,)
     """
     result = kind_significance.copy()
     result[list(OF_LEVEL)] *= 1 - EXPLAINED_SHARE * explained_by_load
-    by_any, by_deciding = (_together(result, groups, is_constant) for groups in (GROUPS, DECIDING))
-    # Shares end at 1: they cannot distinguish a large change from a huge one.
-    sized = [kind for group in _known(DECIDING, len(result)) for kind in group if kind not in SHARES]
-    decades = np.log10(np.maximum(change_ratios[sized].max(axis=0), 1))
-    above = np.maximum(SECOND_SHARE * (by_any - UNUSUAL), (by_deciding - UNUSUAL) * (1 + decades))
-    return np.asarray(np.where(by_any >= UNUSUAL, UNUSUAL + above, by_deciding), np.float64)
-
-
-def _together(kind_significance: FloatArray, groups: Groups, is_constant: BoolArray) -> FloatArray:
-    """Return the significance of the first group of kinds, plus a share of the second. Shape: -> (n_series,)"""
-    ordered = np.stack([kind_significance[group].max(axis=0) for group in _known(groups, len(kind_significance))])
+    groups = [[kind for kind in group if kind < len(result)] for group in GROUPS]
+    ordered = np.stack([result[group].max(axis=0) for group in groups])
     ordered.sort(axis=0)
     return np.asarray(ordered[-1] + np.where(is_constant, 0, SECOND_SHARE * ordered[-2]), np.float64)
 
 
-def _known(groups: Groups, n_kinds: int) -> list[list[int]]:
-    """Return the groups without the load kind where there is no load model."""
-    return [[kind for kind in group if kind < n_kinds] for group in groups]
+def strength_of(change_ratios: Float32Array, significance: FloatArray) -> FloatArray:
+    """Return how strong each change is, which orders the series: how far it moved, times the square of how rare that is.
+
+    How far: the largest change ratio, those of the level in full. It has no upper bound. At a significance of UNUSUAL it is that.
+
+    Shape: change_ratios (n_kinds, n_series), significance (n_series,) -> (n_series,)
+    """
+    weights = np.array([EFFECT_WEIGHTS.get(kind, 0.0) for kind in range(len(change_ratios))])
+    effect = (change_ratios * weights[:, None]).max(axis=0)
+    return np.asarray(effect * (significance / UNUSUAL) ** 2, np.float64)
 
 
 def _fit(values: Float32Array) -> tuple[float, float, int]:

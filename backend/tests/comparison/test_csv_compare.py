@@ -140,7 +140,7 @@ def test_what_changed_comes_first_and_insufficient_data_last(tmp_path: Path) -> 
     assert found["only_incident"] == "appeared"
     assert sorted(item.verdict for item in scores[:-2]) == ["appeared"] + ["normal"] * 11 + ["unusual"]
     assert [item.verdict for item in scores[-2:]] == ["insufficient-data"] * 2
-    scored = [item.significance for item in scores if item.verdict != "insufficient-data"]
+    scored = [item.strength for item in scores if item.verdict != "insufficient-data"]
     assert scored == sorted(scored, reverse=True)
 
 
@@ -208,8 +208,8 @@ def test_whatever_is_in_the_files_every_metric_stands_once(tmp_path: Path, basel
             return
     scores = compare_tables(*tables)
     assert set(verdicts(scores)) == {name for table in tables for name in table.names}
-    assert all(np.isfinite(item.significance) and item.significance >= 0 for item in scores)
-    assert all(item.significance == 0 for item in scores if item.verdict == "insufficient-data")
+    assert all(np.isfinite(item.strength) and item.strength >= 0 for item in scores)
+    assert all(item.strength == 0 for item in scores if item.verdict == "insufficient-data")
 
 
 # --- the command ---

@@ -16,7 +16,7 @@ from normstat.profiles.adhoc_profile import Block, compare_blocks
 from normstat.scoring.appearance import appearance_significance
 from normstat.scoring.change_scale import SPREAD, VALUE
 from normstat.scoring.host_profile import WindowScores
-from normstat.scoring.significance import LOAD, UNUSUAL, combine
+from normstat.scoring.significance import LOAD, UNUSUAL, combine, strength_of
 from normstat.scoring.summary import FloatArray
 from normstat.window import Window
 from tests.comparison.sides import compare_values, field_of, make_side, stat_of
@@ -47,9 +47,9 @@ def test_a_constant_of_a_short_baseline_that_moves_comes_first(n_baseline: int, 
     noise[:20] = 100
     scores, verdicts = compare(add([100.0] * n_baseline, noise[:, :n_baseline]), add(moved, noise[:, n_baseline:]))
     assert int(scores.argmax()) == 0
-    # The smallest of these moves is first, but against 16 samples it is not unusual.
+    # The smallest of these moves is first, but against 16 samples it is no more than likely.
     is_small_against_few = n_baseline == 16 and moved[0] == 97.1
-    assert verdicts[0] == ("normal" if is_small_against_few else "unusual")
+    assert verdicts[0] == ("likely" if is_small_against_few else "unusual")
 
 
 @pytest.mark.parametrize("n_baseline", [16, 26, 40])
@@ -69,7 +69,7 @@ def test_three_samples_against_few_are_judged_the_same_on_a_host_and_in_files(n_
     assert [(one.instance, one.field.key) for one in on_host.series] == keys
     names = [f"{field}/{disk}" for disk, field in keys]
     in_files, verdicts = compare_arrays(sides[0].times_s, baseline, sides[1].times_s, incident, names)
-    np.testing.assert_allclose(on_host.scores.significance, in_files, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(on_host.scores.strength, in_files, rtol=1e-5, atol=1e-6)
     assert sorted(np.argsort(-in_files)[:2].tolist()) == [0, 30]
     assert [verdicts[row] for row in (0, 1, 30, 31)] == ["unusual", "normal", "unusual", "normal"]
     values = (dict(zip(keys, baseline, strict=True)), dict(zip(keys, incident, strict=True)))
@@ -180,7 +180,7 @@ def test_what_three_times_the_load_explains_is_said() -> None:
     weights = rng.uniform(50, 500, (60, 1))
     values = np.round(weights * load * rng.lognormal(0, 0.02, (60, 400)), 2)
     verdicts = verdicts_of(with_before(values[:, :360], None, values[:, 360:]))
-    assert verdicts.count("explained-by-load") + verdicts.count("unusual") == 60
+    assert verdicts.count("likely") + verdicts.count("unusual") == 60
 
 
 @pytest.mark.parametrize("forward", [True, False])
@@ -252,9 +252,16 @@ def test_the_time_right_before_is_not_of_the_baseline(incident: Window, baseline
 
 def test_a_spread_makes_a_series_unusual_but_values_that_moved_less_lead() -> None:
     kinds = np.zeros((LOAD + 1, 3))
-    kinds[SPREAD, 0] = 20.0
+    kinds[SPREAD, 0] = 12.0
     kinds[VALUE, 1] = 9.0
     kinds[SPREAD, 2] = 4.0
-    ratios = np.ones((LOAD + 1, 3), np.float32)
-    found = combine(kinds, ratios, np.zeros(3, np.float32), np.zeros(3, np.bool_))
-    assert found[1] > found[0] > UNUSUAL > found[2]
+    ratios = np.zeros((LOAD + 1, 3), np.float32)
+    ratios[SPREAD] = 300.0
+    ratios[VALUE] = 2.0, 9.0, 2.0
+    found = combine(kinds, np.zeros(3, np.float32), np.zeros(3, np.bool_))
+    assert found[0] > found[1] > UNUSUAL > found[2]
+    strength = strength_of(ratios, found)
+    assert strength.argmax() == 1
+    # There is no ceiling, and a rarer change of the same size is stronger.
+    assert strength_of(10 * ratios, found) == pytest.approx(10 * strength)
+    assert strength_of(ratios, 2 * found) == pytest.approx(4 * strength)

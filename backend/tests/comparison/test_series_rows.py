@@ -66,7 +66,7 @@ def test_util_finds_every_disk_whatever_its_verdict() -> None:
     assert calm.significance is not None
     assert calm.significance < 4.7
     assert calm.reason.startswith("Median 2.76 %; in the baseline 2.96 % (0.00 to 6.07 %). ")
-    assert calm.reason.endswith(" Only a change as rare as 1 in 100,000 counts as unusual.")
+    assert calm.reason.endswith(" Only a change as rare as 1 in 100,000 is sure to be unusual.")
     new = found["sdc"]
     assert new.reason.startswith("Not in the baseline. In the incident: median 7.")
     assert (new.baseline.median, new.difference, new.ratio, new.significance) == (None, None, None, None)
@@ -78,7 +78,7 @@ def test_every_series_has_one_row_that_agrees_with_the_counts() -> None:
     assert answer.n_series == answer.n_matched == len(answer.series) == found.n_series == len(found.rows)
     counts = answer.counts
     assert counts.unusual == found.n_findings
-    assert counts.unchanged + counts.explained_by_load + counts.out_of_range == found.n_unchanged
+    assert counts.unchanged + counts.likely == found.n_unchanged
     assert counts.appeared == len(found.appeared)
     assert counts.insufficient_data == len(found.insufficient_data)
     finding = found.groups[0].members[0]
@@ -158,7 +158,7 @@ def test_a_series_out_of_range_has_a_verdict() -> None:
     values = {("sda", "tps"): ten}, {("sda", "tps"): np.array([61.0, 63.0, 62.0])}
     few = {("sdb", "tps"): ten[:9]}, {("sdb", "tps"): ten[:3]}
     found = compare_values({"iostat_linux": (values[0] | few[0], values[1] | few[1])})
-    assert sorted(one.verdict for one in ask(found)) == ["insufficient_data", "out_of_range"]
+    assert sorted(one.verdict for one in ask(found)) == ["insufficient_data", "likely"]
     assert not has_no_verdict([found.rows])
 
 
@@ -197,7 +197,7 @@ def test_a_load_that_explains_a_change_is_said() -> None:
         left_out=frozenset(),
         is_muted=lambda _: False,
     )
-    [explained] = ask_series([rows], SeriesQuestion(verdicts=["explained_by_load"])).series
+    [explained] = ask_series([rows], SeriesQuestion(verdicts=["likely"])).series
     assert (explained.instance, explained.field) == ("sdb", "util_pct")
     assert explained.explained_by_load == pytest.approx(0.92)
     assert explained.reason.endswith(" times its natural variability, but the load of the host explains 92 % of the shift.")
@@ -212,7 +212,7 @@ def test_a_load_that_explains_a_change_is_said() -> None:
         left_out=frozenset(),
         is_muted=lambda _: False,
     )
-    [outside] = ask_series([rows], SeriesQuestion(verdicts=["out_of_range"])).series
+    [outside] = ask_series([rows], SeriesQuestion(verdicts=["likely"])).series
     assert (outside.instance, outside.field, outside.is_disjoint) == ("sdb", "util_pct", True)
     assert "no sample of the incident is within that range" in outside.reason
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from normstat.comparison.findings import stalls
-from normstat.comparison.findings.stalls import Stalls, find_stalls
+from normstat.comparison.findings.stalls import Bouts, find_bursts, find_stalls
 from normstat.scoring.summary import FloatArray
 from tests.comparison.sides import compare_values
 
@@ -23,19 +23,34 @@ def with_stalls(*begins: int, length: int = 5) -> FloatArray:
 @pytest.mark.parametrize(
     ("values", "found"),
     [
-        (with_stalls(10, 48, 86, 124, 162), Stalls(5, 5.0, 38.0)),
-        (with_stalls(10, 30, 150), Stalls(3, 5.0, None)),
+        (with_stalls(10, 48, 86, 124, 162), Bouts(5, 5.0, 38.0)),
+        (with_stalls(10, 30, 150), Bouts(3, 5.0, None)),
         (with_stalls(10), None),
         # A sample that is low by chance, between stalls.
-        (with_stalls(10, 48, 86, 124, 162) * np.where(TIMES == 70, 0.1, 1.0), Stalls(5, 5.0, 38.0)),
+        (with_stalls(10, 48, 86, 124, 162) * np.where(TIMES == 70, 0.1, 1.0), Bouts(5, 5.0, 38.0)),
         (with_stalls(10, 48, length=1) * np.where(TIMES > 100, 0.0, 1.0), None),
         (np.zeros(200), None),
         (np.full(200, 40.0), None),
         (np.empty(0), None),
     ],
 )
-def test_how_long_and_how_often(values: FloatArray, found: Stalls | None) -> None:
+def test_how_long_and_how_often(values: FloatArray, found: Bouts | None) -> None:
     assert find_stalls(TIMES[: len(values)], values) == found
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (45 - with_stalls(10, 48, 86, 124, 162), Bouts(5, 5.0, 38.0)),
+        # Higher all the time, or once: no bursts.
+        (np.full(200, 45.0), None),
+        (45 - with_stalls(10), None),
+        # As high as it normally is.
+        (6 - with_stalls(10, 48, 86) / 40, None),
+    ],
+)
+def test_bursts_are_told_as_stalls_are(values: FloatArray, found: Bouts | None) -> None:
+    assert find_bursts(TIMES, values, 8.0) == found
 
 
 def test_examples_in_docstrings() -> None:

@@ -449,8 +449,8 @@ def test_clauses(stat: str, instance: str, field: str, unit: str, baseline: floa
         instance=instance,
         kind="level",
         direction="up",
-        baseline=replace(finding.baseline, p5=80.0, p95=99.0, median=baseline),
-        incident=replace(finding.incident, median=incident),
+        baseline=replace(finding.baseline, p5=80.0, p95=99.0, median=baseline, mean=baseline),
+        incident=replace(finding.incident, median=incident, mean=incident),
     )
     group = replace(group, stat=stat, field=field, unit=unit, members=[finding], n_members=1, n_instances=2)
     assert describe_clause(group, find_place(stat, field, instance)) == clause

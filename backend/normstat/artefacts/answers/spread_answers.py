@@ -16,7 +16,7 @@ from normstat.artefacts.parts import HistogramPart, LogPart, Number, TablePart
 from normstat.artefacts.table_view import MergedRow, merge_rows, sum_of
 from normstat.artefacts.trace_log.queue_depth import measure_queues
 from normstat.comparison.findings.human import join_words
-from normstat.comparison.findings.stalls import describe_stalls, find_stalls
+from normstat.comparison.findings.stalls import describe_bouts, find_stalls
 
 # Few rows that hold this share of the cost are the answer.
 NEARLY_ALL: Final = 0.9
@@ -143,7 +143,7 @@ def _stalls(evidence: Evidence) -> Iterator[Answer]:
         stalls = find_stalls(float_array(times), float_array(sums))
         if stalls is None:
             continue
-        sentence = f"The counts of this artefact fall to nearly nothing {describe_stalls(stalls)} ({stalls.n:,} times)."
+        sentence = f"The counts of this artefact fall to nearly nothing {describe_bouts(stalls)} ({stalls.n:,} times)."
         yield Answer(
             "stalls", question, sentence, stalls.period_s, "s", f"{stalls.n:,} stalls, median length {stalls.length_s:g} s",
             [of_artefact(f"{n:,} reports", at)], hint("stall"), is_warning=True,
@@ -153,7 +153,7 @@ def _stalls(evidence: Evidence) -> Iterator[Answer]:
         if stalls is None or stalls.period_s is None:
             continue
         what = f"{run.title} of {evidence.host} fell to nearly nothing"
-        sentence = f"{what} {describe_stalls(stalls)} ({stalls.n:,} times in this window)."
+        sentence = f"{what} {describe_bouts(stalls)} ({stalls.n:,} times in this window)."
         source = AnswerSource("series", f"{len(run.values):,} samples of {run.title}", None, "", run.stat, run.field, "")
         formula = f"{stalls.n:,} stalls, median length {stalls.length_s:g} s"
         yield Answer("stalls", question, sentence, stalls.period_s, "s", formula, [source], hint("stall"), is_warning=True)

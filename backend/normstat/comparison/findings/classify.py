@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from normstat import work_budget
-from normstat.comparison.findings.wording import Change, describe_change, name_series
+from normstat.comparison.findings.wording import MEAN_BEYOND_MEDIAN, Change, describe_change, name_series
 from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingKind, SideValues
 from normstat.scoring.change_scale import (
     BOTTOM,
@@ -48,9 +48,11 @@ DECADES: Final = 5.0
 UNBOUNDED_IMPACT: Final = 0.5
 # A change for the better ranks a little lower.
 BETTER_FACTOR: Final = 0.8
-# Below this significance the anomaly score depends mostly on it, above mostly on impact.
-HALF_SIGNIFICANCE: Final = 6.0
+# Below this grade the anomaly score depends mostly on it, above mostly on impact.
+HALF_GRADE: Final = 6.0
 MIN_IMPACT_FACTOR: Final = 0.1
+# Less is nothing.
+MIN_STRENGTH: Final = 1e-3
 # A percentage from here on is full; this share of samples at the highest value is a limit, if the series has many values.
 FULL_PERCENT: Final = 99.0
 AT_LIMIT: Final = 0.25
@@ -148,7 +150,7 @@ def make_findings(
                 explained_by_load=round_value(float(scores.explained_by_load[row])),
                 change_ratios=ratios_by_kind[place],
                 impact=round_value(impact),
-                anomaly_score=anomaly_score_of(significance, impact, is_worse=is_worse),
+                anomaly_score=anomaly_score_of(grade_of(float(scores.strength[row])), impact, is_worse=is_worse),
                 sentence=describe_change(name, change, change_ratio, by_load=best == LOAD),
                 sparkline=None,
             )
@@ -156,9 +158,14 @@ def make_findings(
     return result
 
 
-def anomaly_score_of(significance: float, impact: float, *, is_worse: bool | None) -> float:
-    """Return the number that orders findings: how significant a change is and how much it matters, 0..1."""
-    score = significance / (significance + HALF_SIGNIFICANCE) * (MIN_IMPACT_FACTOR + (1 - MIN_IMPACT_FACTOR) * impact**0.5)
+def grade_of(strength: float) -> float:
+    """Return a strength by its decades: UNUSUAL for one of that size, and as much more for each decade."""
+    return max(0.0, UNUSUAL * (1 + float(np.log10(max(strength, MIN_STRENGTH) / UNUSUAL))))
+
+
+def anomaly_score_of(grade: float, impact: float, *, is_worse: bool | None) -> float:
+    """Return the number that orders findings: how strong a change is and how much it matters, 0..1."""
+    score = grade / (grade + HALF_GRADE) * (MIN_IMPACT_FACTOR + (1 - MIN_IMPACT_FACTOR) * impact**0.5)
     return round_value(score * (BETTER_FACTOR if is_worse is False else 1.0))
 
 
@@ -297,10 +304,14 @@ class _Kinds:
         if best == TREND and (size := self._onset()):
             return "trend", size
         if self._is_at_limit():
-            return "saturated", self._median or self._mean
+            return "saturated", self._middle()
         if best == ORDER and abs(self._median) <= self._digit:
             return "shape", self._mean
-        return "level", self._median or self._mean
+        return "level", self._middle()
+
+    def _middle(self) -> float:
+        """Return how far the median moved, or the mean where that says more."""
+        return self._mean if not self._median or abs(self._mean) > MEAN_BEYOND_MEDIAN * abs(self._median) else self._median
 
     def _describe_movement(self, best: int) -> tuple[FindingKind, float]:
         row, baseline, window = self._row, self._baseline, self._window

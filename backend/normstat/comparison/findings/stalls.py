@@ -1,69 +1,92 @@
-"""How a series stalls, for how long and how often, and with which period it goes up and down. Shares of samples do not say it."""
+"""How a series stalls or bursts, for how long and how often, and with which period it goes up and down.
+
+Shares of samples do not say it.
+"""
 
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from normstat.scoring.rhythm import find_period
 from normstat.scoring.summary import FloatArray
 
 # A stall is below this part of the series' own median.
 LOW_PART: Final = 0.25
-MIN_STALLS: Final = 2
+MIN_BOUTS: Final = 2
 # Periods that differ more are no period, and a run that is shorter by more than this is a low sample by chance, no stall.
 MAX_SPREAD: Final = 0.5
 
 
+# A burst is above this part of the way from what is normally high to its highest sample, in so many of its samples at most.
+HIGH_PART: Final = 0.25
+MAX_HIGH: Final = 0.5
+
+
 @dataclass(frozen=True, slots=True)
-class Stalls:
-    """The stalls of a series in a window: the median length, and the time from one to the next. Missing: None if irregular"""
+class Bouts:
+    """The stalls or bursts of a series in a window: the median length, and the time from one to the next.
+
+    Missing: None if irregular
+    """
 
     n: int
     length_s: float
     period_s: float | None
 
 
-def find_stalls(times_s: FloatArray, values: FloatArray) -> Stalls | None:
+def find_stalls(times_s: FloatArray, values: FloatArray) -> Bouts | None:
     """Return the stalls: runs of samples far below the median. Missing: None where there are fewer than two.
 
     Shape: times_s, values (n,), ascending times, without missing values. A sample covers the time since the one before.
     """
-    if len(values) < MIN_STALLS * 2:
-        return None
-    interval = float(np.median(np.diff(times_s)))
     # The median of what is not nothing: it may be nothing most of the time.
     working = values[values > 0]
     if len(working) == 0:
         return None
-    is_low = values <= LOW_PART * float(np.median(working))
-    edges = np.diff(np.concatenate([[0], is_low.astype(np.int8), [0]]))
+    return _find_bouts(times_s, values <= LOW_PART * float(np.median(working)))
+
+
+def find_bursts(times_s: FloatArray, values: FloatArray, usual: float) -> Bouts | None:
+    """Return the bursts: runs of samples far above `usual`, which few samples of the baseline are. Missing: as of `find_stalls`."""
+    highest = float(values.max(initial=usual))
+    is_high = values > usual + HIGH_PART * (highest - usual)
+    return None if highest <= usual or is_high.mean() > MAX_HIGH else _find_bouts(times_s, is_high)
+
+
+def _find_bouts(times_s: FloatArray, is_out: npt.NDArray[np.bool_]) -> Bouts | None:
+    """Return the runs of samples that are out. Shape: both (n,)"""
+    if len(is_out) < MIN_BOUTS * 2:
+        return None
+    interval = float(np.median(np.diff(times_s)))
+    edges = np.diff(np.concatenate([[0], is_out.astype(np.int8), [0]]))
     begins, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-    if len(begins) < MIN_STALLS:
+    if len(begins) < MIN_BOUTS:
         return None
     lengths = times_s[ends - 1] - times_s[begins] + interval
-    # The stall that a low sample typically is in: single low samples between long stalls do not count.
+    # The run that such a sample typically is in: single ones between long runs do not count.
     typical = float(np.median(np.repeat(lengths, ends - begins)))
-    is_stall = lengths >= (1 - MAX_SPREAD) * typical
-    begins, lengths = begins[is_stall], lengths[is_stall]
-    if len(begins) < MIN_STALLS:
+    is_long = lengths >= (1 - MAX_SPREAD) * typical
+    begins, lengths = begins[is_long], lengths[is_long]
+    if len(begins) < MIN_BOUTS:
         return None
     periods = np.diff(times_s[begins])
     period = float(np.median(periods))
     is_regular = float(np.max(np.abs(periods - period))) <= MAX_SPREAD * period
-    return Stalls(len(begins), float(np.median(lengths)), period if is_regular else None)
+    return Bouts(len(begins), float(np.median(lengths)), period if is_regular else None)
 
 
-def describe_stalls(stalls: Stalls) -> str:
-    """Return the stalls in words: `for 5 s every 38 s`.
+def describe_bouts(bouts: Bouts) -> str:
+    """Return stalls or bursts in words: `for 5 s every 38 s`.
 
-    >>> describe_stalls(Stalls(4, 5.0, 38.2)), describe_stalls(Stalls(3, 2.5, None))
+    >>> describe_bouts(Bouts(4, 5.0, 38.2)), describe_bouts(Bouts(3, 2.5, None))
     ('for 5 s every 38 s', '3 times, for 2.5 s each')
     """
-    length = f"{stalls.length_s:.1f}".removesuffix(".0")
-    if stalls.period_s is not None:
-        return f"for {length} s every {stalls.period_s:.0f} s"
-    return f"{stalls.n:,} times, for {length} s each"
+    length = f"{bouts.length_s:.1f}".removesuffix(".0")
+    if bouts.period_s is not None:
+        return f"for {length} s every {bouts.period_s:.0f} s"
+    return f"{bouts.n:,} times, for {length} s each"
 
 
 def describe_rhythm(times_s: FloatArray, values: FloatArray) -> str:
@@ -73,7 +96,7 @@ def describe_rhythm(times_s: FloatArray, values: FloatArray) -> str:
     """
     stalls = find_stalls(times_s, values)
     if stalls is not None and stalls.period_s is not None:
-        return f"It stops {describe_stalls(stalls)}."
+        return f"It stops {describe_bouts(stalls)}."
     period = find_period(values)
     if period is None:
         return ""

@@ -13,6 +13,8 @@ from normstat.stats.units import BYTES
 # From here on a change ratio has no decimals.
 MIN_WHOLE_RATIO: Final = 100
 MAX_RATIO: Final = 1000
+# A mean that moved more times as far as the median is told instead of it.
+MEAN_BEYOND_MEDIAN: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +145,21 @@ def format_ratio(change_ratio: float) -> str:
     return f"{change_ratio:.1f}" if change_ratio < MIN_WHOLE_RATIO else f"{change_ratio:.0f}"
 
 
+def is_moved_by_median(baseline: SideValues, incident: SideValues) -> bool:
+    """Return whether the median moved about as the mean did: where a few samples are far out, it says nothing of them."""
+    if baseline.median is None or incident.median is None or baseline.mean is None or incident.mean is None:
+        return False
+    moved = incident.median - baseline.median
+    return moved != 0 and abs(incident.mean - baseline.mean) <= MEAN_BEYOND_MEDIAN * abs(moved)
+
+
 # --- kind by kind ---
 
 
 def _level(change: Change) -> str:
     baseline, incident = change.baseline, change.incident
     verb = "rose" if change.is_up else "fell"
-    if baseline.median is None or incident.median is None or baseline.median == incident.median:
+    if baseline.median is None or incident.median is None or not is_moved_by_median(baseline, incident):
         return f"{verb} on average {change.means}" if change.change else f"is distributed differently {change.means} on average"
     if (incident.median > baseline.median) != change.is_up:
         return f"{verb} on average {change.means} (median {change.medians})"

@@ -1,0 +1,64 @@
+"""What a resource does again and again is one sentence: how often, for how long, and what goes with it."""
+
+import numpy as np
+import pytest
+
+from tests.comparison.sides import Values, compare_values
+
+N, M = 1200, 200
+
+
+def noise(mean: float, n: int, seed: int) -> np.ndarray:
+    return np.round(mean * np.random.default_rng(seed).lognormal(0, 0.05, n), 2)
+
+
+def disk_that_stops(begins: range, length: int) -> dict[str, tuple[Values, Values]]:
+    """Reads of sd3 fall to nothing, while a request takes half a second."""
+    sides: list[dict[tuple[str, str], np.ndarray]] = []
+    for n, seed in ((N, 1), (M, 50)):
+        values = {}
+        for number in range(8):
+            for place, (field, mean) in enumerate((("r_per_s", 200.0), ("r_await_ms", 5.0), ("util_pct", 20.0))):
+                values[f"sd{number}", field] = noise(mean, n, seed + 10 * number + place)
+        sides.append(values)
+    for begin in begins:
+        sides[1]["sd3", "r_per_s"][begin : begin + length] = 0
+        sides[1]["sd3", "r_await_ms"][begin : begin + length] = 500
+    return {"iostat_linux": (sides[0], sides[1])}
+
+
+def test_a_disk_that_stops_is_told_by_its_period_with_what_rises_meanwhile() -> None:
+    found = compare_values(disk_that_stops(range(10, 200, 38), 5))
+    sentence = found.stories[0].story.sentence
+    assert sentence.startswith("Every 38 s sd3 stops for 5 s: ")
+    assert "a request to sd3 took 500 ms (normally 4.99 ms) and sd3 served 0 reads/s (normally 201/s)" in sentence
+
+
+def test_stops_without_a_period_are_counted() -> None:
+    found = compare_values(disk_that_stops(range(10, 11), 5) | {})
+    assert "stops" not in found.stories[0].story.sentence
+    sides = disk_that_stops(range(10, 10), 5)
+    incident = sides["iostat_linux"][1]
+    for begin in (10, 30, 150):
+        incident["sd3", "r_per_s"][begin : begin + 5] = 0
+    assert compare_values(sides).stories[0].story.sentence.startswith("3 times sd3 stops for 5 s")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_bursts_are_told_as_stops_are(seed: int) -> None:
+    sides: list[dict[tuple[str, str], np.ndarray]] = [
+        {(f"sd{number}", "util_pct"): noise(5, n, seed + number + n) for number in range(8)} for n in (N, M)
+    ]
+    for begin in range(5, 200, 20):
+        sides[1]["sd3", "util_pct"][begin : begin + 4] = 98
+    sentence = compare_values({"iostat_linux": (sides[0], sides[1])}).stories[0].story.sentence
+    assert sentence.startswith("Every 20 s sd3 was busy 98 % of the time (normally 5.0 %), for 4 s")
+
+
+def test_a_level_whose_median_hardly_moved_is_told_by_its_mean() -> None:
+    """A fifth of the requests take half a second: the median went from 5.0 to 5.1 ms, which says nothing."""
+    sides = disk_that_stops(range(0), 5)
+    rng = np.random.default_rng(5)
+    sides["iostat_linux"][1]["sd3", "r_await_ms"][rng.random(M) < 0.2] = 500
+    group = next(group for group in compare_values(sides).groups if group.field == "r_await_ms")
+    assert " to 5." not in group.sentence.partition(";")[0]
