@@ -68,16 +68,7 @@ export async function expectAccessible(of: Page | Locator): Promise<void> {
 
 /** Answer what the comparison page asks beside the comparison itself: the server has no samples of a made-up one. */
 export async function answerSeries(page: Page): Promise<void> {
-  const counts = {
-    unusual: 0,
-    unchanged: 0,
-    explained_by_load: 0,
-    out_of_range: 0,
-    appeared: 0,
-    disappeared: 0,
-    insufficient_data: 0,
-    muted: 0,
-  };
+  const counts = { unusual: 0, likely: 0, unchanged: 0, appeared: 0, disappeared: 0, insufficient_data: 0, muted: 0 };
   await page.route("**/api/v1/comparison/series?*", (route) =>
     route.fulfill({ json: { series: [], n_matched: 0, n_series: 0, offset: 0, counts } }),
   );

@@ -86,7 +86,7 @@ async def test_several_hosts_against_another_and_a_limit(viewer: httpx.AsyncClie
     assert (status, body["hosts"], body["n_series"]) == (200, ["web1", "web2"], 4)
     status, body = await ask(viewer, start=at(0), end=at(N_NORMAL), other_host="web2")
     assert (status, body["n_findings"], body["against"]["kind"]) == (200, 0, "host")  # type: ignore[index]
-    assert "No clear difference: none of 2 series changed" in str(body["verdict"])
+    assert "Nothing stands out: none of 2 series changed" in str(body["verdict"])
 
 
 async def test_what_is_wrong_with_a_question(viewer: httpx.AsyncClient, client: httpx.AsyncClient) -> None:

@@ -172,6 +172,8 @@ def ledger_part(**change: Any) -> LedgerPart:
         is_new=True,
         is_gone=False,
         start_ms=None,
+        is_culprit=True,
+        windows=[0.0, 0.0, 0.0],
     )
     return replace(given, **change)
 
@@ -199,6 +201,9 @@ def ledger_line(**change: Any) -> LedgerLine:
         weight=0.79,
         parts=[ledger_part()],
         remainder=None,
+        window_s=45.0,
+        window_starts_ms=[1_794_816_000_000, 1_794_816_045_000, 1_794_816_090_000],
+        windows=[30.0, 38.0, 24.0],
         sentence="yes (812), which is new, used 170 % of a CPU; the CPUs were busy 98 % of the time (normally 12 to 19 %).",
     )
     return replace(given, **change)

@@ -4316,15 +4316,7 @@ export interface components {
        * Verdict
        * @enum {string}
        */
-      verdict:
-        | "unusual"
-        | "unchanged"
-        | "explained_by_load"
-        | "out_of_range"
-        | "appeared"
-        | "disappeared"
-        | "insufficient_data"
-        | "muted";
+      verdict: "unusual" | "likely" | "unchanged" | "appeared" | "disappeared" | "insufficient_data" | "muted";
     };
     /**
      * AskedSeriesPage
@@ -8486,6 +8478,21 @@ export interface components {
        * @description Orders the lines: how much of the capacity changed beyond what is normal, 0..1.
        */
       weight: number;
+      /**
+       * Window S
+       * @description Length of the windows of the baseline that the normal range is made of, seconds.
+       */
+      window_s: number;
+      /**
+       * Window Starts Ms
+       * @description When each of them begins, milliseconds since the epoch.
+       */
+      window_starts_ms: number[];
+      /**
+       * Windows
+       * @description The mean of the total in each of them.
+       */
+      windows: number[];
     };
     /**
      * LedgerPart
@@ -8522,6 +8529,11 @@ export interface components {
        * @description The process or command in `stat`. Empty for the kernel and the remainder.
        */
       instance: string;
+      /**
+       * Is Culprit
+       * @description Whether the sentence of the line names it.
+       */
+      is_culprit: boolean;
       /**
        * Is Gone
        * @description Whether its command is not there in the incident.
@@ -8581,6 +8593,11 @@ export interface components {
       stat: string;
       /** Unit */
       unit: string;
+      /**
+       * Windows
+       * @description Its mean in each window of the baseline, as the line's `window_starts_ms`.
+       */
+      windows: number[];
     };
     /**
      * LevelResidual
@@ -11642,14 +11659,12 @@ export interface components {
       appeared: number;
       /** Disappeared */
       disappeared: number;
-      /** Explained By Load */
-      explained_by_load: number;
       /** Insufficient Data */
       insufficient_data: number;
+      /** Likely */
+      likely: number;
       /** Muted */
       muted: number;
-      /** Out Of Range */
-      out_of_range: number;
       /** Unchanged */
       unchanged: number;
       /** Unusual */
@@ -16396,16 +16411,7 @@ export interface operations {
         /** @description words that are all in the stat, field, column or instance: `util` finds %util of all disks; `-word`: not */
         search?: string;
         /** @description only series with one of these verdicts */
-        verdict?: (
-          | "unusual"
-          | "unchanged"
-          | "explained_by_load"
-          | "out_of_range"
-          | "appeared"
-          | "disappeared"
-          | "insufficient_data"
-          | "muted"
-        )[];
+        verdict?: ("unusual" | "likely" | "unchanged" | "appeared" | "disappeared" | "insufficient_data" | "muted")[];
         /** @description what to sort by; `difference`: how many times the medians are apart, `series`: name */
         sort?:
           | "significance"

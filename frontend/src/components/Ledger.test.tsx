@@ -22,7 +22,7 @@ const NETWORK = madeLedgerLine({
 });
 
 function answer(server: FakeServer, ledger: LedgerLine[], hosts = ["web1"]): void {
-  const counts = { unusual: 0, unchanged: 0, explained_by_load: 0, out_of_range: 0, appeared: 0, disappeared: 0 };
+  const counts = { unusual: 0, likely: 0, unchanged: 0, appeared: 0, disappeared: 0 };
   server.on("GET /stats", { stats: [madeStat("linux_process", { instance_title: "process" })] });
   server.on("GET /baselines", { baselines: [] });
   server.on("GET /comparison/series", {
@@ -57,6 +57,12 @@ test("a row says who took what; by keyboard it opens to all parts, with links an
   expect(within(parts).getByRole("link", { name: "812" }).getAttribute("href")).toMatch(
     /^\/hosts\/web1\?.*tab=processes.*command=yes&pid=812/,
   );
+  expect(table.textContent).toContain("3 windows of the baseline, 45 s each, and the incident; farthest from their middle: ");
+  expect(
+    within(table)
+      .getByRole("link", { name: /^19 % at / })
+      .getAttribute("href"),
+  ).toMatch(/^\/hosts\/web1\?/);
   expect(table.textContent).toContain("sure: 3.1 times as far outside its normal range as a normal window goes");
   await user.keyboard(" ");
   expect(within(table).queryByRole("table")).toBeNull();

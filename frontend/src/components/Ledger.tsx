@@ -15,16 +15,21 @@ import {
   describeShare,
   describeTaken,
   describeUnseen,
+  farthestWindows,
   isNormal,
   ledgersOf,
   nameOf,
   resourceOf,
+  stripOf,
+  windowLength,
 } from "../logic/ledger";
 import { processOf } from "../logic/process";
 import { surroundings } from "../logic/range";
-import type { Window } from "../logic/time";
+import { describeDuration, type Window, wholeSecond } from "../logic/time";
+import { formatClock } from "../logic/zone";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../state/url";
 import { PageLink } from "./PageLink";
+import { useZone } from "./zone";
 import { words } from "../words";
 import "./Ledger.css";
 
@@ -190,6 +195,7 @@ function Parts({ line, title, stats, window, clock }: Around & { readonly line: 
               <th scope="col">{words.components.ledger.change}</th>
               <th scope="col">{words.components.ledger.shareOfTheChange}</th>
               <th scope="col">{words.components.ledger.processIds}</th>
+              <th scope="col">{words.components.ledger.windows}</th>
             </tr>
           </thead>
           <tbody>
@@ -215,6 +221,9 @@ function Parts({ line, title, stats, window, clock }: Around & { readonly line: 
                     </Fragment>
                   ))}
                 </td>
+                <td>
+                  <Strip of={part} />
+                </td>
               </tr>
             ))}
           </tbody>
@@ -223,7 +232,52 @@ function Parts({ line, title, stats, window, clock }: Around & { readonly line: 
       <p className="soft">
         {certaintyOf(line)}: {describeReason(line)}
       </p>
+      {line.windows.length > 0 && <Windows line={line} clock={clock} />}
     </>
+  );
+}
+
+/** How the windows of the baseline lie beside the incident, and when those were that moved most. */
+function Windows({ line, clock }: { readonly line: LedgerLine; readonly clock: Clock }) {
+  const zone = useZone(clock);
+  const link = (window: Window) =>
+    encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range: { kind: "fixed", window: surroundings(window) }, mark: window });
+  return (
+    <p className="soft">
+      <Strip of={line} />{" "}
+      {words.components.ledger.windowsOf(
+        words.components.ledger.nWindows(line.windows.length),
+        describeDuration(windowLength(line)),
+      )}{" "}
+      {farthestWindows(line).map(({ window, amount }, index) => (
+        <Fragment key={window.start}>
+          {index > 0 && ", "}
+          <Linked
+            host={line.host}
+            search={link(window)}
+            text={words.components.ledger.at(amount, formatClock(zone, wholeSecond(window.start)))}
+          />
+        </Fragment>
+      ))}
+    </p>
+  );
+}
+
+/** A mark for each window of the baseline, its normal range behind them, and the incident. */
+function Strip({ of }: { readonly of: Parameters<typeof stripOf>[0] }) {
+  const strip = stripOf(of);
+  if (strip === null) {
+    return null;
+  }
+  const place = (share: number): number => 2 + 116 * share;
+  return (
+    <svg className="ledger-strip" width="120" height="14" aria-hidden>
+      <rect x={place(strip.low) - 1} y="3" width={116 * (strip.high - strip.low) + 2} height="8" />
+      {strip.windows.map((share, at) => (
+        <line key={at} x1={place(share)} x2={place(share)} y1="3" y2="11" />
+      ))}
+      <circle cx={place(strip.incident)} cy="7" r="3.5" />
+    </svg>
   );
 }
 

@@ -8,6 +8,7 @@ import { describeDuration, lengthOf, toIso, type Window } from "../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
 import { NameField, NoteField } from "./NameAndNote";
 import { FormDialog } from "./FormDialog";
+import { undo } from "../state/undo";
 import { words } from "../words";
 
 interface MarkBaselineDialogProps {
@@ -20,10 +21,19 @@ interface MarkBaselineDialogProps {
   readonly children?: ReactNode;
 }
 
+function nameHosts(hosts: readonly string[]): string {
+  return hosts.length <= 3
+    ? hosts.join(", ")
+    : words.components.markBaselineDialog.andMoreHosts(hosts.slice(0, 2).join(", "), String(hosts.length - 2));
+}
+
 /** Saves a window of one or more hosts as a baseline. */
 export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDone, children }: MarkBaselineDialogProps) {
   const client = useQueryClient();
-  const [name, setName] = useState("");
+  // As the window changes, until somebody writes a name.
+  const [written, setName] = useState<string | null>(null);
+  const named = nameHosts(hosts);
+  const name = written ?? words.components.markBaselineDialog.normalOf(named, formatWindow(zone, marked));
   const [note, setNote] = useState("");
   const marking = useMutation({
     mutationFn: () =>
@@ -36,6 +46,7 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
       }),
     onSuccess: (baseline) => {
       void client.invalidateQueries({ queryKey: ["baselines"] });
+      undo.say(words.components.markBaselineDialog.saved(baseline.name), null);
       onDone(baseline);
     },
   });
@@ -52,18 +63,14 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
     >
       <Text fz="sm">
         {words.components.markBaselineDialog.willUsedNormalBehaviour(
-          <b>
-            {hosts.length <= 3
-              ? hosts.join(", ")
-              : words.components.markBaselineDialog.andMoreHosts(hosts.slice(0, 2).join(", "), String(hosts.length - 2))}
-          </b>,
+          <b>{named}</b>,
           formatWindow(zone, marked),
           zoneLabel(zone, marked.end),
           describeDuration(lengthOf(marked)),
         )}
       </Text>
       {children}
-      <NameField placeholder={words.components.markBaselineDialog.saturdayMorningNormalLoad} value={name} onChange={setName} />
+      <NameField value={name} onChange={setName} />
       <NoteField
         placeholder={words.components.markBaselineDialog.whatRunningWhyNormal}
         maxRows={8}

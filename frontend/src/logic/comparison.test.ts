@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { FieldInfo } from "./api";
 import { filterBaselines, totalLength } from "./baseline";
 import { divisorOptions, groupTitle, memberNames, seriesTitle } from "./comparison";
+import { madeBaseline } from "../testing/baseline";
 import { madeField, madeStat } from "./stat_fixture";
 import { describeClockOffset, filterHosts, kindsToShow, totalLines } from "./host";
 import { newPasswordProblem, rolesUpTo, sortTokens } from "./account";
@@ -33,28 +34,7 @@ describe("a series", () => {
 
 describe("lists", () => {
   it("filter baselines and add up their windows", () => {
-    const baseline = {
-      id: 1,
-      name: "Saturday",
-      note: "after the deploy",
-      hosts: ["web1"],
-      windows: [
-        { start: "2026-11-21T09:00:00Z", end: "2026-11-21T09:10:00Z" },
-        { start: "2026-11-21T10:00:00Z", end: "2026-11-21T10:05:00Z" },
-      ],
-      version: 1,
-      group: null,
-      excluded: [],
-      time_zone: "UTC",
-      rule: null,
-      recording_until: null,
-      is_rolling: false,
-      archived_at: null,
-      profile: null,
-      created_by: "admin",
-      created_at: "2026-11-21T09:10:00Z",
-      updated_at: "2026-11-21T09:10:00Z",
-    };
+    const baseline = madeBaseline();
     expect(filterBaselines([baseline], "web deploy")).toHaveLength(1);
     expect(filterBaselines([baseline], "web2")).toHaveLength(0);
     expect(totalLength(baseline)).toBe(900_000);

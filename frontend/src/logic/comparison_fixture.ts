@@ -162,6 +162,8 @@ export function madeLedgerPart(change: Partial<LedgerPart> = {}): LedgerPart {
     is_new: true,
     is_gone: false,
     start_ms: null,
+    is_culprit: true,
+    windows: [0, 0, 0],
     ...change,
   };
 }
@@ -202,7 +204,12 @@ export function madeLedgerLine(change: Partial<LedgerLine> = {}): LedgerLine {
       share: null,
       is_outside: false,
       is_new: false,
+      is_culprit: false,
+      windows: [1, 3, 5],
     }),
+    window_s: 45,
+    window_starts_ms: [START - 135_000, START - 90_000, START - 45_000],
+    windows: [30, 38, 24],
     sentence: "yes (812), which is new, used 170 % of a CPU; the CPUs were busy 98 % of the time (normally 12 to 19 %).",
     note: "",
     ...change,

@@ -12,8 +12,10 @@ import {
   describeShare,
   describeTaken,
   describeUnseen,
+  farthestWindows,
   formatAmount,
   ledgersOf,
+  stripOf,
 } from "./ledger";
 
 const GIB = 2 ** 20;
@@ -78,21 +80,10 @@ describe("who did it", () => {
   const first = madeLedgerPart();
   const other = (name: string, change: Partial<LedgerPart>) => madeLedgerPart({ name, is_new: false, ...change });
 
-  test("is who is outside its normal range, with those that made a good part of it", () => {
-    const parts = [first, other("node", { share: 0.3 }), other("sh", { share: 0.01 }), other("init", { is_outside: false })];
+  test("is whom the sentence names, and nobody of a line that is as normal", () => {
+    const parts = [first, other("node", {}), other("sh", { is_culprit: false })];
     expect(names(culpritsOf(madeLedgerLine({ parts })))).toEqual(["yes (812)", "node"]);
-  });
-
-  test("is nobody of a line that is as normal, and never the others together", () => {
-    expect(culpritsOf(madeLedgerLine({ certainty: "nothing" }))).toEqual([]);
-    const parts = [other("others", { kind: "others", share: null })];
-    expect(culpritsOf(madeLedgerLine({ parts }))).toEqual([]);
-  });
-
-  test("is not who took less while the total rose, but who took less where it fell", () => {
-    const parts = [other("tar", { change: -50, share: 1 })];
-    expect(culpritsOf(madeLedgerLine({ parts }))).toEqual([]);
-    expect(names(culpritsOf(madeLedgerLine({ parts, outside: -20 })))).toEqual(["tar"]);
+    expect(culpritsOf(madeLedgerLine({ parts, certainty: "nothing" }))).toEqual([]);
   });
 
   test("is told with its amount, in the measure of the total or its own", () => {
@@ -131,4 +122,21 @@ test("each host has its ledger; what is as normal comes last", () => {
     ["web2", ["cpu"]],
   ]);
   expect(ledgersOf({})).toEqual([]);
+});
+
+describe("the windows of the baseline", () => {
+  test("lie on a strip with the incident; where nothing moved there is none", () => {
+    const strip = stripOf({ windows: [20, 30, 40], incident: 120, low: 20, high: 40 });
+    expect(strip).toEqual({ windows: [0, 0.1, 0.2], incident: 1, low: 0, high: 0.2 });
+    expect(stripOf({ windows: [3, 3], incident: 3, low: 3, high: 3 })).toBeNull();
+    expect(stripOf({ windows: [], incident: 3, low: 3, high: 3 })).toBeNull();
+  });
+
+  test("that moved most are told with their time, in the measure of the line", () => {
+    const line = madeLedgerLine({ windows: [30, 38, 20, 150, 31], window_starts_ms: [0, 45_000, 90_000, 135_000, 180_000] });
+    expect(farthestWindows(line)).toEqual([
+      { window: { start: 135_000, end: 180_000 }, amount: "75 %" },
+      { window: { start: 90_000, end: 135_000 }, amount: "10 %" },
+    ]);
+  });
 });

@@ -2,18 +2,15 @@
 
 import type { Comparison, LedgerLine, LedgerPart } from "./api";
 import { formatValue } from "./number";
+import { type DurationMs, toDurationMs, toEpochMs, type Window } from "./time";
 import { scaleFor } from "./unit";
 import { words } from "../words";
 
-/** Names in a row; all parts are in the opened row. */
-const MAX_TOLD = 3;
-/** Beside the first, those with this part of its share. */
-const BESIDE = 0.25;
-/** Who made this much of a change is named without being outside its own normal range. */
-const MOST = 0.5;
 /** Of a bar whose end is not known, beyond what is drawn. */
 const HEADROOM = 1.15;
 const MAX_DIGITS = 3;
+/** Windows of a baseline that are told. */
+const MAX_FAR = 2;
 
 /** Lines of one host; those that are as normal come last. */
 export interface HostLedger {
@@ -137,23 +134,9 @@ export function barOf({ capacity, low, high, incident }: LedgerLine): Bar {
   return { low: place(low), width: place(high) - place(low), now: place(incident), isWhole: capacity !== null };
 }
 
-/** Return who made the change of a line, at most three. Empty: nobody that was seen, or there is none. */
+/** Return who made the change of a line, as its sentence names them. Empty: nobody that was seen, or there is none. */
 export function culpritsOf(line: LedgerLine): readonly LedgerPart[] {
-  if (isNormal(line)) {
-    return [];
-  }
-  const beyond = line.parts.filter(({ is_outside, kind }) => is_outside && kind !== "others" && kind !== "remainder");
-  // On a host that is less busy than normal somebody may have begun, too.
-  const onlyRose = beyond.length > 0 && beyond.every(({ change }) => change > 0);
-  const sign = line.is_full || line.outside >= 0 || onlyRose ? 1 : -1;
-  // Less of what a process does is no reason for more.
-  const same = line.parts.filter(({ change, kind }) => change * sign > 0 && kind !== "others");
-  const outside = same.filter(({ is_outside }) => is_outside);
-  const [first] = outside;
-  if (first === undefined) {
-    return line.outside === 0 ? [] : same.filter(({ share }) => (share ?? 0) >= MOST).slice(0, 1);
-  }
-  return outside.filter((part) => part === first || (part.share ?? 0) >= BESIDE * (first.share ?? 1)).slice(0, MAX_TOLD);
+  return isNormal(line) ? [] : line.parts.filter(({ is_culprit }) => is_culprit);
 }
 
 /** Return an amount of a part: `98 %`, `wrote 1.81 GiB/s`. */
@@ -235,4 +218,54 @@ export function describeReason(line: LedgerLine): string {
   const times = words.logic.ledger.timesAsFar(formatValue(ratio, ratio < 10 ? 1 : 0));
   const part = capacity === null || is_full ? "" : words.logic.ledger.ofTheCapacity(formatAmount(100 * weight, "%"));
   return `${times}${part}.`;
+}
+
+/** The means of the baseline's windows and of the incident, as places on a strip, 0 to 1. */
+export interface WindowStrip {
+  readonly windows: readonly number[];
+  readonly incident: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Return the strip of a total or a part. Null where all are the same: there is nothing to see. */
+export function stripOf({
+  windows,
+  incident,
+  low,
+  high,
+}: Pick<LedgerPart, "windows" | "incident" | "low" | "high">): WindowStrip | null {
+  const all = [...windows, incident];
+  const [least, most] = [Math.min(...all), Math.max(...all)];
+  if (most <= least || windows.length === 0) {
+    return null;
+  }
+  const place = (value: number): number => Math.min(1, Math.max(0, (value - least) / (most - least)));
+  return { windows: windows.map(place), incident: place(incident), low: place(low), high: place(high) };
+}
+
+/** A window of the baseline, with what was used in it. */
+export interface FarWindow {
+  readonly window: Window;
+  readonly amount: string;
+}
+
+/** Return the length of the windows of a line's baseline, in whole seconds. */
+export function windowLength({ window_s }: Pick<LedgerLine, "window_s">): DurationMs {
+  return toDurationMs(1000 * Math.round(window_s));
+}
+
+/** Return the windows of the baseline that are farthest from its middle, the farthest first. */
+export function farthestWindows(line: LedgerLine): readonly FarWindow[] {
+  const { factor, unit } = measureOf(line);
+  const ordered = [...line.windows].sort((one, other) => one - other);
+  const middle = ordered[Math.floor(ordered.length / 2)] ?? 0;
+  return line.windows
+    .map((value, at) => ({ value, start: line.window_starts_ms[at] ?? 0 }))
+    .sort((one, other) => Math.abs(other.value - middle) - Math.abs(one.value - middle))
+    .slice(0, MAX_FAR)
+    .map(({ value, start }) => ({
+      window: { start: toEpochMs(start), end: toEpochMs(start + 1000 * line.window_s) },
+      amount: formatAmount(factor * value, unit),
+    }));
 }

@@ -9,9 +9,8 @@ export type Verdict = AskedSeries["verdict"];
 
 export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
   unusual: words.common.unusual,
+  likely: words.logic.seriesVerdict.likely,
   unchanged: words.logic.seriesVerdict.unchanged,
-  explained_by_load: words.logic.seriesVerdict.explainedByLoad,
-  out_of_range: words.logic.seriesVerdict.outOfRange,
   appeared: words.logic.seriesVerdict.appeared,
   disappeared: words.logic.seriesVerdict.disappeared,
   insufficient_data: words.logic.seriesVerdict.notEnoughSamples,

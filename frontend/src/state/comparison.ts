@@ -12,7 +12,7 @@ import { formatWindowText, parseFilter, parseWindowText } from "./url";
 import { type Clock, decodeClock, encodeClock } from "./zone_choice";
 import { words } from "../words";
 
-export const COMPARISON_TABS = ["findings", "unchanged", "explained", "unmatched", "insufficient-data", "muted"] as const;
+export const COMPARISON_TABS = ["findings", "likely", "unchanged", "unmatched", "insufficient-data", "muted"] as const;
 export type ComparisonTab = (typeof COMPARISON_TABS)[number];
 
 /** What small graphs are drawn over: the baseline by elapsed time, or only its band. */

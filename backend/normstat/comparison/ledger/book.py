@@ -8,7 +8,7 @@ import numpy as np
 
 from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.ledger import sources
-from normstat.comparison.ledger.ledger_words import describe, find_culprits
+from normstat.comparison.ledger.ledger_words import culprits_of, describe
 from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal, make_line
 from normstat.comparison.ledger.model import LedgerLine, Quantity, Resource
 from normstat.comparison.ledger.readings import Reading, add_up, find_users, known_mean
@@ -49,7 +49,7 @@ def _note_gap(line: LedgerLine, reading: Reading, start_s: float) -> LedgerLine:
     Whoever waits for a disk may not be keeping it busy.
     """
     is_more = line.outside > 0 or line.is_full
-    if not is_more or any(part.quantity in ("written", "read") for part in find_culprits(line)):
+    if not is_more or any(part.quantity in ("written", "read") for part in culprits_of(line)):
         return line
     note = describe_io_gap({stat: sides.incident for stat, sides in reading.stats.items()}) or ""
     if not any(users.command in reading.stats for users in (*sources.WRITERS, *sources.READERS)):
@@ -92,7 +92,9 @@ def _cpu(reading: Reading, n_cpus: int) -> Entry | None:
         for name, fields in source.kernel
         if reading.has(source.stat, *fields)
     }
-    total = ResourceTotal("cpu", "the CPUs", source.stat, source.idle, source.all or "", "%", capacity, MIN_CHANGES["cpu"], busy)
+    total = ResourceTotal(
+        "cpu", "the CPUs", source.stat, source.idle, source.all or "", "%", capacity, MIN_CHANGES["cpu"], busy, times.windows
+    )
     return total, [_split(reading, sources.CPU_USERS, ("cpu", "%", MIN_CHANGES["cpu"]), times, kernel=(source.stat, kernel))]
 
 
@@ -126,7 +128,7 @@ def _memory(reading: Reading) -> Entry | None:
         if reading.has(stat, *fields)
     }
     amounts = reading.amounts(stat, used, times.windows, times.incident)[""]
-    total = ResourceTotal("memory", "memory", stat, used, "", "KiB", capacity, least, amounts)
+    total = ResourceTotal("memory", "memory", stat, used, "", "KiB", capacity, least, amounts, times.windows)
     return total, [_split(reading, sources.MEMORY_USERS, ("memory", "KiB", least), times, kernel=(stat, kernel))]
 
 
@@ -147,7 +149,7 @@ def _disks(reading: Reading) -> list[Entry]:
         (source.data, "KiB/s", None, MIN_CHANGES["data"]),
     )
     return [
-        (ResourceTotal("disk", name, source.stat, fields, name, unit, capacity, least, amounts), splits)
+        (ResourceTotal("disk", name, source.stat, fields, name, unit, capacity, least, amounts, times.windows), splits)
         for fields, unit, capacity, least in measures
         if reading.has(source.stat, *fields)
         for name, amounts in reading.amounts(source.stat, fields, times.windows, times.incident).items()
@@ -180,7 +182,7 @@ def _rates(
     if times is None:
         return []
     return [
-        ResourceTotal(resource, name or resource, stat, fields, name, unit, None, least, amounts)
+        ResourceTotal(resource, name or resource, stat, fields, name, unit, None, least, amounts, times.windows)
         for name, amounts in reading.amounts(stat, fields, times.windows, times.incident).items()
         if not is_summary(stat, name)
     ]

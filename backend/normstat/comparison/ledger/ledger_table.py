@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.comparison.findings.human import describe_range, format_human
-from normstat.comparison.ledger.ledger_words import find_culprits
+from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
 from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart, Resource
 
 RESOURCES: Final[dict[Resource, str]] = {
@@ -71,7 +71,7 @@ def describe_ledger(lines: Sequence[LedgerLine], said: str = "") -> list[str]:
     for host in hosts:
         own = [line for line in lines if line.host == host]
         where = f"{host}: " if len(hosts) > 1 else ""
-        told += [f"{where}{_sentence(line)}" for line in own if _is_told(line, said)]
+        told += [f"{where}{describe_certainty(line)}" for line in own if _is_told(line, said)]
         normal = [f"{name_resource(line)} {describe_use(line)}" for line in own if line.certainty == "nothing"]
         if normal:
             told.append(f"{where}As normal: {', '.join(normal)}.")
@@ -97,10 +97,6 @@ def _is_told(line: LedgerLine, said: str) -> bool:
     return line.certainty != "nothing" and line.sentence.removesuffix(".") not in said
 
 
-def _sentence(line: LedgerLine) -> str:
-    return line.sentence if line.certainty == "sure" else f"Likely: {line.sentence}"
-
-
 def _normal(line: LedgerLine) -> str:
     factor, unit = _factor(line), _unit(line)
     return describe_range(factor * line.low, factor * line.high, unit).replace(" /s", "/s")
@@ -122,7 +118,7 @@ def _unit(line: LedgerLine) -> str:
 def _who(line: LedgerLine) -> str:
     if line.certainty == "nothing":
         return ""
-    culprits = [_describe_part(line, part) for part in find_culprits(line)]
+    culprits = [_describe_part(line, part) for part in culprits_of(line)]
     if culprits or line.note:
         return "; ".join([*culprits, *([line.note] if line.note else [])])
     if line.remainder is None and not line.parts:

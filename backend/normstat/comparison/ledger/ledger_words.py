@@ -33,7 +33,7 @@ NOTHING: Final = {
 
 def describe(line: LedgerLine, start_s: float) -> str:
     """Return the sentence of a line. `start_s`: of the incident, seconds since the epoch"""
-    told = find_culprits(line)
+    told = culprits_of(line)
     clauses = [_clause(part, line, start_s) for part in told]
     if told and line.is_full and line.resource == "cpu":
         givers = [f"{part.name} ({format_human(part.change, '%')})" for part in line.parts if part.change < 0 and part.command]
@@ -45,7 +45,17 @@ def describe(line: LedgerLine, start_s: float) -> str:
     return f"{text.replace('the CPUs', 'The CPUs', 1) if text.startswith('the CPUs') else text}."
 
 
-def find_culprits(line: LedgerLine) -> list[LedgerPart]:
+def describe_certainty(line: LedgerLine) -> str:
+    """Return the sentence of a line as it stands alone: one that is not sure says so."""
+    return line.sentence if line.certainty == "sure" else f"Likely: {line.sentence}"
+
+
+def culprits_of(line: LedgerLine) -> list[LedgerPart]:
+    """Return who made the change of a line, as chosen. Empty: nobody"""
+    return [part for part in line.parts if part.is_culprit]
+
+
+def choose_culprits(line: LedgerLine) -> list[LedgerPart]:
     """Return who made the change of a line: those outside their normal range, or the one that made most of it. Empty: nobody."""
     outside = [part for part in line.parts if part.is_outside and part.kind not in ("others", "remainder")]
     # On a host that is less busy than normal somebody may have begun, too.

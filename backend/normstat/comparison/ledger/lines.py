@@ -8,10 +8,10 @@ import numpy as np
 
 from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.human import name_processes
-from normstat.comparison.ledger.ledger_words import describe, find_culprits
+from normstat.comparison.ledger.ledger_words import choose_culprits, culprits_of, describe
 from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart, PartKind, Quantity, Resource
 from normstat.comparison.ledger.readings import STANDS_OUT, ResourceUser, add_up
-from normstat.comparison.ledger.windows import Amounts
+from normstat.comparison.ledger.windows import Amounts, Spans
 
 # How many times what a normal window does, to be sure, and to be likely.
 SURE: Final = 2.5
@@ -35,7 +35,7 @@ MAX_PIDS: Final = 20
 class ResourceTotal:
     """How much of a resource was used. `fields` of `stat` and `instance` make it.
 
-    `capacity`: None where it is not known; `least`: smaller changes are ignored
+    `capacity`: None where it is not known; `least`: smaller changes are ignored; `spans`: the windows of the amounts
     """
 
     resource: Resource
@@ -47,6 +47,7 @@ class ResourceTotal:
     capacity: float | None
     least: float
     amounts: Amounts
+    spans: Spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +113,20 @@ def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], st
         weight=round_value(weight),
         parts=_to_parts(judged, np.sign(outside) or 1.0),
         remainder=_remainder(amounts, splits),
+        window_s=round_value(total.spans.length_s),
+        window_starts_ms=[round(1000 * start) for start in total.spans.starts.tolist()],
+        windows=_to_means(amounts),
         sentence="",
     )
+    culprits = choose_culprits(line)
+    line = replace(line, parts=[replace(part, is_culprit=part in culprits) for part in line.parts])
     return replace(line, certainty=_certainty_of(line), sentence=describe(line, start_s))
 
 
 def _certainty_of(line: LedgerLine) -> Certainty:
     least = MIN_WEIGHT if line.capacity is not None else MIN_RATE_WEIGHT
     # That less is used is news where somebody stopped, or where it is much less.
-    if line.outside < 0 and not find_culprits(line):
+    if line.outside < 0 and not culprits_of(line):
         least = MIN_FALL_WEIGHT
     if line.ratio < LIKELY or line.weight < least:
         return "nothing"
@@ -204,4 +210,11 @@ def _part(name: str, kind: PartKind, split: LedgerSplit, amounts: Amounts) -> Le
         is_new=False,
         is_gone=False,
         start_ms=None,
+        is_culprit=False,
+        windows=_to_means(amounts),
     )
+
+
+def _to_means(amounts: Amounts) -> list[float]:
+    """Return the means of the windows, with as many digits as a drawing needs."""
+    return [float(f"{value:.4g}") for value in amounts.windows[0].tolist()]

@@ -51,6 +51,10 @@ class LedgerPart(Documented):
     """Whether its command is not there in the incident."""
     start_ms: int | None
     """First sample in the incident, milliseconds since the epoch. Null where it may have been there from the beginning."""
+    is_culprit: bool
+    """Whether the sentence of the line names it."""
+    windows: list[float]
+    """Its mean in each window of the baseline, as the line's `window_starts_ms`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,12 @@ class LedgerLine(Documented):
     remainder they are the total."""
     remainder: LedgerPart | None
     """What no part explains. Null where the total has no parts in its own unit."""
+    window_s: float
+    """Length of the windows of the baseline that the normal range is made of, seconds."""
+    window_starts_ms: list[int]
+    """When each of them begins, milliseconds since the epoch."""
+    windows: list[float]
+    """The mean of the total in each of them."""
     sentence: str
     note: str = ""
     """What was not recorded. Empty: nothing is missing."""

@@ -14,6 +14,7 @@ from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors
+from normstat.comparison.stories.bouts import describe_bouts_of
 from normstat.comparison.stories.story_table import StoryPlace, find_place, title_of
 from normstat.comparison.stories.story_words import (
     column_with_tool,
@@ -51,12 +52,16 @@ Placed = tuple[int, FindingGroup, StoryPlace]
 
 @dataclass(frozen=True, slots=True)
 class HostStory:
-    """A story of one host. `lines` and `groups` name groups by their place in the host's list; `lead`: the meaning that leads"""
+    """A story of one host. `lines` and `groups` name groups by their place in the host's list; `lead`: the meaning that leads
+
+    `bouts`: what it does again and again; empty where nothing repeats
+    """
 
     story: Story
     lead: str
     lines: list[tuple[int, StoryLine]]
     groups: list[int]
+    bouts: str = ""
 
 
 def rank_groups(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
@@ -69,6 +74,12 @@ def _weigh(group: FindingGroup) -> FindingGroup:
         return group
     members = [replace(member, anomaly_score=_half(member.anomaly_score)) for member in group.members]
     return replace(group, anomaly_score=_half(group.anomaly_score), members=members)
+
+
+def is_noticeable(group: FindingGroup) -> bool:
+    """Return whether a group that is only likely is told: a resource or a service that did something else, by what matters."""
+    role = find_place(group.stat, group.field, group.members[0].instance).role
+    return group.impact >= MIN_IMPACT and role != "detail" and not is_process_stat(group.stat)
 
 
 def build_stories(
@@ -137,7 +148,7 @@ def _join_by_process(stories: Sequence[HostStory], least: float) -> list[HostSto
 def _is_noticeable(item: HostStory, least: float) -> bool:
     """Return whether a story is worth a row. `least`: the score below which details alone are evidence of another story"""
     story, roles = item.story, {line.role for _, line in item.lines}
-    if "errors" in roles:
+    if "errors" in roles or item.bouts:
         return True
     if roles == {"detail"} and not story.processes and story.anomaly_score < least:
         return False
@@ -178,7 +189,8 @@ def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Act
     lines = _to_lines(resources)
     best = max((group.anomaly_score for _, group, _ in placed), default=0.0)
     told: list[str] = [process.sentence for process in processes[:MAX_PROCESSES_IN_SENTENCE]]
-    told += _choose(lines, placed, MIN_SHARE * best)
+    bouts = describe_bouts_of(resources, incident.sides)
+    told += _choose(lines, placed, MIN_SHARE * best) if bouts is None else [bouts]
     if not told:
         told = [line.text for _, line in lines[:1]] or [placed[0][1].sentence.removesuffix(".")]
     _, strongest, lead = placed[0]
@@ -202,7 +214,7 @@ def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Act
         also_seen_by=list(dict.fromkeys(column_with_tool(group) for at, group, _ in resources if at not in shown))[:MAX_ALSO],
         ranks=[],
     )
-    return HostStory(story, lead.meaning or f"{strongest.stat}.{strongest.field}", lines, [at for at, _, _ in placed])
+    return HostStory(story, lead.meaning or f"{strongest.stat}.{strongest.field}", lines, [at for at, _, _ in placed], bouts or "")
 
 
 def _bytes_moved(group: FindingGroup, finding: Finding) -> float:

@@ -6,12 +6,13 @@ from typing import Final
 
 from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.human import join_words
-from normstat.comparison.ledger.ledger_words import find_culprits
+from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
 from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart
 from normstat.comparison.model import FindingGroup, ProcessChange, Story, StoryProcess
+from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, HostStory
 from normstat.comparison.stories.story_table import title_of
-from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, representative
+from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, lower_starter, representative
 
 TOPICS: Final = {"cpu": "cpu", "memory": "memory", "disk": "disk", "network": "network", "processes": "cpu"}
 # What waited for it, or failed, of the series that changed.
@@ -38,14 +39,25 @@ def lead_with_ledger(stories: Sequence[HostStory], groups: Sequence[FindingGroup
         left = [item for item in left if item is not same]
         told.append(_lead(line, topic, same))
     as_normal = {TOPICS[line.resource] for line in lines} - {item.story.topic for item in told}
-    left = [item for item in left if item.story.topic not in as_normal or not _is_within(item, groups)]
+    left = [item for item in left if item.story.topic not in as_normal or (_is_sure(item, groups) and not _is_within(item, groups))]
     stories = [*told, *(_weaken(item) if item.story.topic in as_normal else item for item in left)]
-    return sorted(stories, key=lambda item: -item.story.anomaly_score)
+    found = sorted(stories, key=lambda item: -item.story.anomaly_score)
+    return [item if item in told or _is_sure(item, groups) else _doubt(item) for item in found]
+
+
+def _is_sure(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
+    """Return whether a story has more than changes that are only likely."""
+    return any(groups[at].significance >= UNUSUAL for at in item.groups)
+
+
+def _doubt(item: HostStory) -> HostStory:
+    sentence = item.story.sentence
+    return replace(item, story=replace(item.story, sentence=f"Likely: {lower_starter(sentence)}"))
 
 
 def _weaken(item: HostStory) -> HostStory:
-    """Return a story of a resource whose use is as normal, unless something failed."""
-    if any(line.role == "errors" for _, line in item.lines):
+    """Return a story of a resource whose use is as normal, unless something failed, or it stops now and then."""
+    if item.bouts or any(line.role == "errors" for _, line in item.lines):
         return item
     return replace(item, story=replace(item.story, anomaly_score=round_value(UNTOLD_FACTOR * item.story.anomaly_score)))
 
@@ -55,6 +67,7 @@ def _is_within(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
     found = [representative(groups[at]) for at, _ in item.lines]
     return (
         not item.story.processes
+        and not item.bouts
         and bool(found)
         and all(line.role != "errors" for _, line in item.lines)
         and all(is_usual(finding) and is_in_band(finding.incident.mean, finding.baseline) for finding in found)
@@ -66,8 +79,8 @@ def _score_of(line: LedgerLine) -> float:
 
 
 def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
-    culprits = [_to_process(line, part) for part in find_culprits(line) if part.command]
-    sentence = line.sentence if line.certainty == "sure" else f"Likely: {line.sentence}"
+    culprits = [_to_process(line, part) for part in culprits_of(line) if part.command]
+    sentence = describe_certainty(line)
     if item is None:
         story = Story(
             rank=0,
@@ -89,12 +102,16 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
     story = item.story
     named = {process.instance.rpartition("/")[2] for process in culprits}
     others = [process for process in story.processes if process.instance.rpartition("/")[2] not in named]
-    clauses = [sentence.removesuffix(".")]
+    clauses = [sentence.removesuffix(".")] if culprits or not item.bouts else [item.bouts, *filter(None, [line.note])]
     if not culprits:
         # Who came with it may have done it.
         clauses = [*_name_new(others), *clauses]
     roles = CONSEQUENCES if culprits else CONSEQUENCES | {"work"}
-    clauses += [told.text for _, told in item.lines if told.role in roles][:MAX_CONSEQUENCES]
+    consequences = [told.text for _, told in item.lines if told.role in roles]
+    if not item.bouts:
+        clauses += consequences[:MAX_CONSEQUENCES]
+    elif culprits:
+        clauses.append(item.bouts)
     has_errors = any(told.role == "errors" for _, told in item.lines)
     return replace(
         item,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from normstat.comparison.findings.human import describe_range, format_human
-from normstat.comparison.findings.wording import name_instance, tool_of
+from normstat.comparison.findings.wording import is_moved_by_median, name_instance, tool_of
 from normstat.comparison.model import Finding, FindingGroup, SideValues
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.stories.story_table import StoryPlace
@@ -37,8 +37,8 @@ class Amount(str):
 
 
 def _is_mean_told(finding: Finding) -> bool:
-    is_of_ends = finding.kind in HIGH_KINDS or finding.kind in LOW_KINDS
-    return is_of_ends or finding.incident.median == finding.baseline.median
+    """Return whether the mean says what changed: of ends, and where the median hardly moved."""
+    return finding.kind in HIGH_KINDS or finding.kind in LOW_KINDS or not is_moved_by_median(finding.baseline, finding.incident)
 
 
 def describe_value(finding: Finding, unit: str) -> str:
@@ -176,7 +176,7 @@ def lower_starter(sentence: str) -> str:
 
 
 # First words that take a capital; names of processes and devices keep theirs.
-STARTERS: Final = frozenset({"the", "tasks", "each", "both", "a"})
+STARTERS: Final = frozenset({"the", "tasks", "each", "both", "a", "every"})
 
 
 def column_with_tool(group: FindingGroup) -> str:

@@ -9,16 +9,7 @@ const START = Date.UTC(2026, 10, 21, 9, 35);
 
 /** Answer what the page asks for besides the comparison. */
 function answerSeries(server: FakeServer): void {
-  const counts = {
-    unusual: 0,
-    unchanged: 0,
-    explained_by_load: 0,
-    out_of_range: 0,
-    appeared: 0,
-    disappeared: 0,
-    insufficient_data: 0,
-    muted: 0,
-  };
+  const counts = { unusual: 0, likely: 0, unchanged: 0, appeared: 0, disappeared: 0, insufficient_data: 0, muted: 0 };
   server.on("GET /stats", { stats: [madeStat("mpstat_linux", { instance_title: "CPU" })] });
   server.on("GET /baselines", { baselines: [] });
   server.on("GET /comparison/series", { series: [], n_matched: 0, n_series: 0, offset: 0, counts });
@@ -142,7 +133,7 @@ test("an order in the link shows all changes", async ({ server }) => {
 });
 
 test("without a clear difference nothing is ticked while series were not judged", async ({ server }) => {
-  const verdict = "No clear difference: none of 1,310 series changed more than it usually does.";
+  const verdict = "Nothing stands out: none of 1,310 series changed more than it usually does by an amount that matters.";
   const few = {
     host: "web1",
     stat: "iostat_linux",

@@ -109,11 +109,11 @@ const SERIES_TABS = [
     nothing: words.comparison.results.noSeriesIsUnchanged,
   },
   {
-    tab: "explained",
-    verdicts: ["explained_by_load", "out_of_range"],
+    tab: "likely",
+    verdicts: ["likely"],
     sort: "difference",
-    label: words.comparison.results.seriesExplainedLoadOut,
-    nothing: words.comparison.results.loadHostExplainsNo,
+    label: words.comparison.results.likelySeries,
+    nothing: words.comparison.results.noSeriesIsLikely,
   },
   {
     tab: "unmatched",
@@ -134,13 +134,12 @@ const SERIES_TABS = [
 /** The tabs whose counts are not part of the comparison itself. */
 function UnchangedTabs({ comparison, inputs }: { readonly comparison: Comparison; readonly inputs: ComparisonInputs }) {
   const counts = useQuery(seriesQuery(inputs, { limit: 1 })).data?.counts;
-  const explained = (counts?.explained_by_load ?? 0) + (counts?.out_of_range ?? 0);
   return (
     <>
+      <Tabs.Tab value="likely">{words.comparison.results.likely(formatCount(counts?.likely ?? 0))}</Tabs.Tab>
       <Tabs.Tab value="unchanged">
         {words.comparison.results.unchanged(formatCount(counts?.unchanged ?? comparison.n_unchanged))}
       </Tabs.Tab>
-      <Tabs.Tab value="explained">{words.comparison.results.explainedLoadOutRange(formatCount(explained))}</Tabs.Tab>
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { Fleet, FleetHost } from "../../logic/api";
 import { address, expect, openPage, screen, test, waitFor, within } from "../../testing";
+import { madeBaseline } from "../../testing/baseline";
 import { madeFleetHost } from "../../testing/host";
 import type { FakeServer } from "../../testing/server";
 
@@ -76,6 +77,12 @@ test("the culprit comes first, and no host without a baseline looks normal", asy
   await user.click(within(unknown).getByRole("button", { name: "Save a normal hour as baseline of unknown" }));
   const dialog = await screen.findByRole("dialog", { name: "Save as baseline" });
   expect(dialog.textContent).toContain("unknown");
+  // Whoever is in a hurry saves at once, and is told that it is done.
+  const name = within(dialog).getByRole<HTMLInputElement>("textbox", { name: "Name" }).value;
+  expect(name).toMatch(/^Normal of unknown, 20\d\d-/);
+  server.on("POST /baselines", madeBaseline({ name }));
+  await user.click(within(dialog).getByRole("button", { name: "Save" }));
+  expect((await screen.findByRole("status")).textContent).toContain(`Saved the baseline ${name}`);
 });
 
 test("a host with a red rule stands before all others, and its mark leads to what the rule says", async ({ server }) => {
