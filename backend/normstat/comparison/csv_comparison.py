@@ -12,7 +12,7 @@ from normstat.profiles.adhoc_profile import Block, compare_blocks
 from normstat.scoring.appearance import appearance_significance
 from normstat.scoring.contamination import find_contaminated, find_ends
 from normstat.scoring.host_profile import MIN_BASELINE
-from normstat.scoring.summary import FloatArray
+from normstat.scoring.summary import FloatArray, IntArray
 
 # A metric shares the common grid if at most this share of the instants is off it.
 MAX_ODD: Final = 0.02
@@ -20,6 +20,8 @@ MAX_ODD: Final = 0.02
 SAME_INTERVAL: Final = 1.1
 # After so many times the usual interval a new piece of the baseline begins.
 MAX_STEPS: Final = 3.0
+# A baseline is looked at in about so many pieces of time, none longer than the incident.
+N_BINS: Final = 128
 NOTHING: Final = np.empty(0)
 
 Samples = tuple[FloatArray, FloatArray]
@@ -75,26 +77,41 @@ def _without_foreign_ends(series: dict[str, Sides], groups: Sequence[Sequence[st
     The metrics of the commonest interval judge.
     """
     block = _to_block([series[name] for name in max(groups, key=len)])
-    times, codes = block.times_baseline, find_contaminated(block.baseline, block.incident)
+    times = block.times_baseline
     steps = np.diff(times)
     pieces = np.split(np.arange(len(times)), 1 + np.flatnonzero(steps > MAX_STEPS * np.median(steps))) if len(steps) else []
+    # Single samples of a long baseline say little.
+    size = max(1, min(len(times) // N_BINS, len(block.times_incident)))
+    bins = [bin_ for piece in pieces for bin_ in np.array_split(piece, max(1, len(piece) // size))]
+    codes = find_contaminated(_means(block.baseline, bins), block.incident)
     spans: list[tuple[float, float]] = []
+    begin = 0
     for piece in pieces:
-        first, last = find_ends(codes[piece])
+        of_piece = bins[begin : begin + max(1, len(piece) // size)]
+        first, last = find_ends(codes[begin : begin + len(of_piece)])
+        begin += len(of_piece)
         if first:
-            spans.append((float(times[piece[0]]), float(times[piece[first - 1]])))
+            spans.append((float(times[piece[0]]), float(times[of_piece[first - 1][-1]])))
         if last:
-            spans.append((float(times[piece[-last]]), float(times[piece[-1]])))
+            spans.append((float(times[of_piece[-last][0]]), float(times[piece[-1]])))
     if not spans:
         return {}
     kept: dict[str, Sides] = {}
     for name, ((own, values), incident, before) in series.items():
         is_kept = np.ones(len(own), np.bool_)
-        for begin, end in spans:
-            is_kept &= (own < begin) | (own > end)
+        for start, end in spans:
+            is_kept &= (own < start) | (own > end)
         if np.isfinite(values[is_kept]).sum() >= MIN_BASELINE:
             kept[name] = ((own[is_kept], values[is_kept]), incident, before)
     return kept
+
+
+def _means(values: FloatArray, bins: Sequence[IntArray]) -> FloatArray:
+    """Return the mean of each series in each bin, places of columns. Missing: NaN without a value. Shape: -> (n_series, n_bins)"""
+    begins = [int(bin_[0]) for bin_ in bins]
+    sums = np.add.reduceat(np.nan_to_num(values), begins, axis=1)
+    counts = np.add.reduceat(np.isfinite(values), begins, axis=1, dtype=np.float64)
+    return np.asarray(sums / np.where(counts, counts, np.nan), np.float64)
 
 
 def _judge_appeared(series: dict[str, Sides]) -> list[MetricScore]:
