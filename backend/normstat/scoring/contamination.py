@@ -21,7 +21,7 @@ FAR: Final = 8.0
 # as long as a typical bin is out.
 MIN_COSINE: Final = 0.5
 MIN_WAY: Final = 0.5
-MIN_REACH: Final = 0.7
+MIN_REACH: Final = 1.0
 # So many times as far out as a typical bin it is like nothing else.
 STRANGE: Final = 4.0
 # At most this part of an unbroken time is left out at each end; of two normal bins within it the run goes on.

@@ -4,20 +4,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from normstat.comparison.findings.human import format_human, join_words
 from normstat.comparison.findings.stalls import Bouts, find_bursts, find_stalls
 from normstat.comparison.model import Finding, FindingGroup
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.sparklines import samples_of
 from normstat.comparison.stories.story_table import StoryPlace
-from normstat.comparison.stories.story_words import Amount, is_plural, name_subject, representative
+from normstat.comparison.stories.story_words import Amount, is_plural, is_usual, name_subject, representative
 from normstat.stats.summaries import is_summary
 
 # Bouts of two series go together when their numbers and lengths differ by no more than this part.
 ALIKE: Final = 0.34
 MAX_EFFECTS: Final = 2
-# Of a bout that is told, so many at least unless they have a period: two may be chance.
+# Stalls without a period are so many at least: two may be chance. What comes back within so many reports is noise.
 MIN_IRREGULAR: Final = 3
+MIN_PERIOD: Final = 4
+# How far it must go to be told: points of a percentage, or times what is normal.
+MIN_POINTS: Final = 20.0
+MIN_TIMES: Final = 3.0
 # Roles that say what a resource does, before those that wait for it.
 LEADING: Final = ("work", "busy", "latency", "wait")
 
@@ -36,6 +42,11 @@ class _Bout:
     def is_of_device(self) -> bool:
         """Whether it is one device, disk or interface."""
         return bool(self.finding.instance) and not is_summary(self.group.stat, self.finding.instance)
+
+    @property
+    def reached(self) -> float | None:
+        """How low it falls, or how high it rises."""
+        return self.finding.incident.lowest if self.is_stall else self.finding.incident.p99
 
     def subject(self) -> str:
         return name_subject(self.group.stat, self.finding.instance, self.place)
@@ -75,7 +86,8 @@ def describe_bouts_of(placed: Sequence[tuple[int, FindingGroup, StoryPlace]], si
 def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide]) -> _Bout | None:
     """Return the bouts of the series that speaks for a group. Missing: None without words, samples or bouts"""
     side, finding = sides.get(group.stat), representative(group)
-    if side is None or not place.words or place.role not in LEADING or finding.baseline.p95 is None:
+    if side is None or not place.words or place.role not in LEADING or finding.baseline.p95 is None or not is_usual(finding):
+        # Where the middle moved, it is another level and no bouts.
         return None
     times, values = samples_of(side, finding.instance, group.field)
     if finding.direction == "up" or finding.kind == "spikes":
@@ -84,9 +96,20 @@ def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide])
         # What is low now and then anyway does not stop.
         bouts = find_stalls(times, values) if (finding.baseline.p5 or 0.0) > 0 else None
         is_stall = True
-    if bouts is None or (bouts.period_s is None and bouts.n < MIN_IRREGULAR):
+    if bouts is None or (bouts.period_s is None and (bouts.n < MIN_IRREGULAR or not is_stall)):
         return None
-    return _Bout(group, place, finding, bouts, is_stall)
+    if bouts.period_s is not None and bouts.period_s < MIN_PERIOD * float(np.median(np.diff(times))):
+        return None
+    found = _Bout(group, place, finding, bouts, is_stall)
+    return found if _is_far(found) else None
+
+
+def _is_far(bout: _Bout) -> bool:
+    """Return whether somebody would notice how far it goes."""
+    reached, usual = bout.reached or 0.0, bout.finding.baseline.median or 0.0
+    if bout.group.unit == "%":
+        return abs(reached - usual) >= MIN_POINTS
+    return reached >= MIN_TIMES * usual or reached <= usual / MIN_TIMES
 
 
 def _goes_with(lead: Bouts, other: Bouts) -> bool:
@@ -100,6 +123,5 @@ def _describe_often(bouts: Bouts) -> str:
 def _describe_value(bout: _Bout) -> str:
     """Return what a series reached, with what is normal."""
     finding, unit = bout.finding, bout.group.unit
-    value = finding.incident.lowest if bout.is_stall else finding.incident.p99
     normal = Amount(format_human(finding.baseline.median, unit))
-    return f"{bout.words(value)} (normally {normal:})"
+    return f"{bout.words(bout.reached)} (normally {normal:})"
