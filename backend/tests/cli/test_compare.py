@@ -45,7 +45,7 @@ async def test_a_host_against_a_baseline_by_its_name(database_url: str, sessions
     )
     code, out, _ = await run(database_url, *INCIDENT, "--baseline", str(made.id), "--json")
     found = json.loads(out)
-    assert (code, found["n_findings"], found["groups"][0]["field"], found["method_version"]) == (0, 1, "usr_pct", 7)
+    assert (code, found["n_findings"], found["groups"][0]["field"], found["method_version"]) == (0, 1, "usr_pct", 8)
     code, out, _ = await run(database_url, *INCIDENT, "--baseline-from", FROM, "--baseline-to", MIDDLE, "--json")
     assert (code, json.loads(out)["against"]["kind"]) == (0, "window")
     code, out, _ = await run(database_url, *INCIDENT, "--baseline", "quiet days", "--ask", "USR")
