@@ -104,6 +104,16 @@ def test_a_process_among_others_of_its_name_is_named_by_its_id() -> None:
     assert (line.parts[0].kind, line.parts[0].pids, line.parts[0].instance) == ("process", [21866], "21866/python3")
 
 
+def test_a_process_that_stands_for_itself_is_not_named_again_for_the_others_of_its_command() -> None:
+    """Two more of its name, each too small to be told, are together more than nothing."""
+    processes = {"1/init": (steady(5, N), steady(5, M, seed=2)), "77/yes": (np.zeros(N), steady(80, M))}
+    processes |= {f"{pid}/yes": (np.zeros(N), np.full(M, 5.5)) for pid in (78, 79)}
+    line = ledger_of(host_of(processes))["cpu"]
+    assert [part.pids for part in line.parts if part.command == "yes"] == [[77], [78, 79]]
+    assert sum(part.incident for part in line.parts if part.command == "yes") == pytest.approx(91, abs=3)
+    assert line.sentence.count("yes (77)") == 1
+
+
 def test_on_a_busy_host_a_new_process_among_new_processes_is_named() -> None:
     processes = busy_builds()
     assert ledger_of(host_of(processes))["cpu"].certainty == "nothing"

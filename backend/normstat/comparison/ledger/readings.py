@@ -1,6 +1,7 @@
 """The samples of a host as amounts: what its commands, processes and devices took in each window."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -186,7 +187,8 @@ def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, le
         stat = users.command or users.process
         is_new = not amounts.windows.any()
         left = ResourceUser(stat, command, command, rest, noise, [], is_new=is_new, is_gone=command not in there)
-        found += _name(reading, users, left, by_process, incident)
+        taken = {pid for user in own.get(command, []) for pid in user.pids}
+        found += _name(reading, users, left, by_process, incident, taken)
     return found
 
 
@@ -240,10 +242,18 @@ def _stand_out(
     return found
 
 
-def _name(
-    reading: Reading, users: Users, user: ResourceUser, by_process: Mapping[str, Amounts], incident: Spans
+def _name(  # noqa: PLR0917
+    reading: Reading,
+    users: Users,
+    user: ResourceUser,
+    by_process: Mapping[str, Amounts],
+    incident: Spans,
+    taken: AbstractSet[int],
 ) -> list[ResourceUser]:
-    """Return the user with the processes that made most of its change; where one did, that one and the rest."""
+    """Return the user with the processes that made most of its change; where one did, that one and the rest.
+
+    `taken`: processes of the command that stand for themselves already
+    """
     change = float((user.amounts.incident - user.amounts.baseline)[0])
     # Memory: a process without a sample may hold what it held.
     if abs(change) < user.noise or (users.is_held and change < 0) or not _has_processes(reading, users):
@@ -252,7 +262,7 @@ def _name(
     rows = [reading.rows(users.process, side).get(user.command, ()) for side in ("baseline", "incident")]
     then = _of_command(sides.baseline, users, rows[0], _all_of(sides.baseline))
     now = _of_command(sides.incident, users, rows[1], incident)
-    changes = {pid: now.get(pid, NOTHING)[0] - then.get(pid, NOTHING)[0] for pid in {*now, *then}}
+    changes = {pid: now.get(pid, NOTHING)[0] - then.get(pid, NOTHING)[0] for pid in {*now, *then} - taken}
     same = {pid: size for pid, size in changes.items() if size * change > 0}
     total = sum(map(abs, same.values()))
     pids = [pid for pid in sorted(same, key=lambda pid: (-abs(same[pid]), pid)) if abs(same[pid]) >= TOLD_SHARE * total]
