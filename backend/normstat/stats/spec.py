@@ -154,7 +154,7 @@ class PanelInfo(Documented):
     is_stacked: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Stat:
     """One kind of sample: its name is the name of its table, `instance_title` says what a row is about ("" for one-row stats)."""
 
@@ -168,6 +168,9 @@ class Stat:
     # The stat whose rows these are the sums of, by command: comparisons take these instead.
     summary_of: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Stat {self.name}>"
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -180,7 +183,7 @@ class Layout:
         """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Spec:
     """A tool in one form of call on one system, and the stats it yields.
 
@@ -205,3 +208,7 @@ class Spec:
     is_fallback: bool = False
     is_user_made: bool = False
     translations: str = ""
+
+    def __repr__(self) -> str:
+        # All of it is thousands of characters: what failed with it would be lost between them.
+        return f"<Spec {self.name} {self.version}>"
