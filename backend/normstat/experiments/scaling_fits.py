@@ -35,6 +35,8 @@ TITLES: Final[dict[ModelName, str]] = {
     "amdahl": "Amdahl's law", "usl": "the Universal Scalability Law", "bottleneck": "a bottleneck", "power": "a power law",
 }  # fmt: skip
 N_KNEES: Final = 2001
+# Knees times runs that are looked at in one step: a few MB.
+MAX_CELLS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,19 +196,23 @@ def _fit_bottleneck(x: Floats, y: Floats) -> _Found:
     """Return the best knee on a fine grid, then between its neighbours; gamma follows from it."""
     first, last = float(x.min()), float(x.max())
 
-    def loss(knee: float) -> tuple[float, float]:
-        base = np.minimum(x, knee)
-        gamma = float((y * base).sum() / (base * base).sum())
-        return float(((y - gamma * base) ** 2).sum()), gamma
+    def losses(knees: Floats) -> Floats:
+        base = np.minimum(x, knees[:, None])
+        gammas = (y * base).sum(axis=1) / (base * base).sum(axis=1)
+        return np.stack([((y - gammas[:, None] * base) ** 2).sum(axis=1), gammas])
 
     low, high = first, last
-    best = last
+    best, gamma = last, 0.0
+    n_at_once = max(1, MAX_CELLS // len(x))
     for _ in range(3):
-        grid = np.linspace(low, high, N_KNEES)
-        best = min(grid.tolist(), key=lambda knee: (loss(knee)[0], -knee))
+        # Of equal ones the highest knee.
+        grid = np.linspace(high, low, N_KNEES)
+        parts = [losses(grid[begin : begin + n_at_once]) for begin in range(0, N_KNEES, n_at_once)]
+        loss, gammas = np.concatenate(parts, axis=1)
+        at = int(loss.argmin())
+        best, gamma = float(grid[at]), float(gammas[at])
         step = (high - low) / (N_KNEES - 1)
         low, high = max(first, best - step), min(last, best + step)
-    gamma = loss(best)[1]
     values = np.array([gamma, best])
     jacobian = np.stack([np.minimum(x, best), gamma * (x > best)], axis=1)
     bounds = np.array([0.0, first]), np.array([np.inf, last])
