@@ -22,6 +22,7 @@ from normstat.auth import passwords
 from normstat.memory import collector_paused
 from normstat.stats.catalogue import install_user_specs
 from normstat.storage.session import make_engine, make_sessions
+from tests.compiled_statements import share_compiled_statements
 from tests.costs import TestCosts
 from tests.databases import (
     SERVERS,
@@ -40,6 +41,7 @@ collect_ignore = [] if CommunityServer.name in SERVERS else ["ingest/test_column
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(TestCosts(), "costs")
+    share_compiled_statements()
 
 
 @pytest.hookimpl(wrapper=True)
