@@ -1,5 +1,6 @@
 """All routes, in matching order."""
 
+import functools
 import importlib
 from collections.abc import Iterator
 from typing import Final
@@ -27,9 +28,10 @@ ROUTES: Final = (
 '''
 
 
-def list_routes() -> list[LazyRoute]:
-    """Return the routes, none of them imported."""
-    return [LazyRoute(path, module, name) for path, module, name in ROUTES]
+@functools.cache
+def list_routes() -> tuple[LazyRoute, ...]:
+    """Return the routes, none of them imported. They are the same for all applications of this process."""
+    return tuple(LazyRoute(path, module, name) for path, module, name in ROUTES)
 
 
 def render_route_table() -> str:
