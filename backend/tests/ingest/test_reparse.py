@@ -51,7 +51,7 @@ async def fill(agent: Agent) -> None:
     cut = mpstat.index(b"\n", len(mpstat) // 2) + 1
     await send_in_pieces(agent, mpstat[:cut] + b"x" * 1_500_000 + b"\n" + mpstat[cut:], "mpstat_linux", "cpus", size=300_000)
     for folder in ("pidstat_linux", "iostat_solaris"):
-        for number, path in enumerate(sorted(GOLDEN.glob(f"*/{folder}/*.txt"), key=lambda path: path.name)):
+        for number, path in enumerate(sorted(GOLDEN.glob(f"*/{folder}/*.txt"), key=lambda path: path.name)[::3]):
             await send_in_pieces(agent, path.read_bytes(), folder, f"{folder}.{number}", size=700)
     await agent.send_file(b"who knows\n", "nothing_any", "nothing")
 
