@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import httpx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
@@ -117,7 +117,6 @@ def test_both_encodings_say_the_same() -> None:
     assert packed.types == plain.types == {**types, "wait_time_seconds": "histogram"}
 
 
-@settings(max_examples=50)
 @given(
     body=st.one_of(
         st.binary(max_size=200),
@@ -172,7 +171,6 @@ JUNK: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(max_examples=50)
 @given(junk=JUNK)
 def test_any_json_is_a_request_or_an_error(junk: Any) -> None:
     try:

@@ -197,7 +197,7 @@ instants_in_files = st.one_of(st.integers(T0, T0 + 40).map(str), st.sampled_from
 files = st.lists(st.tuples(instants_in_files, names_in_files, values_in_files), min_size=1, max_size=60)
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files, files)
 def test_whatever_is_in_the_files_every_metric_stands_once(tmp_path: Path, baseline: list[Row], incident: list[Row]) -> None:
     tables = []

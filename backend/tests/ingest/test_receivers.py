@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.errors import BadRequest, TooLarge
@@ -43,7 +43,6 @@ def test_a_value_comes_back_from_its_text(value: float) -> None:
     assert float(format_value(value)) == value
 
 
-@settings(max_examples=200)
 @given(body=st.one_of(st.binary(max_size=200), st.binary(max_size=200).map(pack)))
 def test_any_bytes_are_a_request_or_an_error(body: bytes) -> None:
     for reader in (read_write_request, read_request_2):
@@ -52,7 +51,6 @@ def test_any_bytes_are_a_request_or_an_error(body: bytes) -> None:
             texts_of(reader(unpack_snappy(body, 1 << 20)), bound="web1")
 
 
-@settings(max_examples=50)
 @given(series=st.lists(st.tuples(LABELS.map(lambda labels: {"__name__": "m", **labels}), SAMPLES), min_size=1, max_size=4))
 def test_both_versions_say_the_same_and_every_line_is_accounted_for(series: list[Series]) -> None:
     first = read_write_request(unpack_snappy(write_request(series), 1 << 20))
@@ -100,7 +98,6 @@ def samples_of(texts: Sequence[bytes]) -> set[tuple[str, str, int, str, float]]:
     return set(found)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     scrapes=st.lists(st.fixed_dictionaries({}, optional={name: st.integers(0, 1000).map(float) for name in NAMES}), max_size=5),
     size=st.integers(1, 6),
@@ -122,7 +119,6 @@ def idle_of(cpu: str) -> dict[str, str]:
     return {"__name__": "node_cpu_seconds_total", "cpu": cpu, "mode": "idle"}
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     scrapes=st.lists(st.fixed_dictionaries({cpu: st.integers(0, 1000).map(float) for cpu in CPUS}), max_size=6),
     size=st.integers(1, 7),

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.baselines.window_sets import length_s
@@ -208,7 +208,6 @@ def test_too_short_for_a_profile() -> None:
     assert [known.natural_change.length_s for known in found.profile.window_models] == [60]
 
 
-@settings(max_examples=40)
 @given(st.binary(max_size=200), st.lists(st.floats(allow_nan=False, width=32), max_size=50), st.text(max_size=20))
 def test_what_was_packed_comes_back(data: bytes, numbers: list[float], word: str) -> None:
     array = np.array(numbers, np.float32)

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from normstat.comparison.model import Comparison
@@ -86,7 +86,6 @@ def test_what_is_frozen_cannot_carry_scripts_either() -> None:
     assert pages_of(render_pdf(document(FigureBlock(svg, HOSTILE), TextBlock(HOSTILE), PrintedBlock(HOSTILE)))) == 1
 
 
-@settings(max_examples=40)
 @given(st.text(max_size=300))
 def test_any_markdown_is_safe_html_and_a_pdf(text: str) -> None:
     html = to_html(text)
@@ -97,7 +96,6 @@ def test_any_markdown_is_safe_html_and_a_pdf(text: str) -> None:
     assert render_pdf(document(TextBlock(text), PrintedBlock(text), title=text or "x")).startswith(b"%PDF-")
 
 
-@settings(max_examples=40)
 @given(st.lists(st.lists(st.text(max_size=400), min_size=3, max_size=3), max_size=6))
 @example([["", "W" * 300, ""]])
 def test_any_table_fits_a_page(rows: list[list[str]]) -> None:

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.rollups.rollup_codec import EMPTY, HEAD_BYTES, Buckets, gather, merge, pack, read_head, sum_group, unpack
@@ -37,7 +37,6 @@ def assert_same(left: Buckets, right: Buckets, *, with_totals: bool = True) -> N
     assert np.allclose(left.total, right.total, rtol=1e-9, atol=1e-6 * np.abs(left.high).max(initial=1))
 
 
-@settings(max_examples=40)
 @given(samples)
 def test_a_bucket_is_what_its_samples_are(rows: Rows) -> None:
     made = buckets_of(rows)
@@ -50,7 +49,6 @@ def test_a_bucket_is_what_its_samples_are(rows: Rows) -> None:
         assert (made.first[place], made.last[place]) == (values[0], values[-1])
 
 
-@settings(max_examples=40)
 @given(samples, st.integers(0, 4))
 def test_what_is_packed_comes_back_exactly(rows: Rows, decimals: int) -> None:
     made = buckets_of(rows)
@@ -61,7 +59,6 @@ def test_what_is_packed_comes_back_exactly(rows: Rows, decimals: int) -> None:
     assert_same(unpack(pack(again, first_bucket=FIRST, decimals=decimals), first_bucket=FIRST), again)
 
 
-@settings(max_examples=40)
 @given(samples, st.lists(st.integers(0, 1439), max_size=4), st.sampled_from([1, 60]))
 def test_pieces_merge_to_the_whole(rows: Rows, cuts: list[int], factor: int) -> None:
     edges = [0, *sorted(cuts), 1440]
@@ -89,7 +86,6 @@ def test_some_instances_are_read_without_the_others(n_instances: int, n_minutes:
     assert len(head.find(np.array([3 * n_instances]))) == 0
 
 
-@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies
+from hypothesis import given, strategies
 
 from normstat.stats.spec import Storage
 from normstat.storage.sealed import sealed_codec
@@ -71,7 +71,6 @@ def build(found: Sequence[tuple[float, ...]], printed: dict[int, str]) -> Sealed
 
 
 @given(ROWS, strategies.dictionaries(strategies.integers(0, 59), strategies.text(min_size=1, max_size=9), max_size=3))
-@settings(max_examples=50)
 def test_every_bit_comes_back(found: list[tuple[float, ...]], words: dict[int, str]) -> None:
     rows = build(found, {row: text for row, text in words.items() if row < len(found)})
     head, body = pack(rows)

@@ -22,9 +22,7 @@ WITH_BULK = [name for name, spec in SPECS.items() if spec.reader == "columns"]
 WITHOUT_BULK = [name for name, spec in SPECS.items() if spec.reader != "columns"]
 CAPTURES = {name: [capture.data for capture in captures() if capture.spec == name] for name in SPECS}
 NEVER = 1 << 60
-RELAXED = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+RELAXED = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 # Pieces of text that make a reader stumble, put into real output.
 SPANNER_TEXT = [
@@ -158,7 +156,7 @@ def test_a_shared_text_has_rows_for_pieces_of_any_size(monkeypatch: pytest.Monke
     assert n_found == 3 * 3
 
 
-@settings(RELAXED, max_examples=150)
+@RELAXED
 @given(stream=streams(WITHOUT_BULK), draw=st.data())
 def test_any_pieces_give_the_same_to_readers_of_lines(stream: tuple[Spec, bytes], draw: st.DataObject) -> None:
     spec, data = stream

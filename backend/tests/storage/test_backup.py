@@ -162,9 +162,7 @@ async def bring(url: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_round_trip_into_another_kind_of_store(
-    engine: AsyncEngine, database_url: str, bare_url: str, tmp_path: Path
-) -> None:
+async def test_round_trip_into_another_kind_of_store(engine: AsyncEngine, database_url: str, bare_url: str, tmp_path: Path) -> None:
     agent = await fill(engine)
     compress(database_url)
     before, csv = content(database_url), await export(engine)
