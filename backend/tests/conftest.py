@@ -14,6 +14,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import structlog
 from argon2 import PasswordHasher
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
@@ -120,6 +121,12 @@ def _quick_hashes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plain_log() -> None:
+    """Tracebacks without the values of all variables, which take seconds to print, and lines without colours."""
+    structlog.configure(processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()])
 
 
 @pytest.fixture(scope="session")

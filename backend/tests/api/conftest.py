@@ -11,7 +11,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-import structlog
 from fastapi import FastAPI
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -30,12 +29,6 @@ from tests.api.people import PASSWORD, ROOT, People
 from tests.auth.test_throttle import Clock
 from tests.databases import ServerPool, TestServer
 from tests.unavailable import require_plain
-
-
-@pytest.fixture(scope="session", autouse=True)
-def plain_log() -> None:
-    """Tracebacks without the values of all variables, which take seconds to print."""
-    structlog.configure(processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()])
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from normstat.storage.backup import backup_plan
 from normstat.storage.backup.backup_plan import BackupPlan
 from normstat.storage.schema.models import Chunk
 from normstat.storage.session import make_sessions
-from tests.databases import on_either_database
+from tests.databases import TestServer, on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent, gap, stream
@@ -72,7 +72,7 @@ async def test_few_bytes_far_apart_are_one_piece_of_a_backup(engine: AsyncEngine
 
 
 async def test_windows_around_gaps_hold_every_byte_once(
-    engine: AsyncEngine, database_url: str, empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: AsyncEngine, server: TestServer, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Gaps before, within and at the ends of windows; a second backup copies only what is new."""
     monkeypatch.setattr(backup_plan, "WINDOW_BYTES", 1000)
@@ -95,5 +95,6 @@ async def test_windows_around_gaps_hold_every_byte_once(
     unchanged = {piece.key for piece in first.pieces if piece in second.pieces and piece.table == Chunk.__tablename__}
     assert {f"chunks/0-{number}" for number in range(at // 1000)} <= unchanged
     before = content(database_url)
-    await bring(empty_database_url, tmp_path)
-    assert content(empty_database_url) == before
+    with server.fresh_database() as other_url:
+        await bring(other_url, tmp_path)
+        assert content(other_url) == before

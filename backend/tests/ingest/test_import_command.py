@@ -2,8 +2,6 @@
 
 import gzip
 import os
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from typer.testing import CliRunner
 from normstat.cli import app
 from normstat.settings import load_settings
 from tests.databases import on_one_database
+from tests.fork_server import start_forked
 from tests.generated import vmstat_text, vmstat_times
 
 # What a command says; what an import does to each kind of database is in test_import_load.py.
@@ -35,11 +34,11 @@ def lines_of(printed: str) -> list[str]:
     return [" ".join(line.split()) for line in printed.splitlines()]
 
 
-def run_process(url: str, *arguments: str | Path) -> Ran:
+def run_process(url: str, folder: Path, *arguments: str | Path) -> Ran:
     """Exit code, the lines of the table with single blanks, and what went to standard error."""
-    command = [sys.executable, "-m", "normstat", "import", *map(str, arguments)]
-    done = subprocess.run(command, env=os.environ | settings_of(url), capture_output=True, text=True, check=False)
-    return done.returncode, lines_of(done.stdout), done.stderr
+    with (folder / "output").open("wb+") as output, (folder / "errors").open("wb+") as errors:
+        status = start_forked(["import", *map(str, arguments)], os.environ | settings_of(url), output, errors).wait(60)
+    return status, lines_of((folder / "output").read_text()), (folder / "errors").read_text()
 
 
 def run(url: str, *arguments: str | Path) -> Ran:
@@ -64,7 +63,7 @@ def folder(tmp_path: Path) -> Path:
 def test_table_and_exit_code(database_url: str, folder: Path, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "host.tar.gz", "w:gz") as archive:
         archive.add(folder, "host")
-    status, lines, errors = run_process(database_url, "--host", "web1", tmp_path / "host.tar.gz")
+    status, lines, errors = run_process(database_url, tmp_path, "--host", "web1", tmp_path / "host.tar.gz")
     assert (status, errors) == (0, "")
     inside = f"{tmp_path}/host.tar.gz/host"
     assert lines == [
