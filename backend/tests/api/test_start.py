@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import httpx
+import pytest
 from fastapi import FastAPI
 
 from normstat.api import router
@@ -66,6 +67,8 @@ def imported_by(code: str, **variables: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
+# The server of the test below has made the application, too.
+@pytest.mark.matrix
 def test_the_application_imports_no_route() -> None:
     modules = imported_by("from normstat.app import create_app; from normstat.settings import Settings; create_app(Settings())")
     assert UNWANTED & modules == set()

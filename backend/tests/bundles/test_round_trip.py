@@ -222,6 +222,7 @@ async def test_counters_at_the_cut_have_their_first_rate(engine: AsyncEngine, ot
     assert float(first[column]) == 977 * (60**2 - 59**2)
 
 
+@pytest.mark.matrix
 @on_either_database
 async def test_windows_that_overlap_load_each_byte_once(engine: AsyncEngine, other: AsyncEngine, tmp_path: Path) -> None:
     await fill(Agent(engine))

@@ -249,10 +249,9 @@ ODD_WORDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("word", ODD_WORDS)
 @pytest.mark.parametrize("kind", ["vmstat_linux", "mpstat_linux", "iostat_linux", "pidstat_linux"])
-def test_bulk_leaves_no_odd_word_unseen(monkeypatch: pytest.MonkeyPatch, kind: str, word: str) -> None:
-    """The word stands in every place of a row once: as a value, a name, a time."""
+def test_bulk_leaves_no_odd_word_unseen(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Each word stands in every place of a row once: as a value, a name, a time."""
     head, row = {
         "vmstat_linux": (
             "procs -memory- -timestamp-\n r b swpd free buff cache si so bi bo in cs us sy id wa st UTC\n",
@@ -263,7 +262,8 @@ def test_bulk_leaves_no_odd_word_unseen(monkeypatch: pytest.MonkeyPatch, kind: s
         "pidstat_linux": ("# Time UID PID %usr kB_rd/s VSZ Command\n", "1795262401 0 7 1.00 -1.00 5000 sh"),
     }[kind]
     words = row.split()
-    rows = [row] + [" ".join([*words[:at], word, *words[at + 1 :]]) for at in range(len(words))]
-    data = (head + row + "\n" + head + "\n".join(rows) + "\n").encode()
     spec = load_catalogue().specs[kind]
-    assert in_bulk(monkeypatch, spec, [data]) == line_by_line(monkeypatch, spec, [data])
+    for word in ODD_WORDS:
+        rows = [row] + [" ".join([*words[:at], word, *words[at + 1 :]]) for at in range(len(words))]
+        data = (head + row + "\n" + head + "\n".join(rows) + "\n").encode()
+        assert in_bulk(monkeypatch, spec, [data]) == line_by_line(monkeypatch, spec, [data]), word

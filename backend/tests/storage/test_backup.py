@@ -214,6 +214,7 @@ async def test_the_next_backup_copies_what_is_new(engine: AsyncEngine, database_
     assert files_of(tmp_path) == named
 
 
+@pytest.mark.matrix
 @on_either_database
 async def test_samples_that_were_read_again_are_copied_again(
     engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
@@ -273,6 +274,7 @@ async def add_artefact(sessions: Sessions, folder: Path, text: bytes) -> Artefac
     return await make_artefact(sessions, ArtefactDraft("alpha", ArtefactSource.CLI, "ann", start=START), path, now=START)
 
 
+@pytest.mark.matrix
 @on_either_database
 async def test_packing_between_backups_changes_no_byte(
     engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
