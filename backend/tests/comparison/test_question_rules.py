@@ -1,5 +1,6 @@
 """The rule file itself: each rule can be met and is not met by its opposite, each command parses and ends by itself."""
 
+import functools
 import re
 import shutil
 import subprocess
@@ -35,6 +36,14 @@ def field_names(stat: Stat) -> Iterator[str]:
     yield from (f"{family.template.key}0_tim_pct" for family in stat.families)
 
 
+@functools.cache
+def fields_of_stats(pattern: str) -> frozenset[str]:
+    """The fields of all stats with such a name."""
+    stats = load_catalogue().stats
+    return frozenset(key for name, (_, stat) in stats.items() if fnmatchcase(name, pattern) for key in field_names(stat))
+
+
+@functools.cache
 def example_field(meaning: Meaning, of_stat: str = "*") -> tuple[str, str, str]:
     """A stat, a field and an instance that the meaning speaks of."""
     instances = {
@@ -127,20 +136,12 @@ def meanings_of(context: FindingContext) -> frozenset[str]:
 
 @pytest.mark.parametrize("meaning", RULES.meanings.values(), ids=lambda meaning: meaning.name)
 def test_every_pattern_names_fields_that_there_are(meaning: Meaning) -> None:
-    stats = load_catalogue().stats
     for pattern in meaning.patterns:
         for name in pattern.stats:
-            known = [key for stat, (_, body) in stats.items() if fnmatchcase(stat, name) for key in field_names(body)]
+            known = fields_of_stats(name)
             assert any(fnmatchcase(key, field) for key in known for field in pattern.fields), f"{name}: {pattern.fields}"
         for field in pattern.fields:
-            known = [
-                key
-                for name in pattern.stats
-                for stat, (_, body) in stats.items()
-                if fnmatchcase(stat, name)
-                for key in field_names(body)
-            ]
-            assert any(fnmatchcase(key, field) for key in known), field
+            assert any(fnmatchcase(key, field) for name in pattern.stats for key in fields_of_stats(name)), field
 
 
 def filled(command: CommandRule) -> str:
