@@ -88,7 +88,6 @@ def test_exact_data_give_back_their_parameters(gamma: float, alpha: float, beta:
     assert predict(fit, x) == pytest.approx(y, rel=1e-3)
 
 
-@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from([1.0, 2.0, 3.0, 8.0, 64.0]), st.floats(1e-6, 1e6)), min_size=5, max_size=20))
 @settings(max_examples=25, deadline=None)
 def test_any_runs_give_finite_numbers_inside_the_bounds(runs: list[tuple[float, float]]) -> None:

@@ -130,7 +130,6 @@ def test_bytes_that_are_no_text_are_packed_as_they_are() -> None:
         assert unpack_frame(pack_frame(data), len(data)) == data
 
 
-@pytest.mark.slow
 @on_either_database
 @pytest.mark.usefixtures("small_packs")
 async def test_all_ways_to_read_give_the_same(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:

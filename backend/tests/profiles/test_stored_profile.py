@@ -108,7 +108,6 @@ async def test_without_samples_there_is_none_until_they_come(sessions: Sessions)
     assert (await loaded(sessions, baseline_id)).n_samples == 3 * 360 * 3
 
 
-@pytest.mark.slow
 async def test_a_damaged_piece_is_made_anew(sessions: Sessions) -> None:
     await store(sessions, START, np.arange(0, 3 * 3600, 10))
     baseline_id = await create(sessions, hours(START, 3))
