@@ -94,7 +94,7 @@ def grid(rows: Sequence[Sequence[Flowable]], shares: Sequence[float], *, is_natu
         ("LEFTPADDING", (0, 0), (-1, -1), padding / 3), ("RIGHTPADDING", (0, 0), (-1, -1), padding * 2 / 3),
         ("TOPPADDING", (0, 0), (-1, -1), 1.6), ("BOTTOMPADDING", (0, 0), (-1, -1), 1.8),
     ])  # fmt: skip
-    return Table(rows, colWidths=widths, style=look, repeatRows=1, spaceBefore=2, spaceAfter=6, hAlign="LEFT")
+    return Table(rows, colWidths=widths, style=look, repeatRows=1, splitInRow=1, spaceBefore=2, spaceAfter=6, hAlign="LEFT")
 
 
 MIN_COLUMN: Final = 14.0

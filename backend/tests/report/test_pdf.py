@@ -97,6 +97,7 @@ def test_any_markdown_is_safe_html_and_a_pdf(text: str) -> None:
 
 
 @given(st.lists(st.lists(st.text(max_size=400), min_size=3, max_size=3), max_size=6))
+@example([["", "", "o " * 2400]])
 @example([["", "W" * 300, ""]])
 def test_any_table_fits_a_page(rows: list[list[str]]) -> None:
     columns = [BlockColumn("a"), BlockColumn("b", is_number=True), BlockColumn("c")]
