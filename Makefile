@@ -164,9 +164,9 @@ test-databases: $(VENV)/.made
 # Without the plugin of one stage, which every worker of the others would import.
 PYTEST := ../$(BIN)/pytest -p no:schemathesis -m "$(MARKS)" --hypothesis-profile=$(EXAMPLES) --dist worksteal
 
-# None of its tests needs the built page.
+# None of its tests needs the built page. One worker more than cores: some tests wait for servers.
 test-backend: $(VENV)/.dev test-databases
-	@cd backend && $(YIELD) $(STAGE) $@ $(PYTEST) -n $$(nproc) --ignore tests/agent --ignore tests/e2e $(SCHEMA_TESTS:%=--ignore %) $(AGENT_ATTACKS:%=--ignore %)
+	@cd backend && $(YIELD) $(STAGE) $@ $(PYTEST) -n $$(($$(nproc) + 1)) --ignore tests/agent --ignore tests/e2e $(SCHEMA_TESTS:%=--ignore %) $(AGENT_ATTACKS:%=--ignore %)
 
 # Attacks on the agent wait for it.
 AGENT_ATTACKS := tests/attack/test_rogue_server.py tests/attack/test_local_users.py

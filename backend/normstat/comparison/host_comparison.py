@@ -20,6 +20,7 @@ from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.findings.stalls import describe_bouts, describe_rhythm, find_stalls
 from normstat.comparison.host_ledger import some_windows
 from normstat.comparison.ledger.book import open_book
+from normstat.comparison.ledger.candidates import find_candidates
 from normstat.comparison.ledger.model import LedgerLine
 from normstat.comparison.ledger.readings import PairedSides, Reading
 from normstat.comparison.ledger.sources import STATS as LEDGER_STATS
@@ -264,7 +265,9 @@ def compare_sides(
     # What is only likely is told where it matters.
     likely = [] if scored is None else [one for one in _to_groups(task.host, scored, likely_rows, around) if is_noticeable(one)]
     groups = _draw(task, rank_groups([*changed, *likely, *new_and_gone]), by_name)
-    ledger = _to_ledger(task, all_stats, of_ledger, around.n_cpus)
+    reading = _to_reading(task, all_stats, of_ledger)
+    ledger = [] if reading is None else open_book(task.host, reading, around.n_cpus)
+    candidates = [] if reading is None else find_candidates(reading)
     # Once for all that ask: a host may have had thousands.
     pids = find_pids(all_sides)
     return HostComparison(
@@ -282,7 +285,7 @@ def compare_sides(
         n_unchanged=n_unchanged,
         n_findings=len(rows),
         groups=groups,
-        stories=lead_with_ledger(build_stories(task.host, groups, all_sides, task.incident, pids), groups, ledger),
+        stories=lead_with_ledger(build_stories(task.host, groups, all_sides, task.incident, pids), groups, ledger, candidates),
         ledger=ledger,
         small_processes=describe_small(unmatched, new_and_gone),
         appeared=unscored.appeared,
@@ -308,17 +311,17 @@ def compare_sides(
     )
 
 
-def _to_ledger(task: Task, stats: Sequence[StatPair], of_ledger: Mapping[str, StatSide], n_cpus: int) -> list[LedgerLine]:
-    """Return the ledger. Empty where there are no samples of a baseline of one host, or where they are quotients."""
+def _to_reading(task: Task, stats: Sequence[StatPair], of_ledger: Mapping[str, StatSide]) -> Reading | None:
+    """Return what the ledger reads. Missing: None without samples of a baseline of one host, or where they are quotients"""
     if task.divisor is not None or len(task.baseline_host_ids) > 1:
-        return []
+        return None
     sides = {}
     for stat in stats:
         name = stat.incident.stat.name
         baseline = stat.baseline or of_ledger.get(name)
         if baseline is not None:
             sides[name] = PairedSides(baseline, stat.incident)
-    return open_book(task.host, Reading(sides, _ledger_windows(task), task.incident), n_cpus)
+    return Reading(sides, _ledger_windows(task), task.incident)
 
 
 def _summarised(stats: Sequence[StatPair], profile: LoadedProfile | None) -> set[str]:

@@ -13,7 +13,7 @@ from normstat.field_docs import Documented
 from normstat.window import Window
 
 FindingKind = Literal[
-    "level", "spread", "shape", "top", "bottom", "stall", "spikes", "movement", "frozen", "saturated", "trend", "missing",
+    "level", "top", "bottom", "stall", "spikes", "movement", "frozen", "saturated", "trend", "missing",
     "appeared", "disappeared", "zero", "rhythm",
 ]  # fmt: skip
 StoryRole = Literal["work", "busy", "latency", "wait", "errors", "detail"]
@@ -70,9 +70,7 @@ class ChangeRatios(Documented):
     """The change ratio of each kind of change: how many times its natural variability the series moved in that respect."""
 
     value: float
-    """Level: quantiles, ranks, parts of the window, trend."""
-    shape: float
-    """Width of the middle half."""
+    """Level: quantiles, trend."""
     top: float
     """Highest values."""
     bottom: float

@@ -132,10 +132,10 @@ def score_with_profile(loaded: LoadedProfile, incident: Window, stats: Mapping[s
 
     def measure(part: _Part) -> tuple[Summary, FloatArray, Float32Array]:
         distances, times = part.make(), part.times
-        # The width of an incident longer than the profile's windows is measured in pieces of their length.
+        # The rhythm of an incident longer than the profile's windows is measured in pieces of their length.
         piece = round(part.n_reports * longest_s / incident.length_s) if len(times) else 0
         binned = fill_bins(distances, times, edges) if len(times) else np.full((len(part.rows), n_bins), np.nan, np.float32)
-        return summarise(distances, part.n_reports, piece or None), event_size_of(distances), binned
+        return summarise(distances, part.n_reports, rhythm_piece=piece or None), event_size_of(distances), binned
 
     windows, sizes, bins = zip(*work_budget.in_threads(measure, parts), strict=True)
     back = np.argsort(np.array([row for part in parts for row in part.rows], np.intp))

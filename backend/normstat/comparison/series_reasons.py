@@ -22,9 +22,8 @@ MIN_WHOLE: Final = 10
 MAX_ROUNDED: Final = 1e12
 # What moved, by kind of change; the kind after those of the series itself is the level without the load.
 SUBJECTS: Final = {
-    "value": "Its level", "order": "Its level", "part": "Its level", "trend": "Its level within the incident",
-    "spread": "Its spread", "top": "Its high end", "high": "Its high end", "bottom": "Its low end", "low": "Its low end",
-    "hollow": "Its low end", "step": "Its movement from sample to sample", "jitter": "Its movement from sample to sample",
+    "value": "Its level", "trend": "Its level within the incident", "top": "Its high end", "high": "Its high end",
+    "bottom": "Its low end", "low": "Its low end", "hollow": "Its low end", "step": "Its movement from sample to sample",
     "rhythm": "Its rhythm", "still": "The share of repeated values", "missing": "The share of missing samples",
 }  # fmt: skip
 BY_LOAD: Final = "Its level at this load"

@@ -149,7 +149,7 @@ def _measure(
     baseline, incident = relative(block.baseline, level), relative(block.incident, level)
     right_before = np.empty((len(level), 0), np.float32) if block.before is None else relative(block.before, level)
     del block
-    n_incident, length = incident.shape[1], pieces[0].stop - pieces[0].start
+    n_incident = incident.shape[1]
     return _Measured(
         level,
         digit,
@@ -162,8 +162,7 @@ def _measure(
             )
             for number in range(n_windows)
         ],
-        # The change scale is that of windows of this length.
-        _summarise(incident, piece=length, rhythm_piece=_rhythm_length(baseline.shape[1], n_incident)),
+        _summarise(incident, rhythm_piece=_rhythm_length(baseline.shape[1], n_incident)),
         event_size_of(incident),
         None if edges is None else fill_bins(baseline, source.times_baseline, edges[0]),
         None if edges is None else fill_bins(incident, source.times_incident, edges[1]),
@@ -222,7 +221,7 @@ class _BeforeCut:
         whole = (
             replace(made[0], rhythm=np.full(len(distances), np.nan, np.float32))
             if len(own) == 1
-            else _summarise(distances, piece=max(1, own[0].stop), rhythm_values=distances[:, :0])
+            else _summarise(distances, rhythm_values=distances[:, :0])
         )
         pieces = [made[_spread(number, self.n_pieces, len(own))] for number in range(self.n_pieces)]
         return whole, pieces, None if self.edges is None else fill_bins(distances, times, self.edges)
@@ -243,14 +242,13 @@ def _equal_pieces(n: int, n_wanted: int) -> list[slice]:
 
 def _summarise(
     distances: Float32Array,
-    piece: int | None = None,
     *,
     rhythm_values: Float32Array | None = None,
     rhythm_piece: int | None = None,
 ) -> Summary:
     """Return `summarise`, within the work budget."""
     work_budget.use(work_budget.CELL_BYTES * distances.size)
-    return summarise(distances, piece=piece, rhythm_values=rhythm_values, rhythm_piece=rhythm_piece)
+    return summarise(distances, rhythm_values=rhythm_values, rhythm_piece=rhythm_piece)
 
 
 def _rhythm_length(n: int, n_wanted: int) -> int:

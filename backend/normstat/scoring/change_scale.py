@@ -5,7 +5,6 @@ run every five minutes, heavy tails and rounding, and assumes no distribution. W
 show; floors keep it from being absurdly small.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,41 +14,22 @@ import numpy as np
 from normstat.scoring.rhythm import N_HARMONICS
 from normstat.scoring.summary import Float32Array, FloatArray, Summary
 
-# The kinds of change. `value`: distance of the quantile functions; `order`: the same in ranks, which outliers do not
-# move; `spread`: the middle half wider or narrower; `top`, `bottom`: the ends; `low`, `high`: how many samples are beyond the
-# baseline's ends; `step`: the movement from sample to sample; `jitter`: the same as a ratio; `still`: the share of equal
-# neighbours; `missing`: the share of reports without a value; `part`: the quarter of the window whose median lies farthest out;
-# `trend`: later samples of the window against earlier ones;
-# `hollow`: how many samples fall to a part of the window's own median, at any load;
-# `rhythm`: how sure a period is that the baseline's windows do not have.
-KINDS: Final = (
-    "value",
-    "order",
-    "spread",
-    "top",
-    "bottom",
-    "low",
-    "high",
-    "step",
-    "jitter",
-    "still",
-    "missing",
-    "part",
-    "trend",
-    "hollow",
-    "rhythm",
-)
-VALUE, ORDER, SPREAD, TOP, BOTTOM, LOW, HIGH, STEP, JITTER, STILL, MISSING, PART, TREND, HOLLOW, RHYTHM = range(len(KINDS))
-# In the unit of the series; the others are shares or logarithms of ratios.
-IN_UNITS: Final = (VALUE, TOP, BOTTOM, STEP, PART, TREND)
-SHARES: Final = (ORDER, LOW, HIGH, STILL, MISSING, HOLLOW)
-RATIOS: Final = (SPREAD, JITTER)
+# The kinds of change. `value`: distance of the quantile functions; `top`, `bottom`: the ends; `low`, `high`: how many samples are
+# beyond the baseline's ends; `step`: the movement from sample to sample; `still`: the share of equal neighbours; `missing`: the
+# share of reports without a value; `trend`: later samples of the window against earlier ones; `hollow`: how many samples fall to a
+# part of the window's own median, at any load; `rhythm`: how sure a period is that the baseline's windows do not have.
+KINDS: Final = ("value", "top", "bottom", "low", "high", "step", "still", "missing", "trend", "hollow", "rhythm")
+VALUE, TOP, BOTTOM, LOW, HIGH, STEP, STILL, MISSING, TREND, HOLLOW, RHYTHM = range(len(KINDS))
+# In the unit of the series; the others are shares or ratios.
+IN_UNITS: Final = (VALUE, TOP, BOTTOM, STEP, TREND)
+SHARES: Final = (LOW, HIGH, STILL, MISSING, HOLLOW)
+# The quantiles beyond which samples count as beyond the baseline's ends.
+ENDS_OF_BAND: Final = [1, -2]
 # This many windows count as much as all other series together.
 POOL_WEIGHT: Final = 8.0
 LEVEL_FLOOR: Final = 0.01
 PERCENT_LEAST_LEVEL: Final = 1.0
 SHARE_FLOOR: Final = 0.02
-RATIO_FLOOR: Final = 0.05
 HOLLOW_PART: Final = 0.25
 # A series that is nearly always at one value has events: what can change is how often it is elsewhere.
 EVENT_SHARE: Final = 0.9
@@ -84,13 +64,11 @@ class SeriesStats:
 class Ends:
     """Typical values of windows of one length.
 
-    Shape: all (n_series,); top and bottom as distances from the level, the rest logarithms. Missing: NaN where no window shows it
+    Shape: all (n_series,); top and bottom as distances from the level, the rhythm a logarithm. Missing: NaN where none shows it
     """
 
     top: Float32Array
     bottom: Float32Array
-    spread: Float32Array
-    jitter: Float32Array
     rhythm: Float32Array
 
 
@@ -124,28 +102,22 @@ def measure(
     inner = slice(1, -1)
     own_ranks = own_ranks_of(baseline) if own_ranks is None else own_ranks
     value = np.abs(window.quantiles[:, inner] - baseline.quantiles[:, inner]).mean(axis=1)
-    ranks = ranks_of(window.quantiles, baseline.quantiles[:, inner]) - own_ranks
+    ranks = ranks_of(window.quantiles, baseline.quantiles[:, ENDS_OF_BAND]) - own_ranks
     result = np.empty((len(KINDS), len(baseline)), np.float32)
     # Events are too rare for quantiles: their frequency counts; their size shows at the ends.
     often = np.abs(window.away - baseline.away) * np.maximum(series_stats.event_size, digit)
     result[VALUE] = np.where(series_stats.has_events, often, value)
-    result[ORDER] = np.abs(ranks).mean(axis=1)
     result[LOW], result[HIGH] = np.maximum(ranks[:, 0], 0), np.maximum(-ranks[:, -1], 0)
-    result[SPREAD] = np.abs(spread_of(window, digit) - ends.spread)
     result[TOP] = np.abs(window.top - ends.top)
     result[BOTTOM] = np.abs(window.bottom - ends.bottom)
     result[STEP] = np.abs(window.step_quantiles - baseline.step_quantiles)[:, inner].mean(axis=1)
-    result[JITTER] = np.abs(jitter_of(window, digit) - ends.jitter)
     result[STILL] = np.abs(window.still - baseline.still)
     result[MISSING] = np.abs(window.missing - baseline.missing)
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        result[PART] = np.nanmax(np.abs(window.parts - baseline.median[:, None]), axis=1)
     result[TREND] = _onset(window.parts)
     result[HOLLOW] = np.abs(hollow_of(window, series_stats) - hollow_of(baseline, series_stats))
     result[RHYTHM] = rhythm_gain(window.rhythm - ends.rhythm)
     # A series with events only has a frequency and a size, nothing else.
-    for kind in (SPREAD, STEP, JITTER, STILL, HOLLOW, RHYTHM):
+    for kind in (STEP, STILL, HOLLOW, RHYTHM):
         result[kind, series_stats.has_events] = 0
     return result
 
@@ -165,8 +137,8 @@ def _onset(parts: Float32Array) -> Float32Array:
 
 
 def own_ranks_of(baseline: Summary) -> Float32Array:
-    """Return the ranks of the inner quantiles in their own distribution; ties move them. Shape: (n_series, N_QUANTILES - 2)"""
-    return ranks_of(baseline.quantiles, baseline.quantiles[:, 1:-1])
+    """Return the ranks of the ends of the band in their own distribution; ties move them. Shape: (n_series, 2)"""
+    return ranks_of(baseline.quantiles, baseline.quantiles[:, ENDS_OF_BAND])
 
 
 def hollow_of(window: Summary, series_stats: SeriesStats) -> Float32Array:
@@ -194,35 +166,21 @@ def ranks_of(function: Float32Array, points: Float32Array) -> Float32Array:
     return np.asarray(ranks, np.float32)
 
 
-def spread_of(window: Summary, digit: FloatArray) -> Float32Array:
-    """Return the logarithm of the width of the middle half; a digit is added so that it is finite."""
-    return np.asarray(np.log(window.width + digit), np.float32)
-
-
 def spread_about_mean(window: Summary) -> Float32Array:
     """Return the standard deviation of each distribution, whatever its level. Shape: -> (n_series,)"""
     return np.asarray(window.quantiles.astype(np.float64).std(axis=1), np.float32)
 
 
-def jitter_of(window: Summary, digit: FloatArray) -> Float32Array:
-    """Return the logarithm of the typical movement between neighbours, without the largest tenth."""
-    movement = window.step_quantiles[:, 1:-2].mean(axis=1)
-    return np.asarray(np.log(movement + digit / 2), np.float32)
-
-
-def ends_of(windows: Sequence[Summary], series_stats: SeriesStats) -> Ends:
+def ends_of(windows: Sequence[Summary]) -> Ends:
     """Return the typical values of a baseline's windows of one length.
 
     Raises: ValueError without windows
     """
     if not windows:
         raise ValueError("a change scale needs at least one window")
-    digit = least_digit(series_stats)
     return Ends(
         _nanmedian([window.top for window in windows]),
         _nanmedian([window.bottom for window in windows]),
-        _nanmedian([spread_of(window, digit) for window in windows]),
-        _nanmedian([jitter_of(window, digit) for window in windows]),
         _nanmedian([window.rhythm for window in windows]),
     )
 
@@ -279,14 +237,11 @@ def floors_of(baseline: Summary, series_stats: SeriesStats, n_window: FloatArray
     floors = np.empty((len(KINDS), len(baseline)), np.float32)
     for kind in (VALUE, STEP):
         floors[kind] = np.maximum(level, shared)
-    floors[PART] = floors[TREND] = floors[TOP] = floors[BOTTOM] = np.maximum(level, ends)
+    floors[TREND] = floors[TOP] = floors[BOTTOM] = np.maximum(level, ends)
     for kind in SHARES:
         floors[kind] = np.maximum(SHARE_FLOOR, by_chance)
     # An instance that comes and goes anyway may be missing.
     floors[MISSING] += baseline.missing
-    for kind in RATIOS:
-        # The width of few samples is a rough estimate.
-        floors[kind] = RATIO_FLOOR + np.sqrt(a_sample)
     # Noise is ten times as regular by chance.
     floors[RHYTHM] = rhythm_gain(np.ones(1, np.float32))
     return np.maximum(floors, np.float32(1e-30))

@@ -10,9 +10,7 @@ import numpy.typing as npt
 from normstat.scoring.change_scale import (
     HOLLOW,
     IN_UNITS,
-    JITTER,
     RHYTHM,
-    SPREAD,
     STEP,
     STILL,
     TREND,
@@ -42,7 +40,7 @@ ONE_STEP_FACTOR: Final = 0.6
 # This many windows count as much as the residuals of all series.
 LOAD_POOL: Final = 16.0
 # Kinds that need several samples: how a series moves within a window.
-OF_SHAPE: Final = (SPREAD, STEP, JITTER, STILL, TREND, HOLLOW)
+OF_SHAPE: Final = (STEP, STILL, TREND, HOLLOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +131,7 @@ def learn_window_model(
 
     Shape: left (n_windows, n_series), absolute, in deviations. Raises: ValueError without windows
     """
-    ends, digit = ends_of(windows, series_stats), least_digit(series_stats)
+    ends, digit = ends_of(windows), least_digit(series_stats)
     own_ranks = own_ranks_of(baseline)
     changes = np.stack([measure(window, baseline, ends, digit, series_stats, own_ranks=own_ranks) for window in windows])
     natural_change = NaturalChange(length_s, n_disjoint, nearly_largest(changes), ends)
@@ -254,7 +252,7 @@ def _hold_against(
 
     Missing: NaN with few samples. Shape: both (n_kinds, n_series)
     """
-    digit, ends = least_digit(series_stats), ends_of(before.pieces, series_stats)
+    digit, ends = least_digit(series_stats), ends_of(before.pieces)
     # The ends of a longer time lie farther out: take those of pieces as long as the window.
     typical = replace(before.summary, top=ends.top, bottom=ends.bottom, rhythm=ends.rhythm)
     already = measure(typical, profile.baseline, window_model.natural_change.ends, digit, series_stats)
@@ -334,8 +332,6 @@ def window_model_at(window_models: Sequence[WindowModel], length_s: float) -> Wi
             Ends(
                 _mix(one.natural_change.ends.top, other.natural_change.ends.top, part),
                 _mix(one.natural_change.ends.bottom, other.natural_change.ends.bottom, part),
-                _mix(one.natural_change.ends.spread, other.natural_change.ends.spread, part),
-                _mix(one.natural_change.ends.jitter, other.natural_change.ends.jitter, part),
                 _mix(one.natural_change.ends.rhythm, other.natural_change.ends.rhythm, part),
             ),
         ),

@@ -15,14 +15,10 @@ from normstat.scoring.change_scale import (
     BOTTOM,
     HIGH,
     HOLLOW,
-    JITTER,
     KINDS,
     LOW,
     MISSING,
-    ORDER,
-    PART,
     RHYTHM,
-    SPREAD,
     STEP,
     STILL,
     TOP,
@@ -43,9 +39,9 @@ MAX_TAIL: Final = 0.7
 LOAD: Final = len(KINDS)
 # Kinds that move together; a second group adds to the first.
 GROUPS: Final[Groups] = (
-    (VALUE, ORDER, PART, TREND, LOAD),
+    (VALUE, TREND, LOAD),
     (TOP, BOTTOM, LOW, HIGH, HOLLOW),
-    (STEP, JITTER, STILL, SPREAD, RHYTHM),
+    (STEP, STILL, RHYTHM),
     (MISSING,),
 )
 # Groups depend on each other: a second one is no second proof, only support.
@@ -56,7 +52,7 @@ UNUSUAL: Final = 5.0
 LIKELY: Final = 4.0
 # What the change ratio of a kind counts for the order of the series. A level that moved is what somebody sees; movement, stops and
 # samples beyond the ends count half, the ends themselves and a rhythm a fifth: each alone costs hits on published incidents when it
-# counts more. The other kinds say the same again, or move by themselves; they only make a series unusual.
+# counts more. The trend only makes a series unusual.
 EFFECT_WEIGHTS: Final[Mapping[int, float]] = {
     VALUE: 1.0, LOAD: 1.0,
     LOW: 0.5, HIGH: 0.5, STEP: 0.5, STILL: 0.5, MISSING: 0.5, HOLLOW: 0.5,
@@ -64,7 +60,7 @@ EFFECT_WEIGHTS: Final[Mapping[int, float]] = {
 }  # fmt: skip
 # The level follows the load, and with it how many samples lie beyond the baseline's ends. What the load explains counts half, for
 # the load model may err.
-OF_LEVEL: Final = (VALUE, ORDER, PART, TREND, LOW, HIGH)
+OF_LEVEL: Final = (VALUE, TREND, LOW, HIGH)
 EXPLAINED_SHARE: Final = 0.5
 
 

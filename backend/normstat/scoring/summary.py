@@ -49,8 +49,6 @@ class Summary:
     top: Float32Array
     bottom: Float32Array
     mean: Float32Array
-    # Width of the middle half of the samples; for a window longer than those it is compared with, the median of its pieces.
-    width: Float32Array
     # The root of the mean square of the distances from the level.
     deviation: Float32Array
     # Distances of neighbours, and the share of equal neighbours.
@@ -97,15 +95,14 @@ def are_disjoint(
 def summarise(
     values: Float32Array,
     n_reports: int | None = None,
-    piece: int | None = None,
     *,
     rhythm_values: Float32Array | None = None,
     rhythm_piece: int | None = None,
 ) -> Summary:
-    """Return the summary of a window. `piece`: reports in the windows that it is compared with.
+    """Return the summary of a window.
 
     `rhythm_values`: samples of a longer time around the window, which show its rhythm; without any column the rhythm is left out;
-    `rhythm_piece`: reports in the times whose rhythms it is compared with, `piece` by default
+    `rhythm_piece`: reports in the times whose rhythms it is compared with
 
     Shape: values (n_series, n_reports), distances from the level in the order of time. Missing: NaN.
     """
@@ -132,7 +129,6 @@ def summarise(
     del known, is_away, present, squares
     steps.sort(axis=1)
     quantiles = pick_quantiles(ordered, n, PROBABILITIES)
-    width_of_half = middle_half(quantiles)
     return Summary(
         n=n,
         n_reports=reports,
@@ -140,7 +136,6 @@ def summarise(
         top=_end_mean(ordered, n, is_top=True),
         bottom=_end_mean(ordered, n, is_top=False),
         mean=mean.astype(np.float32),
-        width=width_of_half if piece is None or width < 2 * piece else _width_of_pieces(values, piece),
         deviation=deviation.astype(np.float32),
         step_quantiles=pick_quantiles(steps, n_steps, STEP_PROBABILITIES),
         still=still.astype(np.float32),
@@ -150,8 +145,8 @@ def summarise(
             values if rhythm_values is None else rhythm_values,
             n >= MIN_PRESENT * np.maximum(reports, width),
             quantiles[:, MIDDLE],
-            width_of_half,
-            rhythm_piece or piece,
+            middle_half(quantiles),
+            rhythm_piece,
         ),
     )
 
@@ -177,7 +172,6 @@ def merge(summaries: Sequence[Summary]) -> Summary:
         top=_extreme([summary.top for summary in summaries], np.fmax),
         bottom=_extreme([summary.bottom for summary in summaries], np.fmin),
         mean=_weighted([summary.mean for summary in summaries], counts),
-        width=_weighted([summary.width for summary in summaries], counts),
         deviation=np.sqrt(_weighted([summary.deviation**2 for summary in summaries], counts)),
         step_quantiles=_merge_quantiles([summary.step_quantiles for summary in summaries], steps, STEP_PROBABILITIES),
         still=_weighted([summary.still for summary in summaries], steps),
@@ -247,17 +241,6 @@ def middle_half(quantiles: Float32Array) -> Float32Array:
     """Return the width of the middle half of each distribution. Shape: (n_series, N_QUANTILES) -> (n_series,)"""
     quarter = MIDDLE // 2
     return np.asarray(quantiles[:, -1 - quarter] - quantiles[:, quarter], np.float32)
-
-
-def _width_of_pieces(values: Float32Array, piece: int) -> Float32Array:
-    """Return the median width of pieces: a drifting series is wider in a longer window, so only equal lengths compare."""
-    n_rows, n_pieces = len(values), values.shape[1] // piece
-    ordered = np.sort(values[:, : n_pieces * piece].reshape(n_rows * n_pieces, piece), axis=1)
-    n = (~np.isnan(ordered)).sum(axis=1)
-    ends = pick_quantiles(ordered, n, np.array([0.25, 0.75]))
-    widths = np.sort((ends[:, 1] - ends[:, 0]).reshape(n_rows, n_pieces), axis=1)
-    known = (~np.isnan(widths)).sum(axis=1)
-    return np.asarray(widths[np.arange(n_rows), np.maximum(known - 1, 0) // 2], np.float32)
 
 
 def _parts(values: Float32Array) -> Float32Array:

@@ -503,3 +503,22 @@ def side_of_writer() -> tuple[FindingGroup, Finding]:
     groups = compare_values(sides).groups
     group = next(group for group in groups if group.field == "util_pct")
     return group, group.members[0]
+
+
+def test_traffic_names_the_process_that_is_new_as_a_candidate() -> None:
+    """No tool shows whose traffic it is: a new process among others of its name is named, whatever little CPU time it used."""
+    sides: dict[str, tuple[dict[tuple[str, str], FloatArray], dict[tuple[str, str], FloatArray]]] = {
+        "linux_net": ({}, {}),
+        "linux_process": ({}, {}),
+    }
+    for side, n in ((0, N), (1, M)):
+        for field in ("rxpck_per_s", "txpck_per_s"):
+            sides["linux_net"][side]["lo", field] = noise(5, n, seed=3 + side) if side == 0 else noise(1970, n, seed=4)
+        for pid in (11, 12):
+            for field, mean in (("cpu_pct", 8.0), ("ended_pct", 0.0)):
+                sides["linux_process"][side][f"{pid}/python3", field] = noise(mean, n, seed=pid + side)
+    for field, mean in (("cpu_pct", 2.5), ("ended_pct", 0.0)):
+        sides["linux_process"][1]["29488/python3", field] = noise(mean, M, seed=9)
+    story = compare(sides)[0]
+    assert story.sentence.startswith("python3 (29488) is new; lo ")
+    assert [(process.pids, process.change) for process in story.processes] == [([29488], "new")]

@@ -4777,11 +4777,6 @@ export interface components {
        */
       missing: number;
       /**
-       * Shape
-       * @description Width of the middle half.
-       */
-      shape: number;
-      /**
        * Step
        * @description Movement from sample to sample.
        */
@@ -4798,7 +4793,7 @@ export interface components {
       top: number;
       /**
        * Value
-       * @description Level: quantiles, ranks, parts of the window, trend.
+       * @description Level: quantiles, trend.
        */
       value: number;
     };
@@ -6323,8 +6318,6 @@ export interface components {
        */
       kind:
         | "level"
-        | "spread"
-        | "shape"
         | "top"
         | "bottom"
         | "stall"
@@ -6398,8 +6391,6 @@ export interface components {
        */
       kind:
         | "level"
-        | "spread"
-        | "shape"
         | "top"
         | "bottom"
         | "stall"

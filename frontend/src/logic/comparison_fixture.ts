@@ -63,7 +63,7 @@ export function madeFinding(change: Partial<Finding>): Finding {
     change_scale: 1,
     change: 10,
     change_ratio: 10,
-    change_ratios: { value: 10, shape: 2, top: 5, bottom: 0, step: 1, still: 0, missing: 0, load: 0 },
+    change_ratios: { value: 10, top: 5, bottom: 0, step: 1, still: 0, missing: 0, load: 0 },
     significance: 6,
     explained_by_load: 0,
     anomaly_score: 0.3,

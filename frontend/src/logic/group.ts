@@ -34,8 +34,6 @@ export const SUBSYSTEMS = keysOf(SUBSYSTEM_LABELS);
 /** The kinds of change: a label and an explanation. */
 export const KIND_WORDS: Readonly<Record<FindingKind, { readonly label: string; readonly help: string }>> = {
   level: { label: words.logic.group.level, help: words.logic.group.wholeSeriesHigherLower },
-  spread: { label: words.logic.group.spread, help: words.logic.group.swingsWiderNarrowerAround },
-  shape: { label: words.logic.group.shape, help: words.logic.group.valuesDistributedDifferentlyExample },
   top: { label: words.logic.group.highestValues, help: words.logic.group.itsHighestSamplesChanged },
   bottom: { label: words.logic.group.lowestValues, help: words.logic.group.itsLowestSamplesChanged },
   stall: { label: words.logic.group.stalls, help: words.logic.group.repeatedlyFallsZero },

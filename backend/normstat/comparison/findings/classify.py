@@ -14,14 +14,9 @@ from normstat.scoring.change_scale import (
     HIGH,
     HOLLOW,
     IN_UNITS,
-    JITTER,
     LOW,
     MISSING,
-    ORDER,
-    PART,
-    RATIOS,
     RHYTHM,
-    SPREAD,
     STEP,
     STILL,
     TOP,
@@ -38,7 +33,6 @@ from normstat.scoring.summary import (
     FloatArray,
     IntArray,
     Summary,
-    middle_half,
 )
 from normstat.stats.spec import Field, Kind, Worse
 
@@ -59,12 +53,12 @@ AT_LIMIT: Final = 0.25
 MANY_DIGITS: Final = 10
 FROZEN: Final = 0.9
 ENDS: Final = (TOP, HIGH, BOTTOM, LOW, HOLLOW)
-MOVEMENTS: Final = (STEP, JITTER, STILL)
+MOVEMENTS: Final = (STEP, STILL)
 BEFORE_RHYTHM: Final = (VALUE, TOP, BOTTOM, MISSING, LOAD)
 # Movement that comes from one end of the distribution is reported as that end, if it has this share of the significance.
 END_SIGNIFICANCE_SHARE: Final = 0.5
 # Kinds of change that are neither better nor worse.
-NEUTRAL_KINDS: Final = frozenset({"spread", "movement", "missing", "frozen", "shape", "rhythm"})
+NEUTRAL_KINDS: Final = frozenset({"movement", "missing", "frozen", "rhythm"})
 # Significant digits of results: more than any tool prints, fewer than floating-point noise.
 SIGNIFICANT: Final = 9
 # Relative error of a distance in four bytes.
@@ -182,6 +176,9 @@ def choose_kinds(significance: FloatArray) -> IntArray:
     significance = significance.copy()
     plain = [kind for kind in BEFORE_RHYTHM if kind < len(significance)]
     significance[RHYTHM, significance[plain].max(axis=0) >= UNUSUAL] = 0
+    # A level that moved is told as that, though it moves otherwise from sample to sample, too.
+    for kind in MOVEMENTS:
+        significance[kind, significance[VALUE] >= UNUSUAL] = 0
     best = significance.argmax(axis=0)
     most = significance.max(axis=0)
     top, bottom = significance[[TOP, HIGH]], significance[[BOTTOM, LOW, HOLLOW]]
@@ -244,11 +241,10 @@ def _between(quantiles: FloatArray, share: float) -> FloatArray:
 def _to_change_ratios(ratios: Float32Array) -> list[ChangeRatios]:
     """Return the largest ratio of each group of kinds. Shape: ratios (n_kinds + 1, n_series)"""
     kinds = (
-        (VALUE, ORDER, PART, TREND),
-        (SPREAD,),
+        (VALUE, TREND),
         (TOP, HIGH),
         (BOTTOM, LOW, HOLLOW),
-        (STEP, JITTER, RHYTHM),
+        (STEP, RHYTHM),
         (STILL,),
         (MISSING,),
         (LOAD,),
@@ -259,8 +255,6 @@ def _to_change_ratios(ratios: Float32Array) -> list[ChangeRatios]:
 
 def _to_change_scale(best: int, change_scale: float, change: float, change_ratio: float) -> float:
     """Return the natural change of a series, as the kind measures it."""
-    if best in RATIOS:
-        return float(np.exp(min(change_scale, 700.0)))
     return change_scale if best in IN_UNITS else abs(change) / max(change_ratio, 1e-9)
 
 
@@ -295,7 +289,7 @@ class _Kinds:
         if self._has_stalls and best != TREND and self._reaches_nothing() and (size := self._bottom()) < 0:
             # Stalls move the level, the movement and the width as well.
             return "stall", size
-        if best in (STILL, STEP, JITTER, SPREAD, RHYTHM):
+        if best in (STILL, STEP, RHYTHM):
             return self._describe_movement(best)
         end = self._describe_end(best) if best in ENDS else None
         return self._describe_level(best) if end is None else end
@@ -305,8 +299,6 @@ class _Kinds:
             return "trend", size
         if self._is_at_limit():
             return "saturated", self._middle()
-        if best == ORDER and abs(self._median) <= self._digit:
-            return "shape", self._mean
         return "level", self._middle()
 
     def _middle(self) -> float:
@@ -318,9 +310,6 @@ class _Kinds:
         if best == RHYTHM:
             size = self._bottom()
             return ("stall", size) if size < 0 and self._reaches_nothing() else ("rhythm", float(window.rhythm[row]))
-        if best == SPREAD:
-            one, other = middle_half(np.stack([baseline.quantiles[row], window.quantiles[row]])).tolist()
-            return "spread", other - one
         still = float(window.still[row] - baseline.still[row])
         if window.still[row] >= FROZEN and still > 0:
             return "frozen", still

@@ -117,7 +117,7 @@ def _to_finding(one: Unmatched, around: Surroundings) -> Finding | None:
         change_ratio=round_value(ratio),
         significance=round_value(significance),
         explained_by_load=0.0,
-        change_ratios=ChangeRatios(round_value(ratio), 0, 0, 0, 0, 0, 0, 0),
+        change_ratios=ChangeRatios(round_value(ratio), 0, 0, 0, 0, 0, 0),
         impact=round_value(impact),
         anomaly_score=anomaly_score_of(significance, impact, is_worse=is_worse),
         sentence=describe_unmatched(series.stat, series.instance, series.field, one.side, one.values),

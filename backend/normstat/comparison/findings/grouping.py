@@ -23,10 +23,10 @@ OUTLIER: Final = 4.0
 MIN_FOR_OUTLIER: Final = 8
 # Groups of one stat that share this part of their instances are related.
 SAME_INSTANCES: Final = 0.6
-# Kinds that change together: a level with its ends, a movement with its width.
+# Kinds that change together: a level with its ends, a movement with its rhythm.
 CLASSES: Final[Mapping[str, str]] = {
     "level": "level", "top": "level", "bottom": "level", "saturated": "level", "trend": "level", "spikes": "level",
-    "shape": "level", "zero": "level", "stall": "level", "spread": "movement", "movement": "movement", "rhythm": "movement",
+    "zero": "level", "stall": "level", "movement": "movement", "rhythm": "movement",
     "frozen": "frozen",
     "missing": "missing",
 }  # fmt: skip

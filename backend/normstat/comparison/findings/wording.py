@@ -196,12 +196,6 @@ def _rhythm(change: Change) -> str:
     return f"goes up and down with a period that the baseline does not show (median {change.medians})"
 
 
-def _spread(change: Change) -> str:
-    baseline, incident = (_middle_half(change, side) for side in (change.baseline, change.incident))
-    width = "wider" if change.is_up else "narrower"
-    return f"has a {width} spread: half of its samples are between {incident}, in the baseline between {baseline}"
-
-
 def _spikes(change: Change) -> str:
     baseline, incident = change.baseline, change.incident
     below = f"99 % of the baseline is below {change.text(baseline.p99)}"
@@ -249,10 +243,6 @@ def _saturated(change: Change) -> str:
     return f"is at a limit: often exactly {change.text(change.incident.highest)}, never more (median {change.medians})"
 
 
-def _shape(change: Change) -> str:
-    return f"is distributed differently: {change.means} on average (median {change.medians})"
-
-
 def _appeared(change: Change) -> str:
     return f"appeared: {change.text(change.incident.median)} (median)"
 
@@ -262,21 +252,13 @@ def _disappeared(change: Change) -> str:
 
 
 WORDS: Final[Mapping[FindingKind, Callable[[Change], str]]] = {
-    "level": _level, "spread": _spread, "shape": _shape, "top": _top, "bottom": _bottom, "stall": _stall, "spikes": _spikes,
+    "level": _level, "top": _top, "bottom": _bottom, "stall": _stall, "spikes": _spikes,
     "movement": _movement, "frozen": _frozen, "saturated": _saturated, "trend": _trend, "missing": _missing, "appeared": _appeared,
     "disappeared": _disappeared, "zero": _zero, "rhythm": _rhythm,
 }  # fmt: skip
 
 
 # --- parts of sentences ---
-
-
-def _middle_half(change: Change, side: SideValues) -> str:
-    if not side.quantiles:
-        return "no values"
-    quarter = len(side.quantiles) // 4
-    low, high = side.quantiles[quarter], side.quantiles[-1 - quarter]
-    return f"{_without_unit(change.field, low)} and {change.text(high)}"
 
 
 def _place(field: Field, baseline: SideValues, incident: SideValues) -> str:

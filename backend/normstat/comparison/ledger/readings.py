@@ -233,7 +233,7 @@ def _stand_out(
         members.sort()
         names = [name for _, _, name in members]
         amounts = add_up([by_process[name] for name in names])
-        starts = [_first_s(side, name) for name in names]
+        starts = [first_s(side, name) for name in names]
         is_new = not amounts.windows.any()
         start_s = min((start for start in starts if start is not None), default=None) if is_new and None not in starts else None
         pids = [pid for _, pid, _ in members]
@@ -271,7 +271,7 @@ def _name(  # noqa: PLR0917
     is_one = abs(same[pids[0]]) >= OWN_SHARE * total
     pids = pids[:1] if is_one else pids
     is_new = all(pid not in then for pid in pids)
-    starts = [_first_s(sides.incident, now[pid][1]) for pid in pids if pid in now]
+    starts = [first_s(sides.incident, now[pid][1]) for pid in pids if pid in now]
     start_s = min(start for start in starts if start is not None) if is_new and starts and None not in starts else None
     named = replace(user, pids=pids, is_new=user.is_new or is_new, start_s=start_s)
     if not is_one:
@@ -330,7 +330,7 @@ def _of_command(side: StatSide, users: Users, own: Sequence[tuple[int, str, slic
     return found
 
 
-def _first_s(side: StatSide, instance: str) -> float | None:
+def first_s(side: StatSide, instance: str) -> float | None:
     """Return the first sample of an instance. Missing: None where it may have been there from the beginning."""
     span = side.span(instance)
     if span is None or span.start == span.stop:

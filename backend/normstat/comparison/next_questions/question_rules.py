@@ -24,7 +24,7 @@ PLACE_HOLDERS: Final = {
 # Digits only, so they may be within quotes, as in a D program.
 NUMBERS: Final = frozenset({"cpu", "pid"})
 KINDS: Final = frozenset({
-    "level", "spread", "shape", "top", "bottom", "stall", "spikes", "movement", "rhythm", "frozen", "saturated", "trend", "missing",
+    "level", "top", "bottom", "stall", "spikes", "movement", "rhythm", "frozen", "saturated", "trend", "missing",
     "appeared", "disappeared", "zero",
 })  # fmt: skip
 SPREADS: Final = frozenset({"one", "few", "most"})

@@ -98,6 +98,8 @@ def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide])
         is_stall = True
     if bouts is None or (bouts.period_s is None and (bouts.n < MIN_IRREGULAR or not is_stall)):
         return None
+    if bouts.period_s is None and (not finding.instance or is_summary(group.stat, finding.instance)):
+        return None
     if bouts.period_s is not None and bouts.period_s < MIN_PERIOD * float(np.median(np.diff(times))):
         return None
     found = _Bout(group, place, finding, bouts, is_stall)

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Final
 
 from normstat.comparison.findings.classify import round_value
-from normstat.comparison.findings.human import join_words
+from normstat.comparison.findings.human import join_words, name_processes
+from normstat.comparison.ledger.candidates import Candidate
 from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
 from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart
 from normstat.comparison.model import FindingGroup, ProcessChange, Story, StoryProcess
@@ -20,14 +21,22 @@ CONSEQUENCES: Final = frozenset({"latency", "wait", "errors"})
 MAX_CONSEQUENCES: Final = 2
 # A story that the ledger tells scores so much at least, by how sure it is.
 MIN_SCORES: Final[Mapping[Certainty, float]] = {"sure": 0.3, "likely": 0.15, "nothing": 0.0}
+# No recorded tool shows whose traffic it was.
+NOBODYS: Final = "network"
 # What changed of a resource whose use is as normal counts for less.
 UNTOLD_FACTOR: Final = 0.5
 
 
-def lead_with_ledger(stories: Sequence[HostStory], groups: Sequence[FindingGroup], lines: Sequence[LedgerLine]) -> list[HostStory]:
+def lead_with_ledger(
+    stories: Sequence[HostStory],
+    groups: Sequence[FindingGroup],
+    lines: Sequence[LedgerLine],
+    candidates: Sequence[Candidate] = (),
+) -> list[HostStory]:
     """Return the stories, those that a line of the ledger tells first: each by its sentence, with who did it.
 
-    `groups`: those that the stories name by place; `lines`: of the host, heaviest first; one that is nothing leads no story
+    `groups`: those that the stories name by place; `lines`: of the host, heaviest first; one that is nothing leads no story;
+    `candidates`: of what nobody is known to have done
     """
     left = list(stories)
     told: list[HostStory] = []
@@ -39,10 +48,37 @@ def lead_with_ledger(stories: Sequence[HostStory], groups: Sequence[FindingGroup
         left = [item for item in left if item is not same]
         told.append(_lead(line, topic, same))
     as_normal = {TOPICS[line.resource] for line in lines} - {item.story.topic for item in told}
-    left = [item for item in left if item.story.topic not in as_normal or (_is_sure(item, groups) and not _is_within(item, groups))]
+    left = [item for item in left if item.story.topic not in as_normal or _is_news(item, groups)]
     stories = [*told, *(_weaken(item) if item.story.topic in as_normal else item for item in left)]
-    found = sorted(stories, key=lambda item: -item.story.anomaly_score)
-    return [item if item in told or _is_sure(item, groups) else _doubt(item) for item in found]
+    found = [
+        _name_candidates(item, candidates) if item.story.topic == NOBODYS and not item.story.processes else item
+        for item in sorted(stories, key=lambda item: -item.story.anomaly_score)
+    ]
+    topics = {item.story.topic for item in told}
+    return [item if item.story.topic in topics or _is_sure(item, groups) else _doubt(item) for item in found]
+
+
+def _name_candidates(item: HostStory, candidates: Sequence[Candidate]) -> HostStory:
+    """Return a story whose doers no tool shows with the processes that are new."""
+    story = item.story
+    if not candidates or story.is_worse is False:
+        return item
+    hosts = [(story.hosts[0], one, name_processes(one.command, [one.pid])) for one in candidates]
+    processes = [
+        StoryProcess(
+            host=host,
+            stat=one.stat,
+            instance=one.instance,
+            name=name,
+            pids=[one.pid],
+            change="new",
+            start_ms=None if one.start_s is None else round(1000 * one.start_s),
+            sentence=f"{name} is new",
+        )
+        for host, one, name in hosts
+    ]
+    sentence = join_clauses([*_name_new(processes), lower_starter(story.sentence).removesuffix(".")])
+    return replace(item, story=replace(story, sentence=sentence, processes=processes))
 
 
 def _is_sure(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
@@ -60,6 +96,15 @@ def _weaken(item: HostStory) -> HostStory:
     if item.bouts or any(line.role == "errors" for _, line in item.lines):
         return item
     return replace(item, story=replace(item.story, anomaly_score=round_value(UNTOLD_FACTOR * item.story.anomaly_score)))
+
+
+def _is_news(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
+    """Return whether a story of a resource that is used as normal is told: what is sure and outside what is normal, but not that
+    less waits than normal.
+    """
+    is_relief = item.story.is_worse is False and not item.story.processes and not item.bouts
+    is_failure = any(line.role == "errors" for _, line in item.lines)
+    return _is_sure(item, groups) and not _is_within(item, groups) and (is_failure or not is_relief)
 
 
 def _is_within(item: HostStory, groups: Sequence[FindingGroup]) -> bool:

@@ -93,7 +93,7 @@ def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
     if finding.kind == "disappeared":
         gone = format_human(finding.baseline.median, group.unit)
         return f"{_name_plainly(group, finding)}{column_with_tool(group)} is gone (it was {gone})"
-    if finding.kind == "missing" or (finding.kind in ("frozen", "movement", "spread", "rhythm") and is_usual(finding)):
+    if finding.kind == "missing" or (finding.kind in ("frozen", "movement", "rhythm") and is_usual(finding)):
         return finding.sentence.partition(";")[0]
     return f"{words} ({normal})" if normal else words
 
