@@ -38,7 +38,7 @@ test("any metric can be asked about, and the tabs list every series with both va
   await expect(rows.first()).toContainText("sdb");
   await page.getByRole("tab", { name: /^Unchanged: [1-9]/ }).click();
   const unchanged = page.getByRole("table", { name: "Unchanged series" });
-  await expect(unchanged.locator("tbody tr").first()).toContainText("counts as unusual");
+  await expect(unchanged.locator("tbody tr").first()).toContainText("sure to be unusual");
   for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);
     await expectAccessible(page);
@@ -55,8 +55,8 @@ test("any metric can be asked about, and the tabs list every series with both va
   await page.getByLabel("Filter").fill("");
   await page.getByRole("tab", { name: /^Appeared . disappeared: [1-9]/ }).click();
   await expect(page.getByRole("table", { name: "Appeared and disappeared series" })).toContainText("Not in the baseline.");
-  await page.getByRole("tab", { name: /^Explained by load/ }).click();
-  await expect(page.getByText(/explains|within that range/).first()).toBeVisible();
+  await page.getByRole("tab", { name: /^Likely/ }).click();
+  await expect(page.getByText(/explains|within that range|sure to be unusual|No series is only likely/).first()).toBeVisible();
 });
 
 test("single samples are put side by side instead of nothing", { tag: "@matrix" }, async ({ page }) => {
