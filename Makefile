@@ -149,9 +149,10 @@ test-all: ## the whole matrix: both databases, all shells, packages, several ser
 # The longest first.
 test-stages: test-databases page test-backend test-e2e test-agent test-schema check-backend check-page test-up test-page
 
-# The browser's tests are one line of work, and wait for the page: short stages must not be in their way when it is built.
+# What takes longest begins first, when the databases and the page are there: a stage that began before would have its place, and
+# the tests of the backend would run alone in the end.
 ifdef NORMSTAT_STAGES
-test-schema check-backend check-page test-page: | page
+test-agent test-schema check-backend check-page test-up test-page: | page test-databases
 endif
 
 test-deps: ## install system packages of the tests (as root on Debian), say what is missing otherwise
