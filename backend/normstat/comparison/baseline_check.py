@@ -17,9 +17,9 @@ from normstat.scoring.contamination import LIKE_INCIDENT, NORMAL, Codes, find_co
 from normstat.scoring.summary import FloatArray
 from normstat.window import Window
 
-# The baseline is looked at in so many pieces of time, none shorter than a second.
+# The baseline is cut into about this many bins, none shorter than a second.
 N_BINS: Final = 64
-# Series that are looked at: more tell no more.
+# Enough series to tell; more would only take longer.
 MAX_SERIES: Final = 2000
 
 

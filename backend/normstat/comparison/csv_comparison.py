@@ -18,9 +18,9 @@ from normstat.scoring.summary import FloatArray, IntArray
 MAX_ODD: Final = 0.02
 # Intervals whose ratio is below this count as equal.
 SAME_INTERVAL: Final = 1.1
-# After so many times the usual interval a new piece of the baseline begins.
+# A gap of more than this many usual intervals separates two pieces of the baseline.
 MAX_STEPS: Final = 3.0
-# A baseline is looked at in about so many pieces of time, none longer than the incident.
+# A baseline is cut into about this many bins, none longer than the incident.
 N_BINS: Final = 128
 NOTHING: Final = np.empty(0)
 

@@ -262,7 +262,7 @@ def compare_sides(
     unmatched = [one for one in unscored.unmatched if not _is_muted(one.series, task.mutes)]
     new_and_gone = find_unmatched(task.host, unmatched, around)
     changed = [] if scored is None else _to_groups(task.host, scored, rows, around)
-    # What is only likely is told where it matters.
+    # Likely changes are reported only if they matter.
     likely = [] if scored is None else [one for one in _to_groups(task.host, scored, likely_rows, around) if is_noticeable(one)]
     groups = _draw(task, rank_groups([*changed, *likely, *new_and_gone]), by_name)
     reading = _to_reading(task, all_stats, of_ledger)

@@ -17,7 +17,7 @@ from normstat.storage.lookup import list_host_stats
 from normstat.storage.schema.models import Host
 from normstat.window import Window
 
-# Of a long baseline so many windows are read, each at most this long.
+# The windows that are read of a long baseline, and the longest that each may be.
 MAX_WINDOWS: Final = 24
 MAX_WINDOW_S: Final = 600.0
 
@@ -47,4 +47,4 @@ async def read_ledger(
 
 
 async def _nobody(_: SideRequest) -> None:
-    """Nobody waits for the progress."""
+    """Report no progress."""

@@ -176,7 +176,7 @@ def choose_kinds(significance: FloatArray) -> IntArray:
     significance = significance.copy()
     plain = [kind for kind in BEFORE_RHYTHM if kind < len(significance)]
     significance[RHYTHM, significance[plain].max(axis=0) >= UNUSUAL] = 0
-    # A level that moved is told as that, though it moves otherwise from sample to sample, too.
+    # A change of level is reported as such, even if the movement from sample to sample changed as well.
     for kind in MOVEMENTS:
         significance[kind, significance[VALUE] >= UNUSUAL] = 0
     best = significance.argmax(axis=0)

@@ -19,7 +19,7 @@ MIN_BOUTS: Final = 2
 MAX_SPREAD: Final = 0.5
 
 
-# A burst is above this part of the way from what is normally high to its highest sample, in so many of its samples at most.
+# A burst exceeds the usual high by a quarter of the distance to the highest sample; at most half of the samples do.
 HIGH_PART: Final = 0.25
 MAX_HIGH: Final = 0.5
 

@@ -13,7 +13,7 @@ from normstat.stats.units import BYTES
 # From here on a change ratio has no decimals.
 MIN_WHOLE_RATIO: Final = 100
 MAX_RATIO: Final = 1000
-# A mean that moved more times as far as the median is told instead of it.
+# If the mean moved more than this many times as far as the median, the sentence gives the mean.
 MEAN_BEYOND_MEDIAN: Final = 3.0
 
 

@@ -1,15 +1,16 @@
-"""Who may have done what no recorded tool shows the doer of, as traffic: processes that are new."""
+"""Candidates for what no recorded tool attributes to a process, such as traffic: processes that are new."""
 
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from normstat.comparison.ledger.readings import Reading, command_of, first_s, means
+from normstat.comparison.ledger.readings import Reading, first_s, means
 from normstat.comparison.ledger.sources import CPU_USERS
+from normstat.stats.engine.report_sums import split_process
 
 MAX_CANDIDATES: Final = 2
-# A process that used less of a CPU in the incident, in per cent, is not named, nor one that was there for less of it.
+# A candidate used at least this much of a CPU (in per cent), and was there for at least this share of the incident.
 MIN_CPU: Final = 0.5
 MIN_PRESENCE: Final = 0.5
 
@@ -37,9 +38,9 @@ def find_candidates(reading: Reading) -> list[Candidate]:
     found: list[Candidate] = []
     for row in np.argsort(-used, kind="stable").tolist():
         name = side.names[row]
-        pid = name.partition("/")[0]
+        split = split_process(name)
         if used[row] < MIN_CPU or len(found) == MAX_CANDIDATES:
             break
-        if name not in known and pid.isdigit() and present[row] >= MIN_PRESENCE:
-            found.append(Candidate(users.process, name, int(pid), command_of(name), first_s(side, name)))
+        if split is not None and name not in known and present[row] >= MIN_PRESENCE:
+            found.append(Candidate(users.process, name, int(split[0]), split[1], first_s(side, name)))
     return found

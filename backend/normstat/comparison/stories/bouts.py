@@ -15,10 +15,10 @@ from normstat.comparison.stories.story_table import StoryPlace
 from normstat.comparison.stories.story_words import Amount, is_plural, is_usual, name_subject, representative
 from normstat.stats.summaries import is_summary
 
-# Bouts of two series go together when their numbers and lengths differ by no more than this part.
+# Bouts of two series go together if their numbers differ by no more than this share.
 ALIKE: Final = 0.34
 MAX_EFFECTS: Final = 2
-# Stalls without a period are so many at least: two may be chance. What comes back within so many reports is noise.
+# Without a period at least three stalls are told, as two may be chance. A period shorter than four reports is noise.
 MIN_IRREGULAR: Final = 3
 MIN_PERIOD: Final = 4
 # How far it must go to be told: points of a percentage, or times what is normal.
@@ -96,14 +96,14 @@ def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide])
         # What is low now and then anyway does not stop.
         bouts = find_stalls(times, values) if (finding.baseline.p5 or 0.0) > 0 else None
         is_stall = True
-    if bouts is None or (bouts.period_s is None and (bouts.n < MIN_IRREGULAR or not is_stall)):
-        return None
-    if bouts.period_s is None and (not finding.instance or is_summary(group.stat, finding.instance)):
-        return None
-    if bouts.period_s is not None and bouts.period_s < MIN_PERIOD * float(np.median(np.diff(times))):
+    if bouts is None:
         return None
     found = _Bout(group, place, finding, bouts, is_stall)
-    return found if _is_far(found) else None
+    if bouts.period_s is None:
+        is_told = is_stall and found.is_of_device and bouts.n >= MIN_IRREGULAR
+    else:
+        is_told = bouts.period_s >= MIN_PERIOD * float(np.median(np.diff(times)))
+    return found if is_told and _is_far(found) else None
 
 
 def _is_far(bout: _Bout) -> bool:
