@@ -18,11 +18,12 @@ from normstat.comparison.findings.classify import SeriesIdentity, make_findings,
 from normstat.comparison.findings.coming_and_going import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.findings.stalls import describe_bouts, describe_rhythm, find_stalls
-from normstat.comparison.host_ledger import some_windows
+from normstat.comparison.host_ledger import ask_facts, installed_kib, some_windows
 from normstat.comparison.ledger.book import open_book
 from normstat.comparison.ledger.candidates import find_candidates
 from normstat.comparison.ledger.model import LedgerLine
 from normstat.comparison.ledger.readings import PairedSides, Reading
+from normstat.comparison.ledger.sources import INSTALLED
 from normstat.comparison.ledger.sources import STATS as LEDGER_STATS
 from normstat.comparison.missing_data import Silence, find_silences
 from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
@@ -41,6 +42,7 @@ from normstat.comparison.unscored_series import UnscoredSeries
 from normstat.profiles.sketch_reader import is_profiled
 from normstat.profiles.stored_profile import LoadedProfile
 from normstat.stats.catalogue import load_catalogue
+from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
 from normstat.storage.lookup import StatRef, list_host_stats
 from normstat.window import Window
@@ -132,7 +134,7 @@ async def compare_host(session: AsyncSession, task: Task, progress: Progress, *,
 
 @dataclass(frozen=True, slots=True)
 class _ReadHost:
-    """The samples of both sides of a host. `of_ledger`: of a baseline that has a profile"""
+    """The samples of both sides of a host. `of_ledger`: facts, and of a baseline that has a profile"""
 
     n_stats: int
     stats: list[StatPair]
@@ -206,13 +208,18 @@ def _to_requests(task: Task, stat: StatRef, max_rows: int) -> _StatRequests:
         if task.profile is not None
         else [SideRequest(id_, stat, task.baseline, fields, of_each) for id_ in task.baseline_host_ids],
         [] if right_before is None else [SideRequest(task.host_id, stat, (right_before,), fields, max_rows)],
-        [SideRequest(task.host_id, stat, _ledger_windows(task), fields, max_rows)] if _is_of_ledger(task, stat.name) else [],
+        _ledger_requests(task, stat, fields, max_rows),
     )
 
 
-def _is_of_ledger(task: Task, stat: str) -> bool:
-    """Return whether a stat's samples are read for the ledger alone."""
-    return task.profile is not None and task.divisor is None and stat in LEDGER_STATS
+def _ledger_requests(task: Task, stat: StatRef, fields: Sequence[Field], max_rows: int) -> list[SideRequest]:
+    """Return what is read of a stat for the ledger alone."""
+    if task.divisor is not None:
+        return []
+    if stat.name == INSTALLED[0]:
+        return [ask_facts(task.host_id, stat, task.incident, max_rows)]
+    is_needed = task.profile is not None and stat.name in LEDGER_STATS
+    return [SideRequest(task.host_id, stat, _ledger_windows(task), fields, max_rows)] if is_needed else []
 
 
 def _ledger_windows(task: Task) -> Windows:
@@ -229,7 +236,7 @@ def compare_sides(
 ) -> HostComparison:
     """Return the result for one host, from the samples of both sides. Stats of which both sides have a summary are left out.
 
-    `without_load`: reports of each stat that the divisor left out; `of_ledger`: samples of a baseline that has a profile
+    `without_load`: reports of each stat that the divisor left out; `of_ledger`: facts, and samples of a baseline that has a profile
     """
     left_out = _summarised(stats, task.profile)
     # Processes behind the commands: their ids and when they began.
@@ -321,7 +328,8 @@ def _to_reading(task: Task, stats: Sequence[StatPair], of_ledger: Mapping[str, S
         baseline = stat.baseline or of_ledger.get(name)
         if baseline is not None:
             sides[name] = PairedSides(baseline, stat.incident)
-    return Reading(sides, _ledger_windows(task), task.incident)
+    facts = of_ledger.get(INSTALLED[0])
+    return Reading(sides, _ledger_windows(task), task.incident, 0.0 if facts is None else installed_kib(facts))
 
 
 def _summarised(stats: Sequence[StatPair], profile: LoadedProfile | None) -> set[str]:

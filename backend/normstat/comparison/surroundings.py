@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.findings.coming_and_going import Surroundings
+from normstat.comparison.ledger.sources import MEMORY_TOTALS
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, StatPair
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
@@ -15,7 +16,6 @@ from normstat.stats.units import BYTES
 
 # An instance in fewer of the baseline's reports comes and goes.
 ALWAYS_THERE: Final = 0.9
-TOTAL_MEMORY: Final = ("linux_memory", "total_kb")
 
 Key = tuple[str, str]
 
@@ -90,9 +90,9 @@ def count_cpus(sides: Sequence[StatSide]) -> int:
 
 def _memory_of(stats: Sequence[StatPair]) -> float:
     """Return the bytes of memory of the host. Missing: 0 where no stat has it."""
-    name, field = TOTAL_MEMORY
-    for stat in stats:
-        column = stat.incident.values.get(field) if stat.incident.stat.name == name else None
+    by_stat = {stat.incident.stat.name: stat.incident.values for stat in stats}
+    for source in MEMORY_TOTALS:
+        column = by_stat.get(source.stat, {}).get(source.total)
         if column is not None and np.isfinite(column).any():
-            return float(np.nanmax(column)) * BYTES["KiB"]
+            return float(np.nanmax(column)) * source.factor * BYTES["KiB"]
     return 0.0

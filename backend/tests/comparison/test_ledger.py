@@ -23,14 +23,14 @@ Side = dict[tuple[str, str], FloatArray]
 Host = dict[str, tuple[Side, Side]]
 
 
-def ledger_of(host: Host) -> dict[str, LedgerLine]:
+def ledger_of(host: Host, *, memory_kib: float = 0.0) -> dict[str, LedgerLine]:
     begin = START.timestamp()
     stats = {
         name: PairedSides(make_side(stat_of(name), before, begin), make_side(stat_of(name), now, begin + N))
         for name, (before, now) in host.items()
     }
     middle = START + timedelta(seconds=N)
-    reading = Reading(stats, [Window(START, middle)], Window(middle, middle + timedelta(seconds=M)))
+    reading = Reading(stats, [Window(START, middle)], Window(middle, middle + timedelta(seconds=M)), memory_kib)
     return {line.resource: line for line in open_book("web1", reading, N_CPUS)}
 
 
@@ -250,6 +250,46 @@ def test_a_solaris_host_is_told_by_microstates_and_mpstat() -> None:
     assert lines["cpu"].remainder.incident == pytest.approx(9.0)
     assert lines["disk"].sentence.startswith("sd3 was busy 70 % of the time (normally 3.9 to 4.0 %)")
     assert lines["disk"].sentence.endswith("; no recorded tool shows which process it was.")
+
+
+def test_memory_of_a_solaris_host_is_what_it_has_less_what_is_free() -> None:
+    """prstat has resident memory in bytes, of the processes that it prints."""
+    host: Host = {"vmstat_solaris": ({}, {}), "prstat_solaris_command": ({}, {}), "prstat_solaris_size": ({}, {})}
+    for side, n, java in ((0, N, 2e6), (1, M, 6e6)):
+        host["vmstat_solaris"][side]["", "memory_free"] = np.full(n, 12e6 - java)
+        host["prstat_solaris_command"][side]["java", "rss"] = np.full(n, 1024 * java)
+        host["prstat_solaris_size"][side]["815/java", "rss"] = np.full(n, 1024 * java)
+    line = ledger_of(host, memory_kib=16e6)["memory"]
+    assert line.sentence == (
+        "java (815) held 5.72 GiB (normally 1.91 GiB), 100 % of the rise; 9.54 of 15.3 GiB of memory were used (normally 5.72 GiB)."
+    )
+    # Others may hold memory that prstat does not print.
+    assert line.remainder is None
+    assert "memory" not in ledger_of(host)
+
+
+def test_a_host_with_an_exporter_is_told_as_far_as_it_sends() -> None:
+    host: Host = {name: ({}, {}) for name in ("node_cpu", "node_memory", "node_disk", "node_network", "node_system")}
+    for side, n, factor in ((0, N, 1.0), (1, M, 8.0)):
+        for key, mean in (("idle_pct", 100 - 10 * factor), ("iowait_pct", 0.0), ("irq_pct", 0.0), ("softirq_pct", 5 * factor)):
+            host["node_cpu"][side]["all", key] = np.full(n, mean)
+        host["node_memory"][side]["", "memtotal_bytes"] = np.full(n, 16.0 * 2**30)
+        host["node_memory"][side]["", "memavailable_bytes"] = np.full(n, (16.0 - factor) * 2**30)
+        for key, mean in (("io_time_pct", 1.0), ("reads_completed_per_s", 9.0), ("writes_completed_per_s", 9.0)):
+            host["node_disk"][side]["sda", key] = np.full(n, mean)
+        host["node_disk"][side]["sda", "read_bytes_per_s"] = np.full(n, 2**21 * factor)
+        host["node_disk"][side]["sda", "written_bytes_per_s"] = np.zeros(n)
+        for key in ("receive_bytes_per_s", "transmit_bytes_per_s"):
+            host["node_network"][side]["eth0", key] = np.full(n, 2**20 * factor)
+        host["node_system"][side]["", "forks_per_s"] = np.full(n, 30 * factor)
+    told = {resource: line.sentence for resource, line in ledger_of(host).items()}
+    assert told.pop("cpu").startswith("interrupts took 80 % of a CPU (normally 10 %), 100 % of the rise; the CPUs were busy 80 %")
+    assert told == {
+        "memory": "8 of 16 GiB of memory were used (normally 1 GiB).",
+        "disk": "sda moved 16 MiB/s (normally 2 MiB/s); no recorded tool shows which process it was.",
+        "network": "eth0 carried 16 MiB/s (normally 2 MiB/s); no recorded tool shows whose traffic it was.",
+        "processes": "240 processes began per second (normally 30).",
+    }
 
 
 def test_traffic_is_nobodys_and_that_is_said() -> None:

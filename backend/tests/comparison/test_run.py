@@ -431,3 +431,15 @@ async def test_progress_is_told_from_nothing_to_all(sessions: Sessions) -> None:
     assert [(done, total) for done, total, _ in steps] == [(0, 3), (1, 3), (2, 3)]
     assert steps[0][2] == "mpstat_linux of web1"
     assert steps[-1][2] == "scoring web1"
+
+
+async def test_the_memory_of_a_solaris_host_is_what_its_agent_said(sessions: Sessions) -> None:
+    """vmstat has what is free, the facts of the last hours what there is."""
+    at = to_us(START) + np.arange(N) * 1_000_000
+    free = np.where(np.arange(N) < N_NORMAL, 12e6, 4e6)
+    await fill_values(sessions, "web1", "vmstat_solaris", time_us=at, instances=("",) * N, values={"memory_free": free})
+    an_hour_before = np.array([to_us(START) - 3_000_000_000])
+    facts = {"memory_kb": np.array([16e6])}
+    await fill_values(sessions, "web1", "host_facts", time_us=an_hour_before, instances=("",), values=facts)
+    (line,) = (await compare(sessions)).ledger
+    assert line.sentence == "11.4 of 15.3 GiB of memory were used (normally 3.81 GiB)."

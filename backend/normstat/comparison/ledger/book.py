@@ -12,7 +12,7 @@ from normstat.comparison.ledger.ledger_words import culprits_of, describe
 from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal, make_line
 from normstat.comparison.ledger.model import LedgerLine, Quantity, Resource
 from normstat.comparison.ledger.readings import Reading, add_up, find_users, known_mean
-from normstat.comparison.ledger.sources import CpuTotal, Users
+from normstat.comparison.ledger.sources import CpuTotal, MemoryTotal, Users
 from normstat.comparison.ledger.windows import Amounts, Spans
 from normstat.stats.summaries import is_summary
 
@@ -109,27 +109,41 @@ def _of_cpus(reading: Reading, source: CpuTotal, fields: Sequence[str], times: _
 
 
 def _memory(reading: Reading) -> Entry | None:
-    stat, used = sources.MEMORY, ("used_kb",)
-    windows = reading.spans(stat, MEMORY_PARTS) if reading.has(stat, "total_kb", *used) else None
-    if windows is None or not len(windows.starts):
+    source = next((one for one in sources.MEMORY_TOTALS if reading.has(one.stat, one.used or one.free)), None)
+    capacity = 0.0 if source is None else _installed(reading, source)
+    windows = None if source is None else reading.spans(source.stat, MEMORY_PARTS)
+    if source is None or windows is None or not len(windows.starts) or not capacity:
         return None
     quarters = reading.quarters(MEMORY_PARTS)
-    held = known_mean(reading.stats[stat].incident, used[0], quarters, "")
+    field = source.used or source.free
+    held = known_mean(reading.stats[source.stat].incident, field, quarters, "")
     if np.isnan(held).all():
         return None
-    usual = float(np.median(reading.amounts(stat, used, windows, quarters)[""].windows))
+    usual = float(np.median(reading.amounts(source.stat, (field,), windows, quarters)[""].windows))
     farthest = int(np.nanargmax(np.abs(held - usual)))
     times = _Times(windows, Spans(quarters.starts[[farthest]], quarters.length_s))
-    capacity = float(np.nanmax(reading.stats[stat].incident.values["total_kb"]))
     least = max(MIN_CHANGES["memory"], MIN_SHARE_OF_MEMORY * capacity)
+    amounts = reading.amounts(source.stat, (field,), times.windows, times.incident)[""].times(source.factor)
+    if source.free:
+        amounts = Amounts(capacity - amounts.windows, capacity - amounts.incident)
     kernel = {
-        name: reading.amounts(stat, fields, times.windows, times.incident)[""]
-        for name, fields in sources.MEMORY_KERNEL
-        if reading.has(stat, *fields)
+        name: reading.amounts(source.stat, fields, times.windows, times.incident)[""]
+        for name, fields in source.kernel
+        if reading.has(source.stat, *fields)
     }
-    amounts = reading.amounts(stat, used, times.windows, times.incident)[""]
-    total = ResourceTotal("memory", "memory", stat, used, "", "KiB", capacity, least, amounts, times.windows)
-    return total, [_split(reading, sources.MEMORY_USERS, ("memory", "KiB", least), times, kernel=(stat, kernel))]
+    total = ResourceTotal("memory", "memory", source.stat, (field,), "", "KiB", capacity, least, amounts, times.windows)
+    measure: _Measure = ("memory", "KiB", least)
+    # Elsewhere not all processes are printed, and pages that several of them share count for each.
+    split = _split(reading, sources.MEMORY_USERS, measure, times, kernel=(source.stat, kernel) if source.kernel else None)
+    return total, [split]
+
+
+def _installed(reading: Reading, source: MemoryTotal) -> float:
+    """Return the memory of the host in KiB, 0 where it is not known."""
+    if not source.total:
+        return reading.memory_kib
+    column = reading.stats[source.stat].incident.values.get(source.total)
+    return 0.0 if column is None or np.isnan(column).all() else source.factor * float(np.nanmax(column))
 
 
 def _disks(reading: Reading) -> list[Entry]:
@@ -144,13 +158,16 @@ def _disks(reading: Reading) -> list[Entry]:
         _split(reading, sources.BLOCKED, ("blocked", "tasks", MIN_CHANGES["blocked"]), times),
     ]
     measures = (
-        ((source.busy,), "%", 100.0, MIN_CHANGES["disk"]),
-        (source.requests, "1/s", None, MIN_CHANGES["requests"]),
-        (source.data, "KiB/s", None, MIN_CHANGES["data"]),
+        ((source.busy,), "%", 100.0, MIN_CHANGES["disk"], 1.0),
+        (source.requests, "1/s", None, MIN_CHANGES["requests"], 1.0),
+        (source.data, "KiB/s", None, MIN_CHANGES["data"], source.factor),
     )
     return [
-        (ResourceTotal("disk", name, source.stat, fields, name, unit, capacity, least, amounts, times.windows), splits)
-        for fields, unit, capacity, least in measures
+        (
+            ResourceTotal("disk", name, source.stat, fields, name, unit, capacity, least, amounts.times(factor), times.windows),
+            splits,
+        )
+        for fields, unit, capacity, least, factor in measures
         if reading.has(source.stat, *fields)
         for name, amounts in reading.amounts(source.stat, fields, times.windows, times.incident).items()
         if not is_summary(source.stat, name)
@@ -174,29 +191,33 @@ def _processes(reading: Reading) -> list[Entry]:
 
 
 def _rates(
-    reading: Reading, resource: Resource, known: Sequence[tuple[str, tuple[str, ...]]], unit: str, least: float
+    reading: Reading, resource: Resource, known: Sequence[sources.RateTotal], unit: str, least: float
 ) -> list[ResourceTotal]:
     """Return a total of each instance of the first stat that both sides have."""
-    stat, fields = next(((stat, fields) for stat, fields in known if reading.has(stat, *fields)), ("", ()))
+    stat, fields, factor = next((one for one in known if reading.has(one[0], *one[1])), ("", (), 1.0))
     times = _times(reading, stat) if stat else None
     if times is None:
         return []
     return [
-        ResourceTotal(resource, name or resource, stat, fields, name, unit, None, least, amounts, times.windows)
+        ResourceTotal(resource, name or resource, stat, fields, name, unit, None, least, amounts.times(factor), times.windows)
         for name, amounts in reading.amounts(stat, fields, times.windows, times.incident).items()
         if not is_summary(stat, name)
     ]
 
 
+# What it is an amount of, its unit, and the least that counts.
+_Measure = tuple[Quantity, str, float]
+
+
 def _split(
     reading: Reading,
     known: Sequence[Users],
-    measure: tuple[Quantity, str, float],
+    measure: _Measure,
     times: _Times,
     *,
     kernel: tuple[str, Mapping[str, Amounts]] | None = None,
 ) -> LedgerSplit:
-    """Return who took a quantity. `measure`: what it is, its unit, and the least that counts
+    """Return who took a quantity.
 
     `kernel`: where the parts and the kernel's are the total: the stat that tells the kernel's, and they by name
     """

@@ -53,11 +53,12 @@ def find_rows(side: StatSide) -> ProcessRows:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The samples of a host by stat, in the windows of the baseline and in the incident."""
+    """The samples of a host by stat, in the windows of the baseline and in the incident. `memory_kib`: 0 where it is not known"""
 
     stats: Mapping[str, PairedSides]
     baseline: Sequence[Window]
     incident: Window
+    memory_kib: float = 0.0
     _rows: dict[tuple[str, SideName], ProcessRows] = field(default_factory=dict)
 
     def rows(self, stat: str, side: SideName) -> ProcessRows:
@@ -87,6 +88,11 @@ class Reading:
         return sides is not None and all(
             side.n_rows > 0 and all(field in side.values for field in fields) for side in (sides.baseline, sides.incident)
         )
+
+    def of_users(self, users: Users, stat: str, spans: Spans, incident: Spans) -> dict[str, Amounts]:
+        """Return what each process or command took. `stat`: that of the one or the other"""
+        found = self.amounts(stat, users.fields, spans, incident, "" if stat == users.command else users.threads)
+        return found if users.factor == 1.0 else {name: amounts.times(users.factor) for name, amounts in found.items()}
 
     def amounts(self, stat: str, fields: Sequence[str], spans: Spans, incident: Spans, threads: str = "") -> dict[str, Amounts]:
         """Return what each instance took: the sum of the fields, nothing where it was not there."""
@@ -172,7 +178,7 @@ def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, le
     by_command = _by_command(reading, users, spans, incident)
     by_process: dict[str, Amounts] = {}
     if not users.is_held and _has_processes(reading, users):
-        by_process = reading.amounts(users.process, users.fields, spans, incident, users.threads)
+        by_process = reading.of_users(users, users.process, spans, incident)
     own = _stand_out(reading, users, by_process, len(spans.starts), least)
     noise = max(least, stack(list(by_command.values()), len(spans.starts)).noise())
     side = reading.stats[users.command or users.process].incident
@@ -207,9 +213,9 @@ def _less(amounts: Amounts, other: Amounts) -> Amounts:
 def _by_command(reading: Reading, users: Users, spans: Spans, incident: Spans) -> dict[str, Amounts]:
     """Return what the processes of each command took."""
     if users.command:
-        return reading.amounts(users.command, users.fields, spans, incident)
+        return reading.of_users(users, users.command, spans, incident)
     found: dict[str, list[Amounts]] = {}
-    for name, amounts in reading.amounts(users.process, users.fields, spans, incident, users.threads).items():
+    for name, amounts in reading.of_users(users, users.process, spans, incident).items():
         found.setdefault(command_of(name), []).append(amounts)
     return {command: add_up(own) for command, own in found.items()}
 
@@ -315,8 +321,8 @@ def _of_command(side: StatSide, users: Users, own: Sequence[tuple[int, str, slic
     found = {}
     for pid, name, span in own:
         is_in = places[side.report[span]] >= 0
-        factor = np.nan_to_num(side.part(users.threads, span), nan=1.0) if users.threads in side.values else np.ones(len(is_in))
-        values = np.sum([np.nan_to_num(side.part(field, span), nan=0.0) for field in users.fields], axis=0) * factor
+        threads = np.nan_to_num(side.part(users.threads, span), nan=1.0) if users.threads in side.values else np.ones(len(is_in))
+        values = np.sum([np.nan_to_num(side.part(field, span), nan=0.0) for field in users.fields], axis=0) * threads * users.factor
         if users.is_held and (is_in & (values > 0)).any():
             taken = float(values[is_in & (values > 0)].mean())
         elif users.is_held:

@@ -21,7 +21,8 @@ class CpuTotal:
 class Users:
     """The commands, and their processes, that take something. `fields` are added up; with `threads` they are the mean of so many.
 
-    `process`: the stat with their process ids. Empty: none; `is_held`: memory, which a process without a sample may still hold
+    `process`: the stat with their process ids. Empty: none; `is_held`: memory, which a process without a sample may still hold;
+    `factor`: to the unit of the ledger
     """
 
     command: str
@@ -29,16 +30,33 @@ class Users:
     fields: tuple[str, ...]
     threads: str = ""
     is_held: bool = False
+    factor: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTotal:
+    """A stat of memory that is `used`, or `free` of the total. `factor`: to KiB
+
+    `total`: empty where another stat has it (`INSTALLED`); `kernel`: parts that no process holds: their names and fields
+    """
+
+    stat: str
+    total: str
+    used: str = ""
+    free: str = ""
+    factor: float = 1.0
+    kernel: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DiskTotal:
-    """A stat of disks. `busy`: per cent of the time; `requests` and `data`: per second, data in KiB"""
+    """A stat of disks. `busy`: per cent of the time; `requests` and `data`: per second; `factor`: of data to KiB"""
 
     stat: str
     busy: str
     requests: tuple[str, ...]
     data: tuple[str, ...]
+    factor: float = 1.0
 
 
 INTERRUPTS: Final = "interrupts"
@@ -49,7 +67,7 @@ CPU_TOTALS: Final = (
     CpuTotal("mpstat_linux", ("idle_pct", "iowait_pct"), "all", ((INTERRUPTS, ("irq_pct", "soft_pct")), (STOLEN, ("steal_pct",)))),
     CpuTotal("sar_linux_cpu", ("idle_pct", "iowait_pct"), "all", ((STOLEN, ("steal_pct",)),)),
     CpuTotal("mpstat_solaris", ("idl_pct", "wt_pct"), ""),
-    CpuTotal("node_cpu", ("idle_pct", "iowait_pct"), "all", ((STOLEN, ("steal_pct",)),)),
+    CpuTotal("node_cpu", ("idle_pct", "iowait_pct"), "all", ((INTERRUPTS, ("irq_pct", "softirq_pct")), (STOLEN, ("steal_pct",)))),
     CpuTotal("vmstat_linux", ("cpu_id", "cpu_wa"), None, ((STOLEN, ("cpu_st",)),)),
     CpuTotal("vmstat_solaris", ("cpu_id",), None),
 )
@@ -60,22 +78,42 @@ CPU_USERS: Final = (
     Users("", "prstat_solaris_micro", ("usr_pct", "sys_pct", "trp_pct"), "nlwp"),
     Users("top_linux_command", "top_linux_process", ("cpu_pct",)),
 )
-MEMORY: Final = "linux_memory"
-# What of it no process holds.
-MEMORY_KERNEL: Final = (
-    ("shared memory and tmpfs", ("shmem_kb",)),
-    ("kernel structures", ("slab_unreclaimable_kb",)),
-    ("page tables", ("page_tables_kb",)),
-    ("kernel stacks", ("kernel_stack_kb",)),
+# A page of the file cache is not in use.
+MEMORY_TOTALS: Final = (
+    MemoryTotal(
+        "linux_memory",
+        "total_kb",
+        used="used_kb",
+        kernel=(
+            ("shared memory and tmpfs", ("shmem_kb",)),
+            ("kernel structures", ("slab_unreclaimable_kb",)),
+            ("page tables", ("page_tables_kb",)),
+            ("kernel stacks", ("kernel_stack_kb",)),
+        ),
+    ),
+    MemoryTotal("proc_meminfo", "mem_total", free="mem_available"),
+    MemoryTotal("node_memory", "memtotal_bytes", free="memavailable_bytes", factor=1 / 1024),
+    MemoryTotal("vmstat_solaris", "", free="memory_free"),
 )
+# What the agent says of a host: its memory, KiB.
+INSTALLED: Final = ("host_facts", "memory_kb")
 MEMORY_USERS: Final = (
     Users("linux_command", "linux_process", ("anon_kb",), is_held=True),
     Users("pidstat_linux_command", "pidstat_linux", ("rss_kb",), is_held=True),
+    Users("prstat_solaris_command", "prstat_solaris_size", ("rss",), is_held=True, factor=1 / 1024),
+    Users("ps_solaris_command", "ps_solaris", ("rss",), is_held=True),
 )
 DISK_TOTALS: Final = (
     DiskTotal("linux_disk", "util_pct", ("r_per_s", "w_per_s"), ("rkb_per_s", "wkb_per_s")),
     DiskTotal("iostat_linux", "util_pct", ("r_per_s", "w_per_s"), ("rkb_per_s", "wkb_per_s")),
     DiskTotal("iostat_solaris", "b_pct", ("r_per_s", "w_per_s"), ("kr_per_s", "kw_per_s")),
+    DiskTotal(
+        "node_disk",
+        "io_time_pct",
+        ("reads_completed_per_s", "writes_completed_per_s"),
+        ("read_bytes_per_s", "written_bytes_per_s"),
+        factor=1 / 1024,
+    ),
 )
 WRITERS: Final = (
     Users("linux_command", "linux_process", ("kb_wr_per_s",)),
@@ -88,15 +126,25 @@ READERS: Final = (
 # In state D, mostly for a disk.
 BLOCKED: Final = (Users("linux_command", "linux_process", ("blocked",)),)
 PARENTS: Final = (Users("linux_command", "linux_process", ("ended_pct",)),)
+# A stat of rates by instance: its fields, and the factor to the unit of the ledger.
+RateTotal = tuple[str, tuple[str, ...], float]
 # Data in and out of interfaces, KiB per second.
-NETWORK_TOTALS: Final = (("linux_net", ("rxkb_per_s", "txkb_per_s")), ("sar_linux_net_dev", ("rxkb_per_s", "txkb_per_s")))
-FORKS: Final = (("linux_kernel", ("forks_per_s",)), ("sar_linux_task", ("proc_per_s",)), ("sar_solaris_call", ("fork_per_s",)))
+NETWORK_TOTALS: Final[tuple[RateTotal, ...]] = (
+    ("linux_net", ("rxkb_per_s", "txkb_per_s"), 1.0),
+    ("sar_linux_net_dev", ("rxkb_per_s", "txkb_per_s"), 1.0),
+    ("node_network", ("receive_bytes_per_s", "transmit_bytes_per_s"), 1 / 1024),
+)
+FORKS: Final[tuple[RateTotal, ...]] = (
+    ("linux_kernel", ("forks_per_s",), 1.0),
+    ("sar_linux_task", ("proc_per_s",), 1.0),
+    ("sar_solaris_call", ("fork_per_s",), 1.0),
+    ("node_system", ("forks_per_s",), 1.0),
+)
 
 _USERS: Final = (CPU_USERS, MEMORY_USERS, WRITERS, READERS, BLOCKED, PARENTS)
 # All of them: where a profile serves as the baseline, their samples are still read.
 STATS: Final = frozenset((
-    *(total.stat for totals in (CPU_TOTALS, DISK_TOTALS) for total in totals),
-    *(stat for totals in (NETWORK_TOTALS, FORKS) for stat, _ in totals),
-    MEMORY,
+    *(total.stat for totals in (CPU_TOTALS, MEMORY_TOTALS, DISK_TOTALS) for total in totals),
+    *(stat for totals in (NETWORK_TOTALS, FORKS) for stat, _, _ in totals),
     *(stat for known in _USERS for users in known for stat in (users.command, users.process) if stat),
 ))  # fmt: skip

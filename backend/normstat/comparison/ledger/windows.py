@@ -32,6 +32,10 @@ class Amounts:
         """Mean of the baseline. Shape: (n,)"""
         return np.asarray(self.windows.mean(axis=1), np.float64)
 
+    def times(self, factor: float) -> "Amounts":
+        """Return the amounts in another unit."""
+        return Amounts(factor * self.windows, factor * self.incident)
+
     def normal_range(self) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest mean of the windows, but for the outermost ones. Shape: (n,) each"""
         ordered = np.sort(self.windows, axis=1)
