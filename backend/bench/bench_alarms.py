@@ -20,13 +20,13 @@ from bench.alarm_hosts import INTERVAL_S, KINDS, AlarmHost, make_host, put_fault
 from bench.record import record
 from bench.rig import database
 from normstat.baselines.rolling_baseline import update_rolling_baselines
+from normstat.continuous.culprits import AskedSpells
 from normstat.continuous.score_job import backfill, note_spells
-from normstat.continuous.spells import SOURCE
 from normstat.errors import NoData
 from normstat.fleet.minute_store import MINUTE_US
 from normstat.profiles.profile_job import run_profiles
 from normstat.rules.past import run_over_past
-from normstat.storage.episode_rows import WITHDRAWN, read_episodes_after
+from normstat.storage.episode_rows import CONTINUOUS, WITHDRAWN, read_episodes_after
 from normstat.storage.lookup import find_hosts
 from normstat.storage.score_rows import read_scores
 from normstat.storage.session import make_engine, make_sessions, open_read_session
@@ -73,7 +73,7 @@ class HostResult:
         return [
             alarm
             for alarm in self.alarms
-            if (source is None or (alarm.source == SOURCE) == (source == SOURCE))
+            if (source is None or (alarm.source == CONTINUOUS) == (source == CONTINUOUS))
             and fault.start - timedelta(minutes=1) <= alarm.window.start <= fault.end + LATE
         ]
 
@@ -110,15 +110,15 @@ async def replay(sessions: Sessions, names: Sequence[str], ids: dict[str, int]) 
             await backfill(sessions, ids[name], minutes, now=end)
             async with open_read_session(sessions) as session:
                 rows = await read_scores(session, ids[name], Window(start, end))
-            await note_spells(sessions, rows, minutes, now=end, only=ids[name])
+            await note_spells(sessions, rows, minutes, AskedSpells(), now=end, only=ids[name])
 
 
 async def read_alarms(sessions: Sessions, name: str, host_id: int) -> list[Alarm]:
     """What both said of a host in the second week."""
     async with open_read_session(sessions) as session:
         found = [
-            Alarm(SOURCE, row.instance, Window(row.start_at, row.last_at + timedelta(minutes=1)), row.colour, row.sentence)
-            for row in await read_episodes_after(session, host_id, [SOURCE], JUDGED.start)
+            Alarm(CONTINUOUS, row.instance, Window(row.start_at, row.last_at + timedelta(minutes=1)), row.colour, row.sentence)
+            for row in await read_episodes_after(session, host_id, [CONTINUOUS], JUDGED.start)
             if row.ended_by != WITHDRAWN
         ]
         for rule in (await read_watch_book(session)).rules_for(name, ()):
@@ -152,7 +152,7 @@ def tell(results: Sequence[HostResult]) -> dict[str, float]:
     found: Counter[tuple[str, str]] = Counter()
     for own in faulty:
         for name, window in own.host.faults:
-            rules, comparison = own.finds(window, "rules"), own.finds(window, SOURCE)
+            rules, comparison = own.finds(window, "rules"), own.finds(window, CONTINUOUS)
             found[name, "all"] += 1
             found[name, "rules"] += bool(rules)
             found[name, "comparison"] += bool(comparison)
@@ -161,7 +161,7 @@ def tell(results: Sequence[HostResult]) -> dict[str, float]:
         print(f"  {name:24} " + " / ".join(f"{found[name, what]:3}" for what in ("rules", "comparison", "either", "all")))
     n_all = sum(n for (_, what), n in found.items() if what == "all")
     n_either = sum(n for (_, what), n in found.items() if what == "either")
-    n_comparison = by_source[SOURCE]
+    n_comparison = by_source[CONTINUOUS]
     return {
         "false alarms of rules": (sum(by_source.values()) - n_comparison) / n_weeks,
         "false alarms of the comparison": n_comparison / n_weeks,

@@ -30,10 +30,11 @@ from normstat.comparison.model import Finding, FindingGroup, InsufficientData, M
 from normstat.comparison.observers import Observer, find_observers
 from normstat.comparison.read_side import StatSide, before_window
 from normstat.comparison.score import ScoredSeries, StatPair, score_samples, score_with_profile
-from normstat.comparison.series_comparison import UNUSUAL, likely_of
+from normstat.comparison.series_comparison import likely_of, unusual_of
 from normstat.comparison.series_rows import SeriesRows, make_rows
 from normstat.comparison.side_reader import SideRequest, read_sides
 from normstat.comparison.sparklines import DrawnSides, samples_of, sparkline_of
+from normstat.comparison.steady_processes import keep_steady
 from normstat.comparison.stories.actors import find_pids
 from normstat.comparison.stories.build import HostStory, build_stories, is_noticeable, rank_groups
 from normstat.comparison.stories.ledger_stories import lead_with_ledger
@@ -234,7 +235,9 @@ def compare_sides(
     without_load: Sequence[LeftOut] = (),
     of_ledger: Mapping[str, StatSide] = MappingProxyType({}),
 ) -> HostComparison:
-    """Return the result for one host, from the samples of both sides. Stats of which both sides have a summary are left out.
+    """Return the result for one host, from the samples of both sides.
+
+    Stats of which both sides have a summary are left out, but for processes that are always there.
 
     `without_load`: reports of each stat that the divisor left out; `of_ledger`: facts, and samples of a baseline that has a profile
     """
@@ -243,19 +246,31 @@ def compare_sides(
     all_sides = {stat.incident.stat.name: stat.incident for stat in stats}
     all_stats = stats
     stats = [stat for stat in stats if stat.incident.stat.name not in left_out]
-    by_name = {stat.incident.stat.name: stat for stat in stats}
-    scored = score_samples(stats) if task.profile is None else score_with_profile(task.profile, task.incident, by_name)
+    steady = keep_steady(all_stats, left_out, task.profile)
+    by_name = {stat.incident.stat.name: stat for stat in stats} | steady
+    scored = (
+        score_samples(list(by_name.values())) if task.profile is None else score_with_profile(task.profile, task.incident, by_name)
+    )
+
+    def is_left_out(series: SeriesIdentity) -> bool:
+        own = steady.get(series.stat)
+        return (
+            series.stat in left_out
+            if own is None
+            else series.instance not in own.incident.names or series.field.key not in own.fields
+        )
+
     unscored = UnscoredSeries(task.host, by_name, task.profile)
     rows: list[int] = []
     likely_rows: list[int] = []
     muted_rows: list[int] = []
     n_unchanged = 0
     if scored is not None:
-        is_likely = likely_of(scored.scores)
+        is_unusual, is_likely = unusual_of(scored.scores), likely_of(scored.scores)
         for row, series in enumerate(scored.series):
-            if series.stat in left_out or unscored.take(scored, row):
+            if is_left_out(series) or unscored.take(scored, row):
                 continue
-            if scored.scores.significance[row] < UNUSUAL:
+            if not is_unusual[row]:
                 n_unchanged += 1
                 if is_likely[row] and not _is_muted(series, task.mutes):
                     likely_rows.append(row)
@@ -306,7 +321,7 @@ def compare_sides(
                 scored,
                 by_name,
                 task.profile,
-                left_out=left_out,
+                is_left_out=is_left_out,
                 is_muted=lambda series: _is_muted(series, task.mutes),
             ),
             commands={str(pid): command for command, of_command in pids.items() for pid in of_command},

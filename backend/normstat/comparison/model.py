@@ -105,6 +105,8 @@ class Finding(Documented):
     """How many times its natural variability the series moved: |change| / change_scale."""
     significance: float
     """Minus the decimal logarithm of the chance of such a change in a normal window."""
+    certainty: Literal["sure", "likely"]
+    """Whether the change is unusual, or only likely to be."""
     explained_by_load: float
     """Share of the change that the load of the host explains, 0..1."""
     change_ratios: ChangeRatios
@@ -154,7 +156,7 @@ class FindingGroup(Documented):
     help: str
     subsystem: Subsystem
     kind: FindingKind
-    """Of the strongest member, as are direction, is_worse, change_ratio, significance and anomaly_score."""
+    """Of the strongest member, as are direction, is_worse, change_ratio, significance, certainty and anomaly_score."""
     direction: Direction
     is_worse: bool | None
     """Whether the change is for the worse. Null: more of it is neither better nor worse."""
@@ -162,6 +164,7 @@ class FindingGroup(Documented):
     """How many times its natural variability the strongest member moved."""
     significance: float
     """Minus the decimal logarithm of the chance of such a change in a normal window."""
+    certainty: Literal["sure", "likely"]
     impact: float
     """How much more or less of it there is over all instances, 0..1."""
     anomaly_score: float

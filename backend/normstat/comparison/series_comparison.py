@@ -9,12 +9,11 @@ import numpy as np
 from normstat.profiles.adhoc_profile import Block, compare_blocks
 from normstat.scoring import significance as method
 from normstat.scoring.host_profile import WindowScores
-from normstat.scoring.summary import BoolArray, Float32Array, FloatArray, IntArray
+from normstat.scoring.summary import BoolArray, FloatArray, IntArray
 
-# `likely`: it is not certain that the change is unusual; see `are_likely`. `appeared`: only the incident has the series.
+# `likely`: it is not certain that the change is unusual; see `likely_of`. `appeared`: only the incident has the series.
 Verdict = Literal["unusual", "likely", "normal", "appeared", "insufficient-data"]
 UNUSUAL: Final = method.UNUSUAL
-AnyFloats = FloatArray | Float32Array
 NUMBER: Final = re.compile(r"\d+")
 
 
@@ -40,19 +39,24 @@ def compare_arrays(
     return scores.strength, verdicts_of(scores)
 
 
-def are_likely(significance: AnyFloats, alone: AnyFloats, is_disjoint: BoolArray) -> BoolArray:
-    """Return which changes are likely at least: rare, or rare but for the load that explains them, or without a sample in the
-    baseline's range. A range that the baseline never touched is not normal, even where that may be by chance.
+def unusual_of(scores: WindowScores) -> BoolArray:
+    """Return which series are unusual: their change is very rare, or rare and strong. Shape: -> (n_series,)
 
-    `alone`: the largest significance of a kind, whatever the load. Shape: all (n_series,)
+    What moved eight times as far as it does by itself is no chance, even where the baseline is too short to say how rare that is.
+    What never moved does nothing by itself, so its first move has no such size.
     """
-    return (significance >= method.LIKELY) | (alone >= UNUSUAL) | is_disjoint
+    is_strong = (scores.strength >= method.STRONG) & ~scores.is_constant
+    return np.asarray(scores.significance >= np.where(is_strong, method.LIKELY, UNUSUAL), np.bool_)
 
 
 def likely_of(scores: WindowScores) -> BoolArray:
-    """Return which series are likely unusual at least. Shape: -> (n_series,)"""
-    alone = scores.kind_significance[: method.LOAD].max(axis=0, initial=0)
-    return are_likely(scores.significance, alone, scores.is_disjoint)
+    """Return which series are likely unusual at least: rare, or very rare but for the load that explains them, or without a sample
+    in the baseline's range. A range that the baseline never touched is not normal, even where that may be by chance.
+
+    Shape: -> (n_series,)
+    """
+    alone: FloatArray = scores.kind_significance[: method.LOAD].max(axis=0, initial=0)
+    return (scores.significance >= method.LIKELY) | (alone >= UNUSUAL) | scores.is_disjoint
 
 
 def families_of(names: Sequence[str]) -> IntArray:
@@ -65,6 +69,6 @@ def verdicts_of(scores: WindowScores) -> list[Verdict]:
     """Return the verdict of each series."""
     verdicts = np.full(len(scores.significance), "normal", dtype=object)
     verdicts[likely_of(scores)] = "likely"
-    verdicts[scores.significance >= UNUSUAL] = "unusual"
+    verdicts[unusual_of(scores)] = "unusual"
     verdicts[~scores.has_enough_data] = "insufficient-data"
     return verdicts.tolist()

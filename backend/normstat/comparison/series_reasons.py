@@ -12,6 +12,7 @@ from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.series_rows import BASELINE, HIGHEST, INCIDENT, LOWEST, MEDIAN, SeriesRows, SeriesVerdict
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
 from normstat.scoring.change_scale import KINDS
+from normstat.scoring.significance import LIKELY
 from normstat.stats.spec import Field
 
 # The chance of a change is known no better than this.
@@ -48,12 +49,12 @@ def explain(rows: SeriesRows, row: int, verdict: SeriesVerdict) -> str:
     if verdict == "likely" and share >= MIN_EXPLAINED:
         return f"{both} {moved}, but the load of the host explains {round(100 * share)} % of the shift."
     significance = float(rows.significance[row])
-    needed = f"1 in {round_count(10**UNUSUAL):,}"
     if verdict in ("likely", "unchanged"):
         how_rare = _how_rare(significance)
         as_normal = "as normal windows do" if how_rare is None else f"as about {how_rare} normal windows does"
-        return f"{both} {moved}, {as_normal}. Only a change as rare as {needed} is sure to be unusual."
-    reason = f"{both} {moved}; {_rarer(significance)} normal windows change as much ({needed} is enough to be unusual)."
+        return f"{both} {moved}, {as_normal}. A change is unusual from {_one_in(UNUSUAL)} on, a strong one from {_one_in(LIKELY)}."
+    enough = f"{_one_in(UNUSUAL)} is enough" if significance >= UNUSUAL else f"{_one_in(LIKELY)} is enough for a strong one"
+    reason = f"{both} {moved}; {_rarer(significance)} normal windows change as much ({enough} to be unusual)."
     return f"{reason} It is muted." if verdict == "muted" else reason
 
 
@@ -137,14 +138,18 @@ def _subject(kind: int) -> str:
 
 def _how_rare(significance: float) -> str | None:
     """Return `1 in 200`. Missing: None where every third window moves as much."""
-    one_in = round_count(10 ** min(significance, UNUSUAL))
-    return None if one_in <= 2 else f"1 in {one_in:,}"
+    limited = min(significance, UNUSUAL)
+    return None if round_count(10**limited) <= 2 else _one_in(limited)
+
+
+def _one_in(significance: float) -> str:
+    return f"1 in {round_count(10**significance):,}"
 
 
 def _rarer(significance: float) -> str:
     if significance >= math.log10(MAX_ONE_IN):
         return f"fewer than 1 in {MAX_ONE_IN:,}"
-    return f"about 1 in {round_count(10**significance):,}"
+    return f"about {_one_in(significance)}"
 
 
 def _samples(n: int) -> str:

@@ -16,10 +16,9 @@ from normstat import work_budget
 from normstat.comparison.findings.classify import SeriesIdentity, add_levels, choose_kinds, round_all
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, StatPair
-from normstat.comparison.series_comparison import UNUSUAL, are_likely
+from normstat.comparison.series_comparison import likely_of, unusual_of
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
 from normstat.profiles.stored_profile import LoadedProfile
-from normstat.scoring.significance import LOAD
 from normstat.scoring.summary import MIDDLE, Float32Array, FloatArray, IntArray, Summary, are_disjoint
 from normstat.stats.spec import Field
 
@@ -104,12 +103,12 @@ def make_rows(
     stats: Mapping[str, StatPair],
     profile: LoadedProfile | None,
     *,
-    left_out: AbstractSet[str],
+    is_left_out: Callable[[SeriesIdentity], bool],
     is_muted: Callable[[SeriesIdentity], bool],
 ) -> SeriesRows:
-    """Return all series with a sample on either side. `left_out`: stats that are not compared"""
+    """Return all series with a sample on either side. `is_left_out`: of a stat that is not compared"""
     in_profile = frozenset() if profile is None else frozenset((key.stat, key.field) for key in profile.series)
-    parts = [_scored_part(scored, left_out)] if scored is not None else []
+    parts = [_scored_part(scored, is_left_out)] if scored is not None else []
     known = set() if scored is None else {(one.stat, one.field.key, one.instance) for one in scored.series}
     parts += [part for stat in stats.values() for part in _unscored_parts(stat, known)]
     verdicts = [_verdicts(part, stats, in_profile, is_muted) for part in parts]
@@ -143,7 +142,7 @@ def make_rows(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some of the series; the arrays as in SeriesRows. `alone`: the largest significance of a kind, whatever the load"""
+    """Some of the series; the arrays as in SeriesRows."""
 
     series: Sequence[SeriesIdentity]
     n: Int32Array
@@ -151,13 +150,14 @@ class _Part:
     kind: Int8Array
     change_ratio: Float32Array
     significance: Float32Array
-    alone: Float32Array
+    is_unusual: BoolArray
+    is_likely: BoolArray
     explained_by_load: Float32Array
 
 
-def _scored_part(scored: ScoredSeries, left_out: AbstractSet[str]) -> _Part:
+def _scored_part(scored: ScoredSeries, is_left_out: Callable[[SeriesIdentity], bool]) -> _Part:
     n = np.stack([scored.profile.baseline.n, scored.scores.window.n]).astype(np.int32)
-    is_kept = np.array([one.stat not in left_out for one in scored.series], np.bool_) & (n.max(axis=0, initial=0) > 0)
+    is_kept = np.array([not is_left_out(one) for one in scored.series], np.bool_) & (n.max(axis=0, initial=0) > 0)
     rows = np.flatnonzero(is_kept)
     scores, level = scored.scores, scored.profile.series_stats.level[rows]
     kind_significance = scores.kind_significance[:, rows]
@@ -169,7 +169,8 @@ def _scored_part(scored: ScoredSeries, left_out: AbstractSet[str]) -> _Part:
         kind=kind.astype(np.int8),
         change_ratio=scores.change_ratios[:, rows][kind, np.arange(len(rows))].astype(np.float32),
         significance=scores.significance[rows].astype(np.float32),
-        alone=kind_significance[:LOAD].max(axis=0, initial=0).astype(np.float32),
+        is_unusual=unusual_of(scores)[rows],
+        is_likely=likely_of(scores)[rows],
         explained_by_load=scores.explained_by_load[rows].astype(np.float32),
     )
 
@@ -188,10 +189,10 @@ def _unscored_parts(stat: StatPair, known: AbstractSet[tuple[str, str, str]]) ->
                 continue
             both, all_values = np.zeros((2, len(some)), np.int32), np.full((2, 3, len(some)), np.nan)
             both[side], all_values[side] = n[some], summary[:, some]
-            nothing = np.zeros(len(some), np.float32)
+            nothing, never = np.zeros(len(some), np.float32), np.zeros(len(some), np.bool_)
             yield _Part(
                 [SeriesIdentity(name, instances[row], stat.fields[key]) for row in some.tolist()],
-                both, all_values, np.full(len(some), NO_KIND, np.int8), nothing, nothing, nothing, nothing,
+                both, all_values, np.full(len(some), NO_KIND, np.int8), nothing, nothing, never, never, nothing,
             )  # fmt: skip
 
 
@@ -224,10 +225,8 @@ def _verdicts(
     is_muted: Callable[[SeriesIdentity], bool],
 ) -> Int8Array:
     n_baseline, n_incident = part.n
-    is_unusual = part.significance >= UNUSUAL
-    is_disjoint = _is_disjoint(part.values)
-    other = np.where(are_likely(part.significance, part.alone, is_disjoint), LIKELY_CODE, UNCHANGED)
-    verdict = np.where(is_unusual, UNUSUAL_CODE, other).astype(np.int8)
+    other = np.where(part.is_likely, LIKELY_CODE, UNCHANGED)
+    verdict = np.where(part.is_unusual, UNUSUAL_CODE, other).astype(np.int8)
     for row in np.flatnonzero(verdict == UNUSUAL_CODE).tolist():
         if is_muted(part.series[row]):
             verdict[row] = MUTED

@@ -98,7 +98,8 @@ class WindowScores:
 
     `kind_significance`: minus the decimal logarithm of the chance of such a change in a normal window; `significance`: all kinds in
     one number; `strength`: how far it moved and how rare that is, which orders them; `explained_by_load`: share of the shift, 0..1;
-    `is_disjoint`: all samples lie outside the baseline's range; `has_enough_data`: whether both sides have enough samples
+    `is_disjoint`: all samples lie outside the baseline's range; `is_constant`: the baseline has one value only; `has_enough_data`:
+    whether both sides have enough samples
     """
 
     window: Summary
@@ -109,6 +110,7 @@ class WindowScores:
     significance: FloatArray
     strength: FloatArray
     is_disjoint: BoolArray
+    is_constant: BoolArray
     has_enough_data: BoolArray
 
     @property
@@ -241,6 +243,7 @@ def score_window(
         significance,
         strength_of(change_ratios, significance),
         are_disjoint(*window.range, *profile.baseline.range),
+        is_constant,
         has_enough_data,
     )
 

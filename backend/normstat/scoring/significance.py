@@ -48,8 +48,9 @@ GROUPS: Final[Groups] = (
 SECOND_SHARE: Final = 0.2
 # From this significance on a series is unusual: one normal window in a hundred thousand reaches it.
 UNUSUAL: Final = 5.0
-# From this one on, one normal window in ten thousand, it is likely.
+# From this one on, one normal window in ten thousand, it is likely; or unusual, if it is as strong as this.
 LIKELY: Final = 4.0
+STRONG: Final = 8.0
 # What the change ratio of a kind counts for the order of the series. A level that moved is what somebody sees; movement, stops and
 # samples beyond the ends count half, the ends themselves and a rhythm a fifth: each alone costs hits on published incidents when it
 # counts more. The trend only makes a series unusual.

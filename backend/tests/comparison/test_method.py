@@ -3,12 +3,14 @@
 The examples are the same in every run: a method whose numbers are fitted has rare ones that a constant decides.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from normstat.comparison.series_comparison import Verdict, compare_arrays
+from normstat.comparison.series_comparison import Verdict, compare_arrays, unusual_of
 from normstat.profiles.adhoc_profile import Block, compare_blocks
 from normstat.scoring.host_profile import WindowScores
 from normstat.scoring.series_stats import looks_like_percent
@@ -145,3 +147,25 @@ def test_a_huge_change_is_unusual_wherever_it_is() -> None:
         scores, verdicts = compare(baseline, incident)
         assert verdicts[row] == "unusual", row
         assert scores.argmax() == row
+
+
+@pytest.mark.parametrize(
+    ("significance", "strength", "is_constant", "is_unusual"),
+    [
+        (5.0, 0.1, False, True),
+        (4.9, 7.9, False, False),
+        (4.9, 8.0, False, True),
+        (4.9, 99.0, True, False),
+        (3.9, 99.0, False, False),
+    ],
+)
+def test_what_is_strong_need_not_be_as_rare(significance: float, strength: float, is_constant: bool, is_unusual: bool) -> None:
+    """A series that never moved has no size to move by."""
+    baseline, incident = make(1)
+    scores = replace(
+        score(baseline, incident),
+        significance=np.full(N_SERIES, significance),
+        strength=np.full(N_SERIES, strength),
+        is_constant=np.full(N_SERIES, is_constant),
+    )
+    assert unusual_of(scores).tolist() == [is_unusual] * N_SERIES

@@ -66,7 +66,7 @@ def test_util_finds_every_disk_whatever_its_verdict() -> None:
     assert calm.significance is not None
     assert calm.significance < 4.7
     assert calm.reason.startswith("Median 2.76 %; in the baseline 2.96 % (0.00 to 6.07 %). ")
-    assert calm.reason.endswith(" Only a change as rare as 1 in 100,000 is sure to be unusual.")
+    assert calm.reason.endswith(" A change is unusual from 1 in 100,000 on, a strong one from 1 in 10,000.")
     new = found["sdc"]
     assert new.reason.startswith("Not in the baseline. In the incident: median 7.")
     assert (new.baseline.median, new.difference, new.ratio, new.significance) == (None, None, None, None)
@@ -194,7 +194,7 @@ def test_a_load_that_explains_a_change_is_said() -> None:
         replace(scored, scores=by_load),
         {"iostat_linux": pair},
         None,
-        left_out=frozenset(),
+        is_left_out=lambda _: False,
         is_muted=lambda _: False,
     )
     [explained] = ask_series([rows], SeriesQuestion(verdicts=["likely"])).series
@@ -209,7 +209,7 @@ def test_a_load_that_explains_a_change_is_said() -> None:
         replace(scored, scores=by_chance),
         {"iostat_linux": pair},
         None,
-        left_out=frozenset(),
+        is_left_out=lambda _: False,
         is_muted=lambda _: False,
     )
     [outside] = ask_series([rows], SeriesQuestion(verdicts=["likely"])).series

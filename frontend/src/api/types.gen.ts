@@ -6271,6 +6271,12 @@ export interface components {
       anomaly_score: number;
       baseline: components["schemas"]["SideValues"];
       /**
+       * Certainty
+       * @description Whether the change is unusual, or only likely to be.
+       * @enum {string}
+       */
+      certainty: "sure" | "likely";
+      /**
        * Change
        * @description Signed change in the incident, as `kind` measures it.
        */
@@ -6352,6 +6358,11 @@ export interface components {
        */
       anomaly_score: number;
       /**
+       * Certainty
+       * @enum {string}
+       */
+      certainty: "sure" | "likely";
+      /**
        * Change Ratio
        * @description How many times its natural variability the strongest member moved.
        */
@@ -6386,7 +6397,7 @@ export interface components {
       is_worse: boolean | null;
       /**
        * Kind
-       * @description Of the strongest member, as are direction, is_worse, change_ratio, significance and anomaly_score.
+       * @description Of the strongest member, as are direction, is_worse, change_ratio, significance, certainty and anomaly_score.
        * @enum {string}
        */
       kind:

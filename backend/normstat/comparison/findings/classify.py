@@ -9,6 +9,7 @@ import numpy as np
 from normstat import work_budget
 from normstat.comparison.findings.wording import MEAN_BEYOND_MEDIAN, Change, describe_change, name_series
 from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingKind, SideValues
+from normstat.comparison.series_comparison import unusual_of
 from normstat.scoring.change_scale import (
     BOTTOM,
     HIGH,
@@ -116,7 +117,7 @@ def make_findings(
     baselines, incidents = to_values(profile.baseline.take(chosen), levels), to_values(scores.window.take(chosen), levels)
     ratios, totals = scores.change_ratios[:, chosen], totals_of(profile, scores.window)
     ratios_by_kind = _to_change_ratios(ratios)
-    bests = choose_kinds(scores.kind_significance[:, chosen]).tolist()
+    bests, is_unusual = choose_kinds(scores.kind_significance[:, chosen]).tolist(), unusual_of(scores)
     result = []
     for place, row in enumerate(rows):
         work_budget.check()
@@ -141,6 +142,7 @@ def make_findings(
                 change=round_value(size),
                 change_ratio=round_value(change_ratio),
                 significance=round_value(significance),
+                certainty="sure" if is_unusual[row] else "likely",
                 explained_by_load=round_value(float(scores.explained_by_load[row])),
                 change_ratios=ratios_by_kind[place],
                 impact=round_value(impact),

@@ -116,6 +116,7 @@ def _to_finding(one: Unmatched, around: Surroundings) -> Finding | None:
         change=round_value(weight if is_new else -weight),
         change_ratio=round_value(ratio),
         significance=round_value(significance),
+        certainty="sure",
         explained_by_load=0.0,
         change_ratios=ChangeRatios(round_value(ratio), 0, 0, 0, 0, 0, 0),
         impact=round_value(impact),

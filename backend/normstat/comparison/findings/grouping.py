@@ -105,6 +105,7 @@ def to_group(host: str, members: Sequence[Found], n_instances: Mapping[tuple[str
         is_worse=strongest.is_worse,
         change_ratio=strongest.change_ratio,
         significance=strongest.significance,
+        certainty=strongest.certainty,
         impact=impact,
         anomaly_score=strongest.anomaly_score,
         sentence=strongest.sentence if len(members) == 1 else _describe(series.stat, series.field, findings, n_parts, count),

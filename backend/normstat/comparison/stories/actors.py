@@ -50,6 +50,13 @@ class Actor:
         return max(finding.impact for _, finding, _ in self.findings)
 
     @property
+    def pids(self) -> set[int]:
+        """Process ids of its findings. Empty: the strongest is of all processes of the command, or of none that is known."""
+        found = [command_of(group.stat, finding.instance)[0] for group, finding, _ in self.findings]
+        strongest = max(range(len(found)), key=lambda at: self.findings[at][1].anomaly_score)
+        return set() if found[strongest] is None else {pid for pid in found if pid is not None}
+
+    @property
     def change(self) -> ProcessChange:
         """How it differs."""
         kinds = {finding.kind for _, finding, _ in self.findings}
@@ -114,7 +121,8 @@ def describe_actor(host: str, actor: Actor, incident: Incident) -> StoryProcess:
     """Return a process with its sentence."""
     sides, start_s = incident.sides, incident.start_s
     times = incident.pids.get(actor.command, {})
-    pids = sorted(times, key=lambda pid: (times[pid], pid))
+    own = actor.pids
+    pids = sorted(own or times, key=lambda pid: (times.get(pid, start_s), pid))
     first_s = _find_start(actor, sides)
     start_ms = None if actor.change != "new" or first_s is None else round(1000 * first_s)
     name = name_processes(actor.command, pids)

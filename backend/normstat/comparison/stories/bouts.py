@@ -92,6 +92,9 @@ def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide])
     times, values = samples_of(side, finding.instance, group.field)
     if finding.direction == "up" or finding.kind == "spikes":
         bouts, is_stall = find_bursts(times, values, finding.baseline.p95), False
+    elif place.role in ("latency", "wait"):
+        # Who is asked nothing takes no time to answer.
+        return None
     else:
         # What is low now and then anyway does not stop.
         bouts = find_stalls(times, values) if (finding.baseline.p5 or 0.0) > 0 else None

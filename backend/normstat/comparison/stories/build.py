@@ -13,6 +13,7 @@ from normstat.comparison.findings.human import join_words
 from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
 from normstat.comparison.read_side import StatSide
+from normstat.comparison.steady_processes import STEADY_STATS
 from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors
 from normstat.comparison.stories.bouts import describe_bouts_of
 from normstat.comparison.stories.story_table import StoryPlace, find_place, title_of
@@ -77,9 +78,13 @@ def _weigh(group: FindingGroup) -> FindingGroup:
 
 
 def is_noticeable(group: FindingGroup) -> bool:
-    """Return whether a group that is only likely is told: a resource or a service that did something else, by what matters."""
+    """Return whether a group that is only likely is told: a resource or a service that did something else, by what matters.
+
+    Of processes only those that are always there: of what comes and goes much is likely.
+    """
     role = find_place(group.stat, group.field, group.members[0].instance).role
-    return group.impact >= MIN_IMPACT and role != "detail" and not is_process_stat(group.stat)
+    is_kept = group.stat in STEADY_STATS or not is_process_stat(group.stat)
+    return group.impact >= MIN_IMPACT and role != "detail" and is_kept
 
 
 def build_stories(

@@ -10,7 +10,7 @@ from normstat.comparison.ledger.candidates import Candidate
 from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
 from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart
 from normstat.comparison.model import FindingGroup, ProcessChange, Story, StoryProcess
-from normstat.comparison.series_comparison import UNUSUAL
+from normstat.comparison.steady_processes import STEADY_STATS
 from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, HostStory
 from normstat.comparison.stories.story_table import title_of
 from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, lower_starter, representative
@@ -83,7 +83,7 @@ def _name_candidates(item: HostStory, candidates: Sequence[Candidate]) -> HostSt
 
 def _is_sure(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
     """Return whether a story has more than changes that are only likely."""
-    return any(groups[at].significance >= UNUSUAL for at in item.groups)
+    return any(groups[at].certainty == "sure" for at in item.groups)
 
 
 def _doubt(item: HostStory) -> HostStory:
@@ -99,12 +99,14 @@ def _weaken(item: HostStory) -> HostStory:
 
 
 def _is_news(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
-    """Return whether a story of a resource that is used as normal is told: what is sure and outside what is normal, but not that
-    less waits than normal.
+    """Return whether a story of a resource that is used as normal is told: what is sure, or of a process that is always there, and
+    outside what is normal, but not that less waits than normal.
     """
     is_relief = item.story.is_worse is False and not item.story.processes and not item.bouts
     is_failure = any(line.role == "errors" for _, line in item.lines)
-    return _is_sure(item, groups) and not _is_within(item, groups) and (is_failure or not is_relief)
+    # What one of many processes does hardly moves the sum.
+    is_of_process = any(groups[at].stat in STEADY_STATS for at in item.groups)
+    return (_is_sure(item, groups) or is_of_process) and not _is_within(item, groups) and (is_failure or not is_relief)
 
 
 def _is_within(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
