@@ -102,6 +102,29 @@ def test_what_falls_out_of_a_full_spool_is_the_oldest_and_reported_to_the_byte(h
 
 
 @under_every_shell
+def test_a_full_spool_is_freed_of_what_the_server_has_before_anything_unsent_is_given_up(host: Host) -> None:
+    """The file that the tool writes to has more acknowledged bytes than the spool may hold."""
+    host.stats("emit_linux emit 0.2 60")
+    host.run("--max-file", "1M", "--spool-limit", "100K")
+    host.wait_for(lambda: sum(host.acknowledged().values()) > 70_000, "most of a spool that the server has")
+    host.server.stop()
+    host.wait_for(lambda: "that the server has" in host.log, "freed bytes")
+    host.calm()
+    assert "gave up" not in host.log
+    # A server that lost what it had acknowledged cannot get it again.
+    key = next(path.stem for path in host.spool.glob("*.freed"))
+    freed = int((host.spool / f"{key}.freed").read_text())
+    with host.server._lock:
+        del host.server.streams[key].data[freed // 2 :]
+    host.server.start()
+    host.wait_for(lambda: bool(host.server.streams[key].gaps), "word of the loss")
+    host.wait_for(lambda: not list(host.spool.glob("*.freed")), "the end of the old file")
+    assert host.stop() == 0
+    host.assert_exact()
+    assert [(begin, end) for begin, end, _ in host.server.streams[key].gaps] == [(freed // 2, freed)]
+
+
+@under_every_shell
 def test_a_line_cut_off_by_the_tools_end_is_sent_and_marked_so_that_no_reader_takes_it(host: Host) -> None:
     host.stats("emit_linux emit 1 3 cut")
     host.run()
