@@ -101,13 +101,20 @@ class ForkServer:
     def start(self, words: Sequence[str], environment: Mapping[str, str], outputs: tuple[IO[bytes], IO[bytes]]) -> ForkedProcess:
         message = json.dumps([words, dict(environment)]).encode()
         with _adopting_orphans():
-            socket.send_fds(self._channel, [message], [output.fileno() for output in outputs])
-            answer = self._channel.recv(64)
+            try:
+                socket.send_fds(self._channel, [message], [output.fileno() for output in outputs])
+                answer = self._channel.recv(64)
+            except BaseException:
+                # A test ran out of time. The answer may still come: the next one would take it for its own.
+                _fork_server.cache_clear()
+                self.stop()
+                raise
         assert answer, f"the fork server has ended: {self._process.wait()}"
         return ForkedProcess(int(answer), words)
 
     def stop(self) -> None:
         self._channel.close()
+        self._process.kill()
         self._process.wait()
 
 
