@@ -52,24 +52,6 @@ async def test_the_header_is_still_known_and_the_stream_is_outdated(agent: Agent
     assert accounts(database_url)["n_rejected"] == 0
 
 
-async def test_back_at_the_first_version_it_does_not_look_up_to_date(agent: Agent, sessions: Sessions, database_url: str) -> None:
-    """A server that is set back to an older program has the old version of a spec again."""
-    await put(sessions, APP_USER)
-    text = b""
-    for number, version in enumerate((1, 2, 1)):
-        await _set_version(sessions, version)
-        piece = (b"" if number else ONE_HEADER) + rows(number, 1)
-        await agent.send_file(piece, "app_user", offset=len(text))
-        text += piece
-    assert query(database_url, VERSIONS) == [(0, 1)]
-    assert query(database_url, "SELECT count(*) FROM stat.app_user") == [(3,)]
-
-
-async def _set_version(sessions: Sessions, version: int) -> None:
-    async with open_write_session(sessions) as session:
-        await session.execute(sql_text("UPDATE user_specs SET version = :version"), {"version": version})
-
-
 async def test_a_stream_that_began_without_a_spec_stays_outdated(agent: Agent, sessions: Sessions, database_url: str) -> None:
     text = ONE_HEADER + rows(0, 2)
     await agent.send_file(text, "app_user")

