@@ -11,55 +11,17 @@ from normstat.stats.engine.bulk import LineIndex
 from normstat.stats.records import RowNames
 from tests.stats.reading import read_pieces
 
-WHOLE = [
-    "0", "7", "00", "01", "-0", "-1", "-01", "--1", "+3", "1e3", "0x1", "1:00", "1/2", "12a", "a12", "1.0", "12345678", "-1234567",
-    "-12345678", "123456789", "99999999", "100000000", "2147483647", "2147483648", "123456789012345", "1234567890123456",
-    "9223372036854775808", "-", "1-2", ":", "/", "1,2", "\u0663",
-]  # fmt: skip
-DECIMAL = [
-    "0.00", "0.01", "-0.00", "-0.50", "12.34", "100.00", "00.50", ".50", "5.", "5", "1.5", "12.345", "1.2.3", "1:00", "1.-5",
-    "9999.99",
-    "99999.99", "-9999.99", "100000.00", "1234567.89", "-1234567.89", "21474836.47", "21474836.48", "123456789012.12", "1,50", "-",
-    "1..5", "1.5a", "a.50", "1.:0", "/.50", "nan",
-]  # fmt: skip
-
-
-def read_ways(spec: str, command: str, data: bytes) -> None:
-    whole = read_pieces(require_spec(spec), [data], command)
-    alone = read_pieces(require_spec(spec), [data[at : at + 501] for at in range(0, len(data), 501)], command)
-    assert whole == alone
-    assert len(whole.rows) >= 20
-
-
-def test_whole_numbers_of_any_form() -> None:
-    head = "CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl\n"
-    lines: list[str] = []
-    for number, word in enumerate(WHOLE):
-        for at in (0, 7, 14):
-            words = [str(number * 37 + place) for place in range(15)]
-            words[at] = word
-            lines.append(f"{1795262400 + len(lines)}\n{head}  0 {' '.join(words)}\n  1 {' '.join(map(str, range(15)))}\n")
-    read_ways("mpstat_solaris", "mpstat -T u 1", "".join(lines).encode())
-
-
-def test_decimals_of_any_form() -> None:
-    head = "12:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
-    text = "Linux 6.1.0-40-amd64 (host) \t2026-11-21 \t_x86_64_\t(16 CPU)\n\n" + head
-    for number, word in enumerate(DECIMAL):
-        for at in (0, 5, 9):
-            words = [f"{number}.{place:02}" for place in range(10)]
-            words[at] = word
-            text += f"12:{number:02}:{at:02}    {at:4} {' '.join(words)}\n12:{number:02}:{at:02}    {at + 1:4} {' 1.00' * 10}\n"
-    read_ways("mpstat_linux", "mpstat -P ALL 1", text.encode())
-
 
 @pytest.mark.parametrize("n_decimals", [6, 7, 8, 9, 13, 20])
 def test_more_decimals_than_a_tool_prints(n_decimals: int) -> None:
     head = "12:00:00     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
     text = "Linux 6.1.0-40-amd64 (host) \t2026-11-21 \t_x86_64_\t(16 CPU)\n\n" + head
     word = f"1.{'2' * n_decimals}"
-    text += "".join(f"12:00:{second:02}    all {' '.join([word] * 10)}\n" for second in range(30))
-    read_ways("mpstat_linux", "mpstat -P ALL 1", text.encode())
+    data = (text + "".join(f"12:00:{second:02}    all {' '.join([word] * 10)}\n" for second in range(30))).encode()
+    whole = read_pieces(require_spec("mpstat_linux"), [data], "mpstat -P ALL 1")
+    alone = read_pieces(require_spec("mpstat_linux"), [data[at : at + 501] for at in range(0, len(data), 501)], "mpstat -P ALL 1")
+    assert whole == alone
+    assert len(whole.rows) >= 20
 
 
 def test_the_last_bytes_before_a_place() -> None:

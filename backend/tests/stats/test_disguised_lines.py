@@ -1,6 +1,7 @@
 """Output that passed through browsers, editors, terminals and other programs' logs is read like the original."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -25,11 +26,17 @@ def logged(before: str) -> Callable[[str], str]:
     )
 
 
+def quoted(mark: str, text: str) -> str:
+    """As an answer of mail has it, whose lines were not folded."""
+    return "".join(f"{mark}{line}\n" for line in text.splitlines())
+
+
 CHANGES = {
     "mark of UTF-8": lambda text: f"\ufeff{text}",
     "some blanks of a browser": lambda text: text.replace("  ", "\u00a0 "),
     "all blanks of a browser": lambda text: text.replace(" ", "\u00a0"),
     "colours": lambda text: "".join(f"\x1b[1m{line}\x1b[0m\n" for line in text.splitlines()),
+    **{f"quoted by {mark!r}": partial(quoted, mark) for mark in ("> ", ">", "> > ", ">> ")},
 }
 LOGS = {
     "docker": logged("2026-11-21T12:{:02}:{:02}.123456789Z "),

@@ -92,6 +92,19 @@ def test_the_patterns_of_users_are_linear() -> None:
         parse_layout(Model, {**GOOD, "ignored": [r"(a)\1"]}, stats=STATS, is_user_made=True)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(?P<m>x)", "lines[0].pattern: 'm' is no field of rows"),
+        ("x", "lines[0].pattern: names no field"),
+        ("((?P<n>x)", "lines[0].pattern: "),
+    ],
+)
+def test_patterns_of_lines_name_fields(pattern: str, message: str) -> None:
+    with pytest.raises(LayoutError, match=re.escape(message)):
+        parse_layout(READERS["bcc"].layout, {"lines": [{"stat": "rows", "pattern": pattern}]}, stats=STATS)
+
+
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_every_reader_refuses_a_key_that_it_does_not_know(name: str) -> None:
     with pytest.raises(LayoutError, match=r"^no_such_key: is not known; the keys are "):

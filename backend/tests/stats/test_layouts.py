@@ -88,6 +88,8 @@ def test_a_first_column_with_blanks(row: str, expected: list[object]) -> None:
     [
         ("x\t1", [("x", (1, None))]),
         ("x\t\t2", [("x", (None, 2))]),
+        ("x \t 1 ", [("x", (1, None))]),
+        ("x\t1\t2", [("x", (1, 2))]),
         ("x\t1\t2\t3", []),
         # name aa bb: the numbers end where the words of the header do, or they do not.
         ("   x  1", [("x", (1, None))]),

@@ -10,18 +10,12 @@ from collections import Counter
 import pytest
 
 from normstat.stats.catalogue import require_spec
-from normstat.stats.readers import READERS
 from tests.golden_captures import Capture, captures
 
 # For each reader its largest capture: most of its code runs.
 LARGEST: dict[str, Capture] = {
     require_spec(capture.spec).reader: capture for capture in sorted(captures(), key=lambda one: one.path.stat().st_size)
 }
-
-
-def test_every_reader_of_our_own_specs_has_a_capture() -> None:
-    # Only specs of users name this one.
-    assert READERS.keys() - LARGEST.keys() == {"fixed_columns"}
 
 
 @pytest.mark.parametrize("reader", sorted(LARGEST))

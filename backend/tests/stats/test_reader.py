@@ -10,7 +10,7 @@ from normstat.stats.engine import reader_state, shared_text
 from normstat.stats.engine.line_engine import LINE_LIMIT
 from normstat.stats.readers import read
 from normstat.stats.readers.tabular import columns
-from normstat.stats.records import NO_TIME, LineKind, ReadResult, Timing
+from normstat.stats.records import NO_TIME, ReadResult, Timing
 from tests.stats.reading import read_pieces, rows_of_result
 
 VMSTAT = (
@@ -24,7 +24,6 @@ VMSTAT_T = (
 ROW = b" 1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1"
 MPSTAT = b"CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl\n"
 CPU = b"  0    0   0    0   329  121  169    6    0    0    0   406    0   1   0  98\n"
-HOUR_US = 3_600_000_000
 
 
 def us(text: str) -> int:
@@ -156,13 +155,6 @@ def test_stamp_dates_one_report_only() -> None:
     assert times(result) == [1795262400_000000, 1795262401_000000, NO_TIME]
 
 
-def test_report_behind_a_solaris_message_is_since_boot() -> None:
-    report = MPSTAT + CPU
-    result = read(require_spec("mpstat_solaris"), report * 2 + b"<<processors added: 1>>\n" + report * 2, state={}, offset=0)
-    assert [row.is_since_boot for row in rows_of_result(result)] == [True, False, True, False]
-    assert result.accounts.n_lines[LineKind.STATE_CHANGE] == 1
-
-
 def test_iostat_rows_behind_a_damaged_header_are_rejected() -> None:
     """Without the header of the CPU shares, their numbers must not become those of a device called 1.00."""
     device = b"Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n"
@@ -186,30 +178,6 @@ def test_command_with_blanks_is_one_name() -> None:
             patch.setattr(columns, "MIN_BULK_BYTES", least)
             result = read(require_spec("pidstat_linux"), text, state={}, offset=0)
         assert [row.instance for row in rows_of_result(result)] == ["7/my  worker (x)", "8/café\u00a0bar"]
-
-
-def test_a_number_that_stands_for_no_value_is_missing_in_bulk_and_line_by_line() -> None:
-    head = b"# Time UID PID kB_rd/s kB_wr/s kB_ccwr/s iodelay Command\n"
-    body = (
-        b"1795262401 0 1 -1.00 -1.00 -1.00 0 sh\n1795262401 0 2 0.00 12.50 0.00 3 dd\n"
-        # Not canonical, so that it is read alone, among the others.
-        b"1795262401 0 3 +4.00 -1.00 0.00 0 cp\n1795262401 0 4 -1.00 7.00 -1.00 0 mv\n"
-    )
-    wanted = [
-        ("1/sh", [None, None, None, 0]),
-        ("2/dd", [0.0, 12.5, 0.0, 3]),
-        ("3/cp", [4.0, None, 0.0, 0]),
-        ("4/mv", [None, 7.0, None, 0]),
-    ]
-    for least in (0, 1 << 60):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(columns, "MIN_BULK_BYTES", least)
-            result = read(require_spec("pidstat_linux"), head + body, state={}, offset=0)
-        found = [row for row in rows_of_result(result) if "/" in row.instance]
-        values = [
-            [None if is_missing else value for value, is_missing in zip(row.values, row.missing, strict=True)] for row in found
-        ]
-        assert [(row.instance, own[2:]) for row, own in zip(found, values, strict=True)] == wanted
 
 
 def test_state_stays_small_when_instances_never_end(monkeypatch: pytest.MonkeyPatch) -> None:

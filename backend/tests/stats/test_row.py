@@ -52,11 +52,3 @@ def test_a_row_that_is_shifted_is_refused(shift: int) -> None:
 
 def test_without_the_layouts_word_a_short_row_is_refused() -> None:
     assert found(spec_of(""), f"{HEADER}\n{row_of({'bb': '7'})}\n") == []
-
-
-@pytest.mark.parametrize(
-    ("row", "expected"),
-    [("x\t1\t2", (1, 2)), ("x\t1", (1, None)), ("x\t\t2", (None, 2)), ("x \t 1 ", (1, None))],
-)
-def test_between_tabs_places_do_not_count(row: str, expected: tuple[float | None, ...]) -> None:
-    assert found(SHORT, f"name\taa\tbb\n{row}\n") == [("x", expected)]

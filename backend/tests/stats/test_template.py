@@ -16,6 +16,7 @@ from normstat.stats import catalogue, readers
 from normstat.stats.catalogue import parse_spec
 from normstat.stats.readers import find_readers, read
 from tests.golden_captures import render
+from tests.stats.reading import read_pieces
 
 TEMPLATE = Path(__file__).parents[3] / "docs" / "template-tool"
 CAPTURE = TEMPLATE / "synthetic" / "meter" / "1.0--two-reports.txt"
@@ -51,21 +52,9 @@ def test_the_template_reads_its_capture() -> None:
 def test_pieces_of_the_template_give_the_same() -> None:
     spec = parse_spec("meter.toml", (TEMPLATE / "meter.toml").read_text())
     data = CAPTURE.read_bytes()
-    whole = read(spec, data, state={}, offset=0, is_final=True)
+    whole = read_pieces(spec, [data])
     for cut in range(len(data)):
-        first = read(spec, data[:cut], state={}, offset=0)
-        rest = read(spec, data[first.n_taken :], state=json.loads(json.dumps(first.state)), offset=first.n_taken, is_final=True)
-        blocks = [block for block in (*first.blocks, *rest.blocks) if len(block)]
-        rows = [
-            (*row, *(column[at].item() for column in block.values))
-            for block in blocks
-            for at, row in enumerate(zip(block.time_us.tolist(), block.instances, strict=True))
-        ]
-        expected = whole.blocks[0]
-        assert rows == [
-            (*row, *(column[at].item() for column in expected.values))
-            for at, row in enumerate(zip(expected.time_us.tolist(), expected.instances, strict=True))
-        ]
+        assert read_pieces(spec, [data[:cut], data[cut:]]) == whole
 
 
 @pytest.mark.matrix

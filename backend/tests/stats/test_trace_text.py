@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from normstat.errors import SpecError
-from normstat.stats.catalogue import parse_spec, require_spec
+from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.outcome import Rejected
 from normstat.stats.engine.trace.column_names import split_headers
 from normstat.stats.engine.trace.stacks import MAX_FRAMES, fold_lines, fold_stack, is_frame
@@ -209,65 +208,3 @@ def test_frames() -> None:
     assert fold_stack([], ["f"] * MAX_FRAMES) is not None
     assert fold_stack([], ["f"] * (MAX_FRAMES + 1)) is None
     assert fold_stack([], ["f" * 20_000]) is None
-
-
-SPEC = """
-name = "t"
-tool = "t"
-os = "any"
-title = "T"
-version = 1
-commands = ["t"]
-reader = "bcc"
-
-[layout]
-table = "t"
-
-[[layout.lines]]
-stat = "t"
-pattern = '(?P<n>\\d+) of (?P<instance>\\S+)'
-
-[[stats]]
-name = "t"
-title = "t"
-instance_title = "key"
-
-[[stats.fields]]
-key = "n"
-column = "N"
-group = ""
-unit = "events"
-kind = "count"
-worse = "higher"
-help = "Help."
-source = "t(1)"
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('table = "t"', 'tabel = "t"', "layout: tabel: is not known"),
-        ('table = "t"', 'table = "u"', "layout: table: 'u' is no stat of this spec"),
-        ('table = "t"', 'stacks = "t"', "layout: stacks: 't' has the shape table; stacks expected"),
-        ("(?P<n>", "(?P<m>", "layout: lines[0].pattern: 'm' is no field of t"),
-        ("(?P<n>", "(", "layout: lines[0].pattern: names no field"),
-        ("(?P<n>", "((?P<n>", "layout"),
-        ('[[layout.lines]]\nstat = "t"', '[[layout.lines]]\nstat = "u"', "layout: lines[0].stat: 'u' is no stat of this spec"),
-        (
-            "[[layout.lines]]",
-            '[[layout.tables]]\nstat = "t"\nheader = []\n[[layout.lines]]',
-            "layout: tables[0].header: at least one",
-        ),
-        (
-            "[[layout.lines]]",
-            '[[layout.tables]]\nstat = "t"\nhaeder = ["A"]\n[[layout.lines]]',
-            "layout: tables[0].haeder: is not known",
-        ),
-    ],
-)
-def test_a_mistake_in_a_layout_is_named(old: str, new: str, message: str) -> None:
-    assert parse_spec("t.toml", SPEC).name == "t"
-    assert old in SPEC
-    with pytest.raises(SpecError, match=re.escape(message)):
-        parse_spec("t.toml", SPEC.replace(old, new))
